@@ -1,0 +1,31 @@
+"""Deep metric learning, compared fairly: thirteen methods, one trainer, on MXNet/Gluon.
+
+Import this before ``mxnet``: it lets the retired MXNet work with a present-day NumPy (see ``compat``).
+Everything else is loaded when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from . import compat
+
+__version__ = "0.1.0.dev0"
+
+_MODULES = ("backbones", "data", "hyperparams", "methods", "metrics")
+_FUNCTIONS = {"train": "training", "sweep": "sweeps"}
+__all__ = ["__version__", *_MODULES, *_FUNCTIONS]
+
+compat.install()
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
