@@ -1,0 +1,77 @@
+"""What every method file builds on: the record, the decorator that registers it, and the call of a loss."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mxnet import gluon
+
+from ..registry import Registry
+from ..typed import Option, options_of
+
+
+class Loss(gluon.HybridBlock):
+    """A metric-learning loss: ``loss(embeddings, labels)`` is an NDArray of one element.
+
+    ``embeddings`` is (B, E) and taken as the head gives it; ``labels`` is (B,), any integer type. Every loss is built
+    with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the trainer need not know.
+    """
+
+    def __init__(self, num_classes: int, embed_dim: int):
+        super().__init__()
+        self.num_classes = num_classes
+        self.embed_dim = embed_dim
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of the study: the facts a paper states, and the loss that computes it."""
+
+    key: str
+    title: str
+    year: int
+    paper: str
+    loss: type[Loss]
+    sampler: Mapping[str, Any]
+    head: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    notes: str = field(repr=False)
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """The loss's own parameters with their types and published values."""
+        return options_of(self.loss.__init__, skip=("self", "num_classes", "embed_dim"))
+
+    def configuration(self) -> dict[str, Any]:
+        """The method's trial as its authors or the study ran it: a layer of configuration for others to override."""
+        return {**self.defaults, "sampler": dict(self.sampler), "head": dict(self.head)}
+
+
+METHODS: Registry[Method] = Registry("method", "dmlplayground.methods")
+
+
+def method(
+    *,
+    title: str,
+    year: int,
+    paper: str,
+    sampler: Mapping[str, Any],
+    head: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+):
+    """Register the decorated loss under the name of its file, with the facts its paper states.
+
+    ``sampler`` and ``head`` name what the loss needs of its batch and of its embeddings; ``defaults`` is any other part
+    of a trial's configuration (optimiser, groups, schedule, batch size, epochs). The docstring tells the rest.
+    """
+
+    def register(loss: type[Loss]) -> type[Loss]:
+        key = loss.__module__.rpartition(".")[2]
+        notes = inspect.cleandoc(loss.__doc__ or "")
+        METHODS.add(key, Method(key, title, year, paper, loss, sampler, head, defaults, notes))
+        return loss
+
+    return register

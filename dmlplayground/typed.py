@@ -1,0 +1,154 @@
+"""Typed values from untyped mappings (YAML, JSON, the command line): checked, completed, with errors that name the key.
+
+Two forms of description are read: dataclasses (``build``) and the keyword arguments of a constructor (``options_of``,
+``fill_options``), so what a component accepts is stated once, in its signature.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .errors import UserError, unknown
+
+_MISSING = inspect.Parameter.empty
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "a word",
+    bool: "true or false",
+    type(None): "nothing",
+}
+
+
+class Option(NamedTuple):
+    """One keyword of a constructor."""
+
+    type: Any
+    default: Any
+
+
+def options_of(function: Callable, skip: tuple[str, ...] = ()) -> dict[str, Option]:
+    """The keyword arguments of ``function`` that a configuration may set, with their types and defaults."""
+    hints = typing.get_type_hints(function)
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {
+        name: Option(hints.get(name, Any), parameter.default)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in skip and parameter.kind in named
+    }
+
+
+def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """``given``, checked against ``options`` and completed with their defaults, in the order of the signature."""
+    for name in given:
+        if name not in options:
+            raise unknown(f"option of {where}:", name, options)
+    filled = {}
+    for name, option in options.items():
+        if name in given:
+            filled[name] = convert(given[name], option.type, f"{where}: {name}")
+        elif option.default is _MISSING:
+            raise UserError(f"{where} needs {name!r} ({describe(option.type)}).")
+        else:
+            filled[name] = option.default
+    return filled
+
+
+def build(cls: type, given: Any, where: str) -> Any:
+    """A dataclass from a mapping; missing keys take the field's default."""
+    if isinstance(given, cls):
+        return given
+    if not isinstance(given, Mapping):
+        raise UserError(f"{where or 'the configuration'} must be a mapping of keys to values, not {given!r}.")
+    hints = typing.get_type_hints(cls)
+    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
+    values = {}
+    for name, value in given.items():
+        if name not in fields:
+            raise unknown(f"key in {where}:" if where else "configuration key", name, fields)
+        values[name] = convert(value, hints[name], f"{where}.{name}" if where else name)
+    for name, field in fields.items():
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if required and name not in values:
+            raise UserError(f"{where or 'the configuration'} needs {name!r} ({describe(hints[name])}).")
+    return cls(**values)
+
+
+def convert(value: Any, kind: Any, where: str) -> Any:
+    """``value`` as ``kind``, or a UserError that says what was expected there."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return value
+    if origin in _UNIONS:
+        return _convert_union(value, arguments, kind, where)
+    if origin is typing.Literal:
+        if value in arguments and not isinstance(value, bool):
+            return value
+        raise UserError(f"{where} must be one of {', '.join(map(str, arguments))}, not {value!r}.")
+    if origin in (list, tuple):
+        if not isinstance(value, (list, tuple)):
+            raise UserError(f"{where} must be {describe(kind)}, not {value!r}.")
+        items = [convert(item, arguments[0], f"{where}[{i}]") for i, item in enumerate(value)]
+        return origin(items)
+    if origin in (dict, Mapping):
+        if not isinstance(value, Mapping):
+            raise UserError(f"{where} must be a mapping, not {value!r}.")
+        return {
+            convert(k, arguments[0], where): convert(v, arguments[1], f"{where}.{k}")
+            for k, v in value.items()
+        }
+    if dataclasses.is_dataclass(kind):
+        return build(kind, value, where)
+    return _convert_scalar(value, kind, where)
+
+
+def _convert_union(value: Any, members: tuple, kind: Any, where: str) -> Any:
+    if value is None and type(None) in members:
+        return None
+    problems = []
+    for member in members:
+        if member is type(None):
+            continue
+        try:
+            return convert(value, member, where)
+        except UserError as problem:
+            problems.append(problem)
+    if len(problems) == 1:
+        raise problems[0]
+    raise UserError(f"{where} must be {describe(kind)}, not {value!r}.")
+
+
+def _convert_scalar(value: Any, kind: type, where: str) -> Any:
+    if kind is float and isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        # YAML 1.1 reads "1e-4" as a word; people write it all the time.
+        with contextlib.suppress(ValueError):
+            number = float(value)
+            if math.isfinite(number):
+                return number
+    elif kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    raise UserError(f"{where} must be {describe(kind)}, not {value!r}.")
+
+
+def describe(kind: Any) -> str:
+    """A type in a user's words."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in _UNIONS:
+        return " or ".join(describe(member) for member in arguments)
+    if origin is typing.Literal:
+        return "one of " + ", ".join(map(str, arguments))
+    if origin in (list, tuple):
+        return f"a list (of {describe(arguments[0])})"
+    if dataclasses.is_dataclass(kind) or origin in (dict, Mapping):
+        return "a mapping"
+    return _WORDS.get(kind, getattr(kind, "__name__", str(kind)))
