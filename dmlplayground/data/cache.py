@@ -1,0 +1,87 @@
+"""Arrays that are made once and then read from disk, memory-mapped.
+
+An entry is a folder of ``.npy`` files. It is written beside its place and renamed into it, so it is there whole or not at
+all, and processes that make the same entry at once do not disturb each other: the first to finish wins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+
+def folder() -> Path:
+    """Where entries are kept: $DMLPLAYGROUND_CACHE, else dmlplayground/ in the user's cache folder."""
+    chosen = os.environ.get("DMLPLAYGROUND_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dmlplayground"
+
+
+def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+    """The arrays that ``make`` returns, from the cache if an entry with this name and key is there.
+
+    ``key`` holds all that the arrays depend on, as plain values. Where the cache cannot be written the arrays are
+    returned all the same, from memory, and a warning says so once.
+    """
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    entry = folder() / f"{name}-{digest}"
+    stored = _read(entry)
+    if stored is not None:
+        return stored
+    made = make()
+    try:
+        _write(entry, made)
+    except OSError as error:
+        _say_once(
+            f"cannot keep {name} in {folder()} ({error.strerror}); it stays in memory and is made anew each time. "
+            "Set DMLPLAYGROUND_CACHE to a folder that can be written."
+        )
+        return made
+    return _read(entry) or made
+
+
+def _read(entry: Path) -> Arrays | None:
+    """The entry's arrays, memory-mapped; None where there is no entry, or one that was damaged."""
+    try:
+        found = {file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in entry.glob("*.npy")}
+    except (OSError, ValueError, EOFError):
+        return None
+    return found or None
+
+
+def _write(entry: Path, made: Arrays) -> None:
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{entry.name}-", dir=entry.parent))
+    try:
+        for name, array in made.items():
+            with open(beside / f"{name}.npy", "wb") as file:
+                np.save(file, array, allow_pickle=False)
+                file.flush()
+                os.fsync(file.fileno())
+        if entry.exists() and _read(entry) is None:
+            shutil.rmtree(entry, ignore_errors=True)
+        beside.rename(entry)
+    except OSError:
+        if _read(entry) is None:
+            raise
+        # Another process was faster, and its entry is as good as ours.
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+@lru_cache(maxsize=None)
+def _say_once(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
