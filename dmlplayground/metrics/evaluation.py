@@ -1,0 +1,147 @@
+"""The whole evaluation of one set of embeddings: retrieval and clustering, as the tables of the field report them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from .. import seeds
+from ..errors import UserError
+from . import clustering as agreement
+from . import retrieval
+from .kmeans import KMeans, kmeans
+from .points import Points, as_labels
+from .ranking import rank_positives
+from .retrieval import Ranks
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """``scores`` are fractions by name; ``intervals`` bounds of the retrieval scores, where asked for; ``clustering``
+    is the k-means run behind NMI, AMI and F1, with its starts, iterations and inertia (None without clustering)."""
+
+    scores: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    clustering: KMeans | None
+    queries: int
+
+
+def evaluate(
+    embeddings,
+    labels,
+    ks: Sequence[int] = (1, 2, 4, 8, 16),
+    clustering: bool = True,
+    seed: int = 0,
+    **options,
+) -> dict[str, float]:
+    """The scores of ``assess`` alone: {'R@1': ..., 'RP': ..., 'MAP@R': ..., 'NMI': ..., 'AMI': ..., 'F1': ...}, fractions.
+
+    >>> scores = evaluate([[0.0], [1.0], [2.0], [9.0]], [0, 0, 1, 1], ks=[1, 2])
+    >>> scores["R@1"], scores["R@2"], scores["RP"]
+    (0.75, 0.75, 0.75)
+    """
+    return assess(embeddings, labels, ks, clustering, seed, **options).scores
+
+
+def assess(
+    embeddings,
+    labels,
+    ks: Sequence[int] = (1, 2, 4, 8, 16),
+    clustering: bool = True,
+    seed: int = 0,
+    *,
+    distance: str = "euclidean",
+    gallery=None,
+    gallery_labels=None,
+    precision_ks: Sequence[int] = (),
+    map_ks: Sequence[int] = (),
+    lone: str = "drop",
+    starts: int | None = None,
+    resamples: int = 0,
+    confidence: float = 0.95,
+    memory: int | str = "1GB",
+    threads: int | None = None,
+) -> Evaluation:
+    points = Points(embeddings, distance)
+    classes = as_labels(labels, len(points), "labels")
+    metrics = _retrieval_metrics(ks, precision_ks, map_ks)
+    ranks = rank_positives(
+        points,
+        classes,
+        *_gallery(gallery, gallery_labels, distance),
+        depth=max([1, *ks, *precision_ks, *map_ks]),
+        memory=memory,
+        threads=threads,
+    )
+    values = {name: metric(ranks) for name, metric in metrics.items()}
+    scores = {name: retrieval.mean(value, ranks, lone) for name, value in values.items()}
+    run = (
+        kmeans(points, len(np.unique(classes)), seed, starts=starts, memory=memory, threads=threads)
+        if clustering
+        else None
+    )
+    if run is not None:
+        scores.update(_clustering_scores(classes, run.clusters))
+    kept = retrieval.kept_queries(ranks, lone)
+    intervals = (
+        bootstrap({name: value[kept] for name, value in values.items()}, seed, resamples, confidence)
+        if resamples
+        else {}
+    )
+    return Evaluation(scores, intervals, run, int(kept.sum()))
+
+
+def bootstrap(
+    values: dict[str, np.ndarray], seed: int, resamples: int = 1000, confidence: float = 0.95
+) -> dict[str, tuple[float, float]]:
+    """Percentile intervals of each metric's mean over queries, the same resampled queries for all metrics.
+
+    Queries that all score 0.5 have no spread:
+
+    >>> bootstrap({"RP": np.array([0.5, 0.5, 0.5])}, seed=0)
+    {'RP': (0.5, 0.5)}
+    """
+    if resamples < 1 or not 0 < confidence < 1:
+        raise UserError(
+            f"a bootstrap needs resamples >= 1 and 0 < confidence < 1, not {resamples} and {confidence}."
+        )
+    table = np.column_stack(list(values.values()))
+    random = seeds.generator(seed, "bootstrap")
+    draws = (
+        np.bincount(random.integers(len(table), size=len(table)), minlength=len(table))
+        for _ in range(resamples)
+    )
+    means = np.array([weights @ table for weights in draws]) / len(table)
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return {name: (float(one), float(other)) for name, one, other in zip(values, low, high)}
+
+
+def _gallery(gallery, gallery_labels, distance: str) -> tuple[Points | None, np.ndarray | None]:
+    if (gallery is None) != (gallery_labels is None):
+        raise UserError("a gallery needs both gallery and gallery_labels.")
+    if gallery is None:
+        return None, None
+    points = Points(gallery, distance)
+    return points, as_labels(gallery_labels, len(points), "gallery_labels")
+
+
+def _retrieval_metrics(ks, precision_ks, map_ks) -> dict[str, Callable[[Ranks], np.ndarray]]:
+    for k in (*ks, *precision_ks, *map_ks):
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise UserError(f"K must be a whole number of at least 1, not {k!r}.")
+    metrics = {f"R@{k}": partial(retrieval.recall_at_k, k=int(k)) for k in ks}
+    metrics |= {"RP": retrieval.r_precision, "MAP@R": retrieval.map_at_r}
+    metrics |= {f"P@{k}": partial(retrieval.precision_at_k, k=int(k)) for k in precision_ks}
+    return metrics | {f"mAP@{k}": partial(retrieval.map_at_k, k=int(k)) for k in map_ks}
+
+
+def _clustering_scores(classes: np.ndarray, clusters: np.ndarray) -> dict[str, float]:
+    return {
+        "NMI": agreement.nmi(classes, clusters),
+        "NMI_geometric": agreement.nmi(classes, clusters, "geometric"),
+        "AMI": agreement.ami(classes, clusters),
+        "F1": agreement.pairwise_f1(classes, clusters),
+    }

@@ -1,0 +1,148 @@
+"""Retrieval metrics: functions of where a query's positives stand among all references, and of nothing else.
+
+A *positive* of a query is a reference of its class (never the query itself); R is how many it has. Every metric
+takes ``Ranks`` and returns one value a query; a query without positives (R = 0) gets 0 here and is left out of, or
+counted in, the mean by ``mean``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import UserError, unknown
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of each query's positives: 1 is the nearest reference of all.
+
+    ``rank`` lists them query after query, ascending within a query; ``counts`` says how many belong to each query;
+    ``relevant`` is R. Ranks are listed as far as ``depth`` (one number a query): what is missing lies deeper.
+    """
+
+    rank: np.ndarray
+    counts: np.ndarray
+    relevant: np.ndarray
+    depth: np.ndarray
+
+    @classmethod
+    def of(cls, ranks: Sequence[Sequence[int]], relevant: Sequence[int] | None = None) -> Ranks:
+        """Ranks given as one list a query; ``relevant`` where a query has more positives than are listed."""
+        counts = np.array([len(row) for row in ranks], dtype=np.int64)
+        flat = np.array([rank for row in ranks for rank in sorted(row)], dtype=np.int64)
+        wanted = counts if relevant is None else np.asarray(relevant, dtype=np.int64)
+        return cls(flat, counts, wanted, np.full(len(counts), np.iinfo(np.int64).max))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """The sum over each query's listed positives of ``values`` (one a positive)."""
+        return np.bincount(self._query(), weights=values, minlength=len(self))
+
+    def hits(self) -> np.ndarray:
+        """For each listed positive: how many positives are at its rank or nearer (1, 2, ... within a query)."""
+        return np.arange(1, len(self.rank) + 1) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+
+    def within(self, depth: np.ndarray | int) -> np.ndarray:
+        """For each listed positive: is its rank at most ``depth`` (one number, or one a query)?"""
+        depth = np.broadcast_to(depth, len(self))
+        if np.any(np.minimum(depth, np.iinfo(np.int64).max) > self.depth):
+            raise UserError(f"ranks are known to depth {self.depth.min()} only, not to {depth.max()}.")
+        return self.rank <= depth[self._query()]
+
+    def _query(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self)), self.counts)
+
+
+def recall_at_k(ranks: Ranks, k: int) -> np.ndarray:
+    """Recall@K = 1 if any of the K nearest references is a positive, else 0.
+
+    Where fewer than K references exist, all of them are looked at. Two queries whose nearest positives have ranks 1 and 3:
+
+    >>> recall_at_k(Ranks.of([[1, 4], [3]]), 1)
+    array([1., 0.])
+    >>> recall_at_k(Ranks.of([[1, 4], [3]]), 4)
+    array([1., 1.])
+    """
+    return (ranks.total(ranks.within(k)) > 0).astype(np.float64)
+
+
+def precision_at_k(ranks: Ranks, k: int) -> np.ndarray:
+    """Precision@K = (positives among the K nearest) / K; places beyond the last reference count as misses.
+
+    Positives at ranks 1 and 4, K = 4, give 2 / 4:
+
+    >>> precision_at_k(Ranks.of([[1, 4]]), 4)
+    array([0.5])
+    """
+    return ranks.total(ranks.within(k)) / k
+
+
+def r_precision(ranks: Ranks) -> np.ndarray:
+    """R-precision = (positives among the R nearest) / R.
+
+    Positives at ranks 1, 3 and 5 are R = 3; two are among the three nearest, so 2 / 3:
+
+    >>> r_precision(Ranks.of([[1, 3, 5]])).round(4)
+    array([0.6667])
+    """
+    return ranks.total(ranks.within(ranks.relevant)) / np.maximum(ranks.relevant, 1)
+
+
+def map_at_r(ranks: Ranks) -> np.ndarray:
+    """MAP@R = (1/R) sum over i = 1..R of [the i-th nearest is a positive] x precision@i.
+
+    Positives at ranks 1, 3 and 5, R = 3: hits at 1 (precision 1/1) and at 3 (2/3), so (1 + 2/3) / 3:
+
+    >>> map_at_r(Ranks.of([[1, 3, 5]])).round(4)
+    array([0.5556])
+
+    With R = 10, hits at 1 only, at 1 and 10, at 1 and 2:
+
+    >>> map_at_r(Ranks.of([[1], [1, 10], [1, 2]], relevant=[10, 10, 10])).round(4)
+    array([0.1 , 0.12, 0.2 ])
+    """
+    return _average_precision(ranks, ranks.relevant)
+
+
+def map_at_k(ranks: Ranks, k: int) -> np.ndarray:
+    """mAP@K, landmark form = (1/min(R, K)) sum over i = 1..K of [the i-th nearest is a positive] x precision@i.
+
+    Positives at ranks 1, 3 and 5, K = 4: (1 + 2/3) / min(3, 4); with K = 2: 1 / min(3, 2):
+
+    >>> map_at_k(Ranks.of([[1, 3, 5]]), 4).round(4)
+    array([0.5556])
+    >>> map_at_k(Ranks.of([[1, 3, 5]]), 2)
+    array([0.5])
+    """
+    return _average_precision(ranks, np.full(len(ranks), k), np.minimum(ranks.relevant, k))
+
+
+def _average_precision(ranks: Ranks, depth: np.ndarray, best: np.ndarray | None = None) -> np.ndarray:
+    best = depth if best is None else best
+    precision = np.where(ranks.within(depth), ranks.hits() / np.maximum(ranks.rank, 1), 0.0)
+    return ranks.total(precision) / np.maximum(best, 1)
+
+
+def mean(values: np.ndarray, ranks: Ranks, lone: str = "drop") -> float:
+    """The mean over queries. ``lone`` says what becomes of queries without positives: "drop" them or "miss" (0).
+
+    >>> ranks = Ranks.of([[1], []])
+    >>> mean(recall_at_k(ranks, 1), ranks), mean(recall_at_k(ranks, 1), ranks, lone="miss")
+    (1.0, 0.5)
+    """
+    kept = kept_queries(ranks, lone)
+    return float(values[kept].mean())
+
+
+def kept_queries(ranks: Ranks, lone: str = "drop") -> np.ndarray:
+    """Which queries take part in a mean (see ``mean``), as a mask."""
+    if lone not in ("drop", "miss"):
+        raise unknown("treatment of lone queries", lone, ("drop", "miss"))
+    if not np.any(ranks.relevant):
+        raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
+    return ranks.relevant > 0 if lone == "drop" else np.ones(len(ranks), dtype=bool)
