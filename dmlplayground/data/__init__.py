@@ -14,8 +14,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import UserError, unknown
+from ..errors import unknown
 from ..registry import Registry
+from ..typed import fill_options
 from .dataset import Dataset, DatasetRecord
 
 __all__ = ["SPLITS", "Dataset", "DatasetRecord", "get", "load", "names", "register"]
@@ -25,13 +26,16 @@ SPLITS = ("train", "test")
 _registry: Registry[DatasetRecord] = Registry("data set", "dmlplayground.data.sets")
 
 
-def register(name: str, title: str) -> Callable[[Callable[..., Dataset]], Callable[..., Dataset]]:
-    """Decorator: the function below loads a split of the data set called ``name``."""
+def register(
+    name: str, title: str, **configuration: Any
+) -> Callable[[Callable[..., Dataset]], Callable[..., Dataset]]:
+    """Decorator: the function below loads a split of the data set called ``name``.
+
+    ``configuration`` is what a trial on this data set does differently by default, such as ``transform="plain"``.
+    """
 
     def add(loader: Callable[..., Dataset]) -> Callable[..., Dataset]:
-        parameters = inspect.signature(loader).parameters.values()
-        options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-        _registry.add(name, DatasetRecord(name, title, inspect.getdoc(loader) or "", options, loader))
+        _registry.add(name, DatasetRecord(name, title, inspect.getdoc(loader) or "", loader, configuration))
         return loader
 
     return add
@@ -52,18 +56,4 @@ def load(name: str, split: str = "train", **options: Any) -> Dataset:
     record = get(name)
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
-    for option, value in options.items():
-        if option not in record.options:
-            raise unknown(f"option of the data set {name!r}:", option, record.options)
-        _check_type(name, option, value, record.options[option])
-    return record.loader(split, **{**record.options, **options})
-
-
-def _check_type(name: str, option: str, value: Any, default: Any) -> None:
-    """An option has the type of its default; a default of None accepts anything, and a float accepts whole numbers."""
-    if default is None:
-        return
-    wanted = (int, float) if isinstance(default, float) else type(default)
-    if not isinstance(value, wanted) or isinstance(value, bool) != isinstance(default, bool):
-        kind = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}[type(default)]
-        raise UserError(f"data set {name!r}: {option} must be {kind}, not {value!r}.")
+    return record.loader(split, **fill_options(record.options, options, where=f"data set {name}"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import UserError
+from ..typed import Option, options_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +64,14 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """A data set that can be loaded: what it is, its options with their defaults, and the function that loads a split."""
+    """A data set that can be loaded: what it is, the function that loads a split, what a trial with it changes by default."""
 
     name: str
     title: str
     description: str
-    options: Mapping[str, Any]
     loader: Callable[..., Dataset]
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, Option]:
+        return options_of(self.loader, skip=("split",))

@@ -163,7 +163,7 @@ def _placed(drawn: Image.Image, size: int, strength: float, u: np.ndarray) -> Im
     """The ink turned, slanted, stretched, resized and shifted on an empty square. ``u`` lies in -strength to strength."""
     angle, slant, stretch = math.radians(30) * u[0], 0.3 * u[1], 1 + 0.25 * u[2]
     scale = size * (0.75 - 0.1 * strength + 0.2 * u[3]) / max(drawn.size)
-    room = 0.18 * size
+    room = 0.12 * size
     cos, sin = math.cos(angle) / scale, math.sin(angle) / scale
     # Pillow wants the way back, from the square to the ink: undo the shift, turn and resize, then slant and stretch.
     a, b = (cos + slant * sin) * stretch, (sin - slant * cos) * stretch
@@ -176,13 +176,13 @@ def _placed(drawn: Image.Image, size: int, strength: float, u: np.ndarray) -> Im
 
 def _colours(size: int, strength: float, stream: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """A wavy background and a colour that stands out from it, lighter or darker: (size, size, 3) and (3,) float32."""
-    dark, light = 25.0, 230.0
-    ground = light + (dark - light) * strength * stream.random()
-    contrast = (light - dark) * (1 - 0.55 * strength * stream.random())
-    grey = ground - contrast if ground - contrast >= dark * 0.5 or ground > 127 else ground + contrast
-    tints = strength * 70 * stream.uniform(-1, 1, (2, 3))
-    waves = int(stream.integers(2, 6))
-    coarse = ground + tints[0] + strength * 70 * stream.uniform(-1, 1, (waves, waves, 3))
+    dark, light = (25, 230) if stream.random() >= strength / 2 else (230, 25)
+    ground = light + 0.4 * strength * stream.random() * (dark - light)
+    grey = ground + (1 - 0.55 * strength * stream.random()) * (dark - light)
+    tints = 70 * strength * stream.uniform(-1, 1, (2, 3))
+    tints -= tints.mean(axis=1, keepdims=True)  # colour alone: the contrast stays
+    grain = int(stream.integers(2, 6))
+    coarse = ground + tints[0] + 60 * strength * stream.uniform(-1, 1, (grain, grain, 3))
     small = Image.fromarray(np.clip(coarse, 0, 255).astype(np.uint8))
     background = np.asarray(small.resize((size, size), Image.Resampling.BICUBIC), np.float32)
     return background, np.clip(grey + tints[1], 0, 255).astype(np.float32)

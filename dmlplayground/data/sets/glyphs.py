@@ -12,10 +12,10 @@ from ...errors import UserError
 from .. import Dataset, cache, glyphs, register
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
-GENERATION = 1
+GENERATION = 2
 
 
-@register("glyphs", title="Printed characters in many typefaces")
+@register("glyphs", title="Printed characters in many typefaces", transform="plain")
 def load(
     split: str,
     *,

@@ -1,0 +1,97 @@
+"""From features to embeddings: the layers a method declares in its record, and the whole network of a trial."""
+
+from __future__ import annotations
+
+import numpy as np
+from mxnet import gluon, init, nd
+from mxnet.gluon import nn
+
+from ..config import Head as HeadConfig
+from . import Preprocessing
+
+
+class TruncatedNormal(init.Initializer):
+    """A normal distribution cut at two standard deviations (by drawing again what falls outside)."""
+
+    def __init__(self, sigma: float):
+        super().__init__(sigma=sigma)
+        self.sigma = sigma
+
+    def _init_weight(self, _, array):
+        values = nd.random.normal(shape=array.shape, ctx=array.context)
+        for _ in range(40):  # one value in 22 falls outside, so 40 draws leave none
+            values = nd.where(values.abs() > 2, nd.random.normal(shape=array.shape, ctx=array.context), values)
+        array[:] = values.clip(-2, 2) * self.sigma
+
+
+class NormedDense(gluon.HybridBlock):
+    """A linear layer without bias whose weight is g V / |V|, the norm taken over the whole matrix as in the study."""
+
+    def __init__(self, units: int, in_units: int, weight_initializer):
+        super().__init__()
+        self.units = units
+        with self.name_scope():
+            self.weight = self.params.get("weight", shape=(units, in_units), init=weight_initializer)
+            self.scale = self.params.get("scale", shape=(1,), init=init.One())
+
+    def hybrid_forward(self, F, x, weight, scale):
+        length = F.sqrt(F.sum(weight**2) + 1e-7)
+        return F.FullyConnected(x, F.broadcast_mul(weight, scale / length), no_bias=True, num_hidden=self.units)
+
+
+class UnitLength(gluon.HybridBlock):
+    def hybrid_forward(self, F, x):
+        return F.L2Normalization(x)
+
+
+class Head(nn.HybridSequential):
+    """Features (B, features) -> embeddings (B, width)."""
+
+    def __init__(self, config: HeadConfig, features: int, embed_dim: int, num_classes: int):
+        super().__init__()
+        self.width = num_classes if config.to_classes else embed_dim
+        with self.name_scope():
+            if config.layer_norm:
+                self.add(nn.LayerNorm(in_channels=features))
+            widths = [*config.bottleneck, embed_dim] if config.to_classes else config.bottleneck
+            for width in widths:
+                self.add(nn.Dense(width, in_units=features, weight_initializer=_initializer(config)))
+                if config.bottleneck_dropout:
+                    self.add(nn.Dropout(config.bottleneck_dropout))
+                features = width
+            self.add(self._last(config, features))
+            if config.dropout:
+                self.add(nn.Dropout(config.dropout))
+            if config.normalize:
+                self.add(UnitLength())
+
+    def _last(self, config: HeadConfig, features: int):
+        initializer = _initializer(config)
+        if config.weight_norm:
+            return NormedDense(self.width, features, initializer)
+        return nn.Dense(self.width, use_bias=config.bias, in_units=features, weight_initializer=initializer)
+
+
+def _initializer(config: HeadConfig):
+    if config.init == "truncnorm":
+        return TruncatedNormal(config.init_scale)
+    return init.Xavier(magnitude=config.init_scale)  # uniform, by the mean of fan-in and fan-out
+
+
+class Embedder(gluon.HybridBlock):
+    """The network of a trial, from a block of uint8 images (B, H, W, 3) to embeddings: normalisation included."""
+
+    def __init__(self, backbone, preprocessing: Preprocessing, head: Head):
+        super().__init__()
+        with self.name_scope():
+            self.backbone = backbone
+            self.head = head
+            mean = np.reshape(np.asarray(preprocessing.mean, np.float32), (1, 3, 1, 1))
+            scale = 1 / np.reshape(np.asarray(preprocessing.std, np.float32), (1, 3, 1, 1))
+            self.mean = self.params.get_constant("mean", mean)
+            self.scale = self.params.get_constant("scale", scale)
+
+    def hybrid_forward(self, F, images, mean, scale):
+        images = F.cast(F.transpose(images, axes=(0, 3, 1, 2)), "float32")
+        images = F.broadcast_mul(F.broadcast_sub(images, mean), scale)
+        return self.head(self.backbone(images))

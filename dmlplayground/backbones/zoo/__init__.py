@@ -1,0 +1,1 @@
+"""One file a network or family; see the package above."""

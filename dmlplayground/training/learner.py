@@ -1,0 +1,170 @@
+"""A learner: one network with its loss and its optimisers. It takes batches to learn from and images to embed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+import mxnet as mx
+import numpy as np
+from mxnet import autograd, nd
+from mxnet.gluon import nn
+
+from .. import backbones, methods, seeds
+from ..backbones.heads import Embedder, Head
+from ..config import Trial
+from ..errors import UserError
+from .optimizers import PartTrainer
+
+Batch = tuple[np.ndarray, np.ndarray]
+
+
+class Learner:
+    """Network, loss and optimisers of a trial; ``index`` tells the members of an ensemble apart.
+
+    The network and the loss are each one static graph. They are two, not one, so that a batch split over several
+    devices is gathered before the loss, and the health figures can look at the embeddings.
+    """
+
+    def __init__(self, trial: Trial, num_classes: int, contexts: list[mx.Context], index: int = 0):
+        mx.random.seed(seeds.integer(trial.seed, "initialisation", index))
+        self.trial = trial
+        self.contexts = contexts
+        self.network = _network(trial, num_classes)
+        self.loss = methods.loss(
+            trial.method["name"], num_classes=num_classes, embed_dim=self.network.head.width, **_options(trial.method)
+        )
+        if trial.freeze_batchnorm:
+            freeze_batchnorm(self.network.backbone)
+        self.network.collect_params().reset_ctx(contexts)
+        self.loss.collect_params().reset_ctx(contexts[0])
+        self.parts = {
+            "backbone": PartTrainer(named(self.network.backbone), trial.groups.backbone, trial.optimizer),
+            "head": PartTrainer(named(self.network.head), trial.groups.head, trial.optimizer),
+            "loss": PartTrainer(named(self.loss), trial.groups.loss, trial.optimizer),
+        }
+        if trial.accumulate > 1:
+            for parameter in self.learned():
+                parameter.grad_req = "add"
+        self.network.hybridize(static_alloc=True, static_shape=True)
+        self.loss.hybridize(static_alloc=True, static_shape=True)
+
+    @property
+    def width(self) -> int:
+        return self.network.head.width
+
+    def learned(self) -> list:
+        return [parameter for part in self.parts.values() for parameter in part.parameters.values()]
+
+    def begin_epoch(self, epoch: int) -> None:
+        for part in self.parts.values():
+            part.begin_epoch(epoch, self.trial.schedule.scale(epoch))
+        self.active = [part for name, part in self.parts.items() if name != "backbone" or epoch > self.trial.warmup_epochs]
+
+    def step(self, batches: list[Batch]) -> tuple[nd.NDArray, nd.NDArray, nd.NDArray]:
+        """One update from the mean loss of the batches. Returns that loss, and the last batch's embeddings and labels;
+        nothing is waited for."""
+        total = None
+        for images, labels in batches:
+            labels = nd.array(labels, ctx=self.contexts[0], dtype="int32")
+            with autograd.record():
+                embeddings = self.forward(images)
+                loss = self.loss(embeddings, labels)
+                if len(batches) > 1:
+                    loss = loss / len(batches)
+            loss.backward()
+            total = loss if total is None else total + loss
+        for part in self.active:
+            part.step()
+        if self.trial.accumulate > 1:
+            for parameter in self.learned():
+                parameter.zero_grad()
+        return total, embeddings, labels
+
+    def forward(self, images: np.ndarray) -> nd.NDArray:
+        """Embeddings of a block of images, computed in equal parts on the devices and gathered on the first."""
+        parts = np.split(images, len(self.contexts))
+        outputs = [self.network(nd.array(part, ctx=ctx, dtype="uint8")) for part, ctx in zip(parts, self.contexts)]
+        if len(outputs) == 1:
+            return outputs[0]
+        return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
+
+    def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
+        """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics."""
+        rows: list[np.ndarray] = []
+        running: deque = deque()
+        for number, block in enumerate(blocks):
+            context = self.contexts[number % len(self.contexts)]
+            running.append(self.network(nd.array(block, ctx=context, dtype="uint8")))
+            if len(running) > 2:
+                rows.append(running.popleft().asnumpy())
+        rows.extend(output.asnumpy() for output in running)
+        return np.concatenate(rows) if rows else np.zeros((0, self.width), np.float32)
+
+    # --- state -----------------------------------------------------------------------------------------------------
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Everything that decides embeddings and loss, as arrays by structural name."""
+        blocks = {"network": self.network, "loss": self.loss}
+        return {
+            f"{block}.{name}": parameter.list_data()[0].asnumpy()
+            for block, owner in blocks.items()
+            for name, parameter in named(owner).items()
+        }
+
+    def load_weights(self, weights: dict[str, np.ndarray]) -> None:
+        own = {f"{block}.{name}": p for block in ("network", "loss") for name, p in named(getattr(self, block)).items()}
+        if set(own) != set(weights):
+            missing, extra = sorted(set(own) - set(weights)), sorted(set(weights) - set(own))
+            raise UserError(f"these weights are not of this network; missing: {missing or 'none'}, extra: {extra or 'none'}.")
+        for name, parameter in own.items():
+            if parameter.shape != weights[name].shape:
+                raise UserError(f"weight {name} has the shape {weights[name].shape}; this network needs {parameter.shape}.")
+            parameter.set_data(nd.array(weights[name], dtype=weights[name].dtype))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """``weights`` and the optimisers' memory: all it takes to go on as if nothing had happened."""
+        state = {f"weights:{name}": array for name, array in self.weights().items()}
+        for part, trainer in self.parts.items():
+            state.update({f"{part}:{name}": np.asarray(array) for name, array in trainer.state().items()})
+        return state
+
+    def load_state(self, state: dict[str, np.ndarray]) -> None:
+        parts: dict[str, dict[str, np.ndarray]] = {"weights": {}, **{part: {} for part in self.parts}}
+        for key, array in state.items():
+            part, _, name = key.partition(":")
+            parts[part][name] = array
+        self.load_weights(parts.pop("weights"))
+        for part, arrays in parts.items():
+            self.parts[part].load_state(arrays)
+
+
+def _network(trial: Trial, num_classes: int) -> Embedder:
+    record = backbones.get(trial.backbone["name"])
+    backbone = backbones.create(trial.backbone["name"], **_options(trial.backbone))
+    head = Head(trial.head, record.features, trial.embed_dim, num_classes)
+    network = Embedder(backbone, record.preprocessing, head)
+    head.initialize()
+    for constant in (network.mean, network.scale):
+        constant.initialize()
+    return network
+
+
+def _options(component: dict) -> dict:
+    return {key: value for key, value in component.items() if key != "name"}
+
+
+def named(block) -> dict[str, mx.gluon.Parameter]:
+    """The block's parameters by their place in it, which unlike Gluon's counted names is the same in every process."""
+    return block._collect_params_with_prefix()
+
+
+def freeze_batchnorm(block) -> None:
+    """Batch-norm as a constant: running statistics are used and kept, scale and shift are not learned."""
+
+    def freeze(layer):
+        if isinstance(layer, nn.BatchNorm):
+            layer._kwargs["use_global_stats"] = True
+            layer.collect_params().setattr("grad_req", "null")
+
+    block.apply(freeze)
