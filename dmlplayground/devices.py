@@ -1,0 +1,74 @@
+"""From the name of a device to MXNet's context, refusing what would only fail later and obscurely."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .compat import CPU_BUILD, INSTALL_CUDA
+from .errors import UserError
+
+# The last builds of MXNet carry machine code for 5.0 to 8.6, and no PTX for a later GPU to compile.
+FIRST_TOO_NEW = (9, 0)
+
+
+def context(name: str) -> Any:
+    """The ``mxnet.Context`` called ``cpu``, ``gpu`` or ``gpu:1``; a UserError where it cannot be used."""
+    found = re.fullmatch(r"(cpu|gpu)(?::(\d+))?", name)
+    if not found:
+        raise UserError(
+            f"unknown device {name!r}. Known: cpu, gpu, and gpu:1 and so on where there are several."
+        )
+    import mxnet as mx
+
+    index = int(found[2] or 0)
+    if found[1] == "cpu":
+        return mx.cpu(index)
+    if not built_for_cuda():
+        raise UserError(
+            f"device {name!r} needs the CUDA build of MXNet; this is the CPU build. "
+            f"pip uninstall {CPU_BUILD}, then {INSTALL_CUDA}."
+        )
+    capabilities = gpu_capabilities()
+    if index >= len(capabilities):
+        raise UserError(
+            f"there is no device {name!r}: GPUs that NVIDIA's driver shows here: {len(capabilities)}."
+        )
+    if capabilities[index] >= FIRST_TOO_NEW:
+        raise UserError(
+            f"device {name!r} is too new for MXNet 1.9.1: it has compute capability "
+            f"{capability_text(capabilities[index])}, and there is code for 5.0 to 8.9 only. "
+            "Use an older GPU or device cpu."
+        )
+    return mx.gpu(index)
+
+
+def built_for_cuda() -> bool:
+    import mxnet as mx
+
+    return bool(mx.runtime.Features().is_enabled("CUDA"))
+
+
+def gpu_capabilities() -> list[tuple[int, int]]:
+    """The compute capability of each GPU, asked of NVIDIA's driver: MXNet itself does not tell."""
+    import ctypes
+
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return []
+    number = ctypes.c_int()
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(number)):
+        return []
+    count = number.value
+
+    def ask(attribute: int, device: int) -> int:
+        driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, device)
+        return number.value
+
+    major, minor = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+    return [(ask(major, device), ask(minor, device)) for device in range(count)]
+
+
+def capability_text(capability: tuple[int, int]) -> str:
+    return ".".join(map(str, capability))
