@@ -89,7 +89,7 @@ class _MXNetLoader(SourceFileLoader):
         try:
             _refuse_version_2()
             _preload_cuda()
-            with _lent_names(), warnings.catch_warnings():
+            with _lent_numpy_names(), _lent_distutils(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # invalid escapes, distutils, deprecated NumPy names
                 super().exec_module(module)
         except Exception as error:
@@ -101,7 +101,8 @@ class _MXNetLoader(SourceFileLoader):
 class _GluonCVLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         try:
-            super().exec_module(module)
+            with _lent_distutils():
+                super().exec_module(module)
         except ImportError as error:
             cause = _swallowed_error() or error
             _forget_parts("gluoncv")
@@ -156,23 +157,19 @@ def _preload_cuda() -> None:
 
 
 @contextlib.contextmanager
-def _lent_names() -> Iterator[None]:
-    """Give NumPy and Python the names MXNet looks for; take back those needed only to import it."""
+def _lent_numpy_names() -> Iterator[None]:
+    """Give NumPy the names MXNet looks for; take back those needed only to import it."""
     import numpy as np
 
     for name, value in _names_to_keep(np).items():
         vars(np).setdefault(name, value)
     borrowed = {name: value for name, value in _names_to_borrow(np).items() if name not in vars(np)}
-    modules = _distutils_stand_in()
     vars(np).update(borrowed)
-    sys.modules.update(modules)
     try:
         yield
     finally:
         for name in borrowed:
             del vars(np)[name]
-        for name in modules:
-            del sys.modules[name]
 
 
 def _names_to_keep(np: types.ModuleType) -> dict[str, object]:
@@ -196,13 +193,16 @@ def _expired(*_: object, **__: object) -> None:
     raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
 
 
-def _distutils_stand_in() -> dict[str, types.ModuleType]:
-    """For Python 3.12 and later without setuptools, which would bring a distutils.
+@contextlib.contextmanager
+def _lent_distutils() -> Iterator[None]:
+    """A stand-in on Python 3.12 and later without setuptools, which would bring a distutils.
 
-    MXNet asks it only whether NumPy is older than 1.17, so comparing the leading numbers is enough.
+    MXNet asks it only whether NumPy is older than 1.17, and gluoncv whether MXNet is older than 1.4,
+    so comparing the leading numbers is enough.
     """
-    if util.find_spec("distutils") is not None:
-        return {}
+    if "distutils.version" in sys.modules or util.find_spec("distutils") is not None:
+        yield
+        return
 
     class Version(tuple):
         def __new__(cls, text: str) -> Version:
@@ -210,7 +210,11 @@ def _distutils_stand_in() -> dict[str, types.ModuleType]:
 
     version = types.ModuleType("distutils.version")
     vars(version).update(LooseVersion=Version, StrictVersion=Version)
-    return {"distutils": types.ModuleType("distutils"), "distutils.version": version}
+    sys.modules.update({"distutils": types.ModuleType("distutils"), "distutils.version": version})
+    try:
+        yield
+    finally:
+        del sys.modules["distutils"], sys.modules["distutils.version"]
 
 
 # --- after it is imported -----------------------------------------------------------------------------------

@@ -205,11 +205,14 @@ def test_numpy_keeps_no_more_than_it_must():
     assert set(result.stdout.split()) <= {"bool", "int", "Inf"}
 
 
-def test_python_without_distutils():
+@pytest.mark.parametrize("package", ["mxnet", "gluoncv"])
+def test_python_without_distutils(package):
     """As on 3.12 and later without setuptools; hidden here, so that every Python goes through it."""
+    pytest.importorskip(package)
     result = fresh_process(
         "import sys; sys.modules['distutils'] = None\n"
-        "import dmlplayground, mxnet; print(mxnet.nd.ones((1,)).asscalar(), 'distutils' in sys.modules)"
+        f"import dmlplayground, {package}, mxnet\n"
+        "print(mxnet.nd.ones((1,)).asscalar(), 'distutils' in sys.modules)"
     )
     assert result.stdout.split() == ["1.0", "False"], result.stderr
 
@@ -227,7 +230,7 @@ def test_dmlplayground_imported_after_mxnet():
     result = fresh_process(
         "import numpy as np\n"
         "from dmlplayground import compat; import sys; sys.meta_path.pop(0)\n"
-        "with compat._lent_names():\n    import mxnet\n"
+        "with compat._lent_numpy_names(), compat._lent_distutils():\n    import mxnet\n"
         "compat.install(); print(np.asarray(mxnet.nd.ones((2,))))"
     )
     assert result.stdout.strip() == "[1. 1.]", result.stderr
