@@ -20,14 +20,14 @@ Batch = tuple[np.ndarray, np.ndarray]
 
 
 class Learner:
-    """Network, loss and optimisers of a trial; ``index`` tells the members of an ensemble apart.
+    """Network, loss and optimisers of a trial; ``place`` (fold, member) tells those of one trial apart.
 
     The network and the loss are each one static graph. They are two, not one, so that a batch split over several
     devices is gathered before the loss, and the health figures can look at the embeddings.
     """
 
-    def __init__(self, trial: Trial, num_classes: int, contexts: list[mx.Context], index: int = 0):
-        mx.random.seed(seeds.integer(trial.seed, "initialisation", index))
+    def __init__(self, trial: Trial, num_classes: int, contexts: list[mx.Context], place: tuple[int, int] = (0, 0)):
+        mx.random.seed(seeds.integer(trial.seed, "initialisation", *place))
         self.trial = trial
         self.contexts = contexts
         self.network = _network(trial, num_classes)
@@ -64,6 +64,9 @@ class Learner:
     def step(self, batches: list[Batch]) -> tuple[nd.NDArray, nd.NDArray, nd.NDArray]:
         """One update from the mean loss of the batches. Returns that loss, and the last batch's embeddings and labels;
         nothing is waited for."""
+        if self.trial.accumulate > 1:
+            for parameter in self.learned():
+                parameter.zero_grad()
         total = None
         for images, labels in batches:
             labels = nd.array(labels, ctx=self.contexts[0], dtype="int32")
@@ -76,9 +79,6 @@ class Learner:
             total = loss if total is None else total + loss
         for part in self.active:
             part.step()
-        if self.trial.accumulate > 1:
-            for parameter in self.learned():
-                parameter.zero_grad()
         return total, embeddings, labels
 
     def forward(self, images: np.ndarray) -> nd.NDArray:

@@ -1,0 +1,130 @@
+"""Records: what is kept of a trial, and all that reports read.
+
+A store is a folder with one folder a trial, named by the trial's id:
+
+    record.json     the configuration, versions, machine, every epoch's metrics and times, and the outcome
+    epochs.jsonl    the same epochs, a line each, written while the trial runs
+    checkpoint.npz  there until the trial has ended: how to go on
+    fold0-member0.best.npz, .last.npz
+                    weights after the best and the last epoch; the record's results say which make up which model
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Optional
+
+from . import files
+from .errors import UserError
+
+RECORD, EPOCHS, CHECKPOINT = "record.json", "epochs.jsonl", "checkpoint.npz"
+FORMAT = 1
+
+
+@dataclass
+class Record:
+    """One trial's record. ``status`` is running, finished, failed or interrupted.
+
+    ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``stage``, ``epoch``, ``loss``,
+    ``learning_rate``, ``seconds``, ``health`` and, where there was an evaluation, ``metrics`` and ``measured_on``.
+    ``results`` holds what a table shows: ``untrained``, ``best`` and ``last`` under the paper's protocol, ``untrained``,
+    ``separate`` and ``joined`` under the validated one, each with its metrics and the weights that gave them.
+    """
+
+    id: str
+    config: dict[str, Any]
+    status: str = "running"
+    epochs: list[dict[str, Any]] = field(default_factory=list)
+    results: dict[str, Any] = field(default_factory=dict)
+    started: str = ""
+    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+    error: Optional[str] = None
+    format: int = FORMAT
+
+    @property
+    def seed(self) -> int:
+        return self.config["seed"]
+
+    def save(self, folder: Path) -> None:
+        files.write_json(folder / RECORD, asdict(self))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Record:
+        content = files.read_json(path)
+        if not isinstance(content, dict) or not {"id", "config", "status"} <= set(content):
+            raise UserError(f"{path} is not the record of a trial.")
+        if content.get("format", 0) > FORMAT:
+            raise UserError(f"{path} was written by a newer dmlplayground (format {content['format']}); this one reads {FORMAT}.")
+        return cls(**{key: value for key, value in content.items() if key in cls.__dataclass_fields__})
+
+
+def find(folder: Path) -> Optional[Record]:
+    """The record in a trial's folder, or None where there is none yet."""
+    return Record.load(folder / RECORD) if (folder / RECORD).exists() else None
+
+
+def load_store(store: str | Path) -> list[Record]:
+    """All records of a store, by id; one record where ``store`` is a record or a trial's folder."""
+    store = Path(store)
+    if store.is_file():
+        return [Record.load(store)]
+    if (store / RECORD).is_file():
+        return [Record.load(store / RECORD)]
+    if not store.is_dir():
+        raise UserError(f"there is no store at {store}.")
+    return [Record.load(path) for path in sorted(store.glob(f"*/{RECORD}"))]
+
+
+def write_epochs(folder: Path, epochs: Iterable[dict[str, Any]]) -> None:
+    """The whole stream anew, as a trial does when it goes on from a checkpoint."""
+    with files.replacing(folder / EPOCHS) as stream:
+        stream.writelines(json.dumps(entry) + "\n" for entry in epochs)
+
+
+def append_epoch(folder: Path, entry: dict[str, Any]) -> None:
+    with open(folder / EPOCHS, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(entry) + "\n")
+
+
+def versions() -> dict[str, str]:
+    """The versions that decide a trial's numbers."""
+    from . import __version__
+
+    found = {"dmlplayground": __version__, "python": platform.python_version()}
+    for name in ("mxnet", "mxnet-cu112", "numpy", "scipy", "scikit-learn", "numba", "gluoncv", "matplotlib", "pillow"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "omp_threads": os.environ.get("OMP_NUM_THREADS"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

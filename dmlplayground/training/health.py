@@ -1,0 +1,53 @@
+"""Health figures: how the embeddings are doing, read once an epoch from its last batch, and what to say of bad ones."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+from mxnet import autograd, nd
+
+COLLAPSE = 1e-3  # embeddings closer together than this share of their length are one point
+
+
+def figures(learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Optional[float]]:
+    """Mean distances within and between classes, the share of rows that the loss still moves, embedding and gradient norms."""
+    gradient = _gradient(learner.loss, embeddings, labels)
+    points, labels = embeddings.asnumpy().astype(np.float64), labels.asnumpy()
+    squares = (points**2).sum(axis=1)
+    distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * points @ points.T, 0))
+    same = labels[:, None] == labels
+    positive, negative = same & ~np.eye(len(labels), dtype=bool), ~same
+    norms = [float(p.list_grad()[0].norm().asscalar()) for p in learner.learned()]
+    return {
+        "positive_distance": _mean(distances[positive]),
+        "negative_distance": _mean(distances[negative]),
+        "active_share": float((np.abs(gradient).max(axis=1) > 0).mean()),
+        "embedding_norm": float(np.sqrt(squares).mean()),
+        "gradient_norm": float(np.sqrt(np.square(norms).sum())),
+    }
+
+
+def _gradient(loss, embeddings: nd.NDArray, labels: nd.NDArray) -> np.ndarray:
+    """The loss's gradient at these embeddings. A row where it is zero takes part in no active term, whatever the method."""
+    points = embeddings.detach()
+    points.attach_grad()
+    with autograd.record():
+        value = loss(points, labels)
+    return autograd.grad([value], [points])[0].asnumpy()
+
+
+def _mean(values: np.ndarray) -> Optional[float]:
+    return float(values.mean()) if values.size else None
+
+
+def collapsed(health: dict[str, Optional[float]]) -> bool:
+    """Whether all embeddings have become (nearly) one point."""
+    apart = health["negative_distance"]
+    return apart is not None and apart < COLLAPSE * max(health["embedding_norm"], 1e-12)
+
+
+COLLAPSED = (
+    "epoch {epoch}: the embeddings have collapsed: different classes are {negative_distance:.2g} apart at a length of "
+    "{embedding_norm:.2g}. A smaller learning rate or another margin may help."
+)

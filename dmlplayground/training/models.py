@@ -1,0 +1,84 @@
+"""Trained models: their weights on disk, the embeddings they give, and what those are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+import mxnet as mx
+import numpy as np
+
+from .. import config, files, metrics, seeds
+from ..config import Trial
+from ..data import Dataset, loader
+from ..errors import UserError
+from .learner import Learner
+
+EMBEDDING_PIXELS = 256 * 64 * 64  # a batch to embed has about so many: large enough to be quick, small enough for any machine
+
+
+def weights_file(fold: int, member: int, which: str) -> str:
+    return f"fold{fold}-member{member}.{which}.npz"
+
+
+def load(path: Path, contexts: Optional[list[mx.Context]] = None) -> Learner:
+    """The learner whose weights are in this file."""
+    header, weights = files.read_arrays(path)
+    if not isinstance(header, dict) or "classes" not in header:
+        raise UserError(f"{path} holds no trained weights.")
+    trial = config.trial(header["config"])
+    learner = Learner(trial, header["classes"], contexts or devices(trial))
+    learner.load_weights(weights)
+    return learner
+
+
+def devices(trial: Trial) -> list[mx.Context]:
+    """The devices a trial computes on."""
+    gpus = mx.context.num_gpus() if trial.device != "cpu" else 0
+    if trial.device == "gpu" and gpus < trial.devices:
+        raise UserError(f"the trial asks for {trial.devices} GPU(s); this machine offers MXNet {gpus} (see dmlplayground doctor).")
+    kind = mx.gpu if gpus >= trial.devices else mx.cpu
+    return [kind(i) for i in range(trial.devices)]
+
+
+def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int = 1) -> np.ndarray:
+    """The learners' embeddings of a data set, side by side: (N, sum of widths)."""
+    height, width = dataset.images.shape[1:3]
+    size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
+    return np.concatenate(
+        [
+            learner.embed(loader.test_batches(dataset, transform, batch_size=size, workers=workers))
+            for learner in learners
+        ],
+        axis=1,
+    )
+
+
+def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """The trial's metrics of these embeddings."""
+    chosen = trial.evaluation
+    return metrics.evaluate(
+        embeddings,
+        labels,
+        ks=tuple(chosen.ks),
+        clustering=chosen.clustering,
+        seed=seeds.integer(trial.seed, "clustering"),
+        distance=chosen.distance,
+    )
+
+
+def validated(trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
+    """The test half scored once: by the chosen model of each fold, and by all of them joined (each of unit length)."""
+    from ..data import transforms
+
+    transform = transforms.create(**trial.transform)
+    separate, parts = [], []
+    for chosen in folds:
+        learners = [load(folder / name, contexts) for name in chosen["weights"]]
+        embeddings = embed(learners, plan.test, transform, workers)
+        separate.append({**chosen, "validation": chosen["metrics"], "metrics": score(trial, embeddings, plan.test.labels)})
+        parts.append(embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12))
+    joined = score(trial, np.concatenate(parts, axis=1), plan.test.labels)
+    weights = [name for chosen in folds for name in chosen["weights"]]
+    return {"separate": separate, "joined": {"metrics": joined, "measured_on": "test", "weights": weights}}

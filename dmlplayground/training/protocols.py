@@ -1,0 +1,51 @@
+"""Protocols: which classes are trained on, which choose the epoch, and which are reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import data
+from ..config import Trial, check_data
+from ..data import Dataset
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One training of the trial: on ``train``, watched on ``monitor`` after its epochs."""
+
+    number: int
+    train: Dataset
+    monitor: Dataset
+    measured_on: str  # "test" or "validation"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a trial trains and tests on."""
+
+    folds: list[Fold]
+    test: Dataset
+
+
+def plan(trial: Trial) -> Plan:
+    """The trial's data, loaded and divided; raises UserError where a batch cannot be made of it."""
+    options = {key: value for key, value in trial.data.items() if key != "name"}
+    train = data.load(trial.data["name"], split="train", **options)
+    test = data.load(trial.data["name"], split="test", **options)
+    if trial.protocol.name == "paper":
+        folds = [Fold(0, train, test, "test")]
+    else:
+        folds = [_validation_fold(train, number, trial.protocol.folds) for number in range(trial.protocol.folds)]
+    for fold in folds:
+        check_data(trial, fold.train.num_classes)
+    return Plan(folds, test)
+
+
+def _validation_fold(pool: Dataset, number: int, count: int) -> Fold:
+    """Classes in their order as a ring; fold i trains on the share (count - 1) / count of it from i / count on."""
+    classes = pool.num_classes
+    ring = np.roll(np.arange(classes), -(number * classes // count))
+    cut = classes * (count - 1) // count
+    return Fold(number, pool.subset(sorted(ring[:cut])), pool.subset(sorted(ring[cut:])), "validation")

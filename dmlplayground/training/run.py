@@ -1,0 +1,292 @@
+"""The one loop. It trains every method, under every protocol, alone or as an ensemble, and can be killed at any moment.
+
+A run is a sequence of units. A unit trains one learner, or several side by side on the same batches, for the trial's
+epochs: an ordinary trial is one unit with one learner; an ensemble in sequence has a unit for each member; the folds
+of the validated protocol follow each other. After every epoch the run writes its checkpoint, and goes on from there
+when it is started again. No random generator outlives an epoch, so a resumed run repeats the undisturbed one to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+import mxnet as mx
+import numpy as np
+
+from .. import files, records, seeds
+from ..config import Trial
+from ..data import loader, samplers, transforms
+from ..errors import UserError
+from ..records import Record
+from . import health, models, protocols
+from .learner import Learner
+from .progress import Progress
+
+IN_FLIGHT = 2  # steps queued before the loss of the oldest is read: the host never waits for the step it just queued
+
+States = list[dict[str, np.ndarray]]
+
+
+class TrialFailed(Exception):
+    """The trial could not be trained to its end; ``record`` is kept and says why."""
+
+    def __init__(self, record: Record, reason: object):
+        super().__init__(f"trial {record.id} failed: {reason}")
+        self.record = record
+
+
+class Diverged(Exception):
+    """The loss is not a finite number."""
+
+
+class Unit(NamedTuple):
+    number: int
+    fold: protocols.Fold
+    members: range
+
+
+class Run:
+    """One trial in one folder."""
+
+    def __init__(self, trial: Trial, folder: Path, workers: int = 1, progress: Optional[Progress] = None):
+        self.trial = trial
+        self.folder = folder
+        self.workers = workers
+        self.progress = progress or Progress(quiet=True)
+        self.plan = protocols.plan(trial)
+        self.units = _units(trial, self.plan)
+        self.transform = transforms.create(**trial.transform)
+        self.contexts = models.devices(trial)
+        self.record = Record(
+            id=trial.id,
+            config=trial.mapping(),
+            started=records.now(),
+            versions=records.versions(),
+            machine=records.machine(),
+            data={"train": self.plan.folds[0].train.describe(), "test": self.plan.test.describe()},
+        )
+        self.before: list[np.ndarray] = []  # what the fold's finished members make of its monitored images
+        self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
+        self._clock = time.monotonic()
+
+    def execute(self) -> Record:
+        """Train to the end, from the checkpoint if there is one. The outcome is in the record whatever happens."""
+        try:
+            number, epoch, states = self._resume()
+            self._save("running")
+            self.progress.begin(self.trial, len(self.units), number * self.trial.epochs + epoch)
+            for unit in self.units[number:]:
+                self._train_unit(unit, epoch, states)
+                epoch, states = 0, None
+            self.record.results = self._results()
+            self._save("finished")
+            (self.folder / records.CHECKPOINT).unlink(missing_ok=True)
+        except KeyboardInterrupt:
+            self._save("interrupted")
+            raise
+        except Exception as problem:
+            self.record.error = traceback.format_exc()
+            self._save("failed")
+            raise TrialFailed(self.record, problem) from problem
+        finally:
+            self.progress.end()
+        return self.record
+
+    # --- units and epochs --------------------------------------------------------------------------------------------
+
+    def _train_unit(self, unit: Unit, epoch: int, states: Optional[States]) -> None:
+        learners = [
+            Learner(self.trial, unit.fold.train.num_classes, self.contexts, (unit.fold.number, member))
+            for member in unit.members
+        ]
+        if states is not None:
+            for learner, state in zip(learners, states):
+                learner.load_state(state)
+        elif unit.members.start == 0:
+            self.before = []
+            self._add({"fold": unit.fold.number, "member": 0, "epoch": 0, **self._measure(unit, learners)})
+        sampler = self._sampler(unit)
+        for epoch in range(epoch + 1, self.trial.epochs + 1):
+            if self._out_of_patience(unit, epoch):
+                break
+            entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
+            entry.update(self._train_epoch(unit, epoch, learners, sampler))
+            if epoch % self.trial.evaluation.every == 0 or epoch == self.trial.epochs:
+                entry.update(self._measure(unit, learners))
+            self._add(entry)
+            self._choose(unit, learners, entry)
+            self._checkpoint(unit, epoch, learners)
+        self._keep(unit, learners, "last")
+        self.before.append(self._embed(unit, learners))
+
+    def _sampler(self, unit: Unit) -> samplers.BatchSampler:
+        options = {key: value for key, value in self.trial.sampler.items() if key != "name"}
+        iterations = self.trial.iterations and self.trial.iterations * self.trial.accumulate
+        return samplers.create(
+            self.trial.sampler["name"],
+            unit.fold.train.labels,
+            self.trial.batch_size,
+            iterations=iterations,
+            seed=self._stream(unit),
+            **options,
+        )
+
+    def _stream(self, unit: Unit) -> int:
+        """The seed of the unit's batches and augmentation: folds and members draw their own."""
+        return seeds.integer(self.trial.seed, "unit", unit.number)
+
+    def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], sampler) -> dict[str, Any]:
+        """All steps of an epoch; returns their figures."""
+        started = time.perf_counter()
+        mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
+        for learner in learners:
+            learner.begin_epoch(epoch)
+        losses: list[float] = []
+        queued: deque = deque()
+        steps = -(-sampler.length(epoch - 1) // self.trial.accumulate)
+        for batches in self._steps(unit, epoch, sampler):
+            outcomes = [learner.step(batches) for learner in learners]
+            queued.append([loss for loss, _, _ in outcomes])
+            if len(queued) > IN_FLIGHT:
+                losses.append(_read(queued.popleft(), len(losses) + 1, epoch))
+                self.progress.step(len(losses), steps, losses[-1])
+        while queued:
+            losses.append(_read(queued.popleft(), len(losses) + 1, epoch))
+        _, embeddings, labels = outcomes[0]
+        figures = health.figures(learners[0], embeddings, labels)
+        if health.collapsed(figures):
+            self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
+        return {
+            "loss": float(np.mean(losses)),
+            "learning_rate": self.trial.optimizer.lr * self.trial.schedule.scale(epoch),
+            "steps": len(losses),
+            "seconds": time.perf_counter() - started,
+            "health": figures,
+        }
+
+    def _steps(self, unit: Unit, epoch: int, sampler) -> Iterator[list]:
+        """The batches of each step of the epoch."""
+        batches = loader.training_batches(
+            unit.fold.train, sampler, self.transform, seed=self._stream(unit), epoch=epoch - 1, workers=self.workers
+        )
+        while step := list(islice(batches, self.trial.accumulate)):
+            yield step
+
+    # --- measuring and choosing --------------------------------------------------------------------------------------
+
+    def _embed(self, unit: Unit, learners: list[Learner]) -> np.ndarray:
+        return models.embed(learners, unit.fold.monitor, self.transform, self.workers)
+
+    def _measure(self, unit: Unit, learners: list[Learner]) -> dict[str, Any]:
+        started = time.perf_counter()
+        embeddings = np.concatenate([*self.before, self._embed(unit, learners)], axis=1)
+        return {
+            "measured_on": unit.fold.measured_on,
+            "metrics": models.score(self.trial, embeddings, unit.fold.monitor.labels),
+            "evaluation_seconds": time.perf_counter() - started,
+        }
+
+    def _choose(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
+        """Keep the weights if this epoch is the fold's best so far (the first of equals)."""
+        if "metrics" not in entry:
+            return
+        by = protocols.criterion(self.trial)
+        best = self.chosen.get(unit.fold.number)
+        if best is None or entry["metrics"][by] > best["metrics"][by]:
+            self._keep(unit, learners, "best")
+            earlier = [models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)]
+            these = [models.weights_file(unit.fold.number, member, "best") for member in unit.members]
+            self.chosen[unit.fold.number] = {**entry, "weights": earlier + these}
+
+    def _out_of_patience(self, unit: Unit, epoch: int) -> bool:
+        best, patience = self.chosen.get(unit.fold.number), self.trial.protocol.patience
+        if patience is None or best is None or self.trial.protocol.name == "paper":
+            return False
+        return (epoch - 1 - best["epoch"]) // self.trial.evaluation.every >= patience
+
+    def _results(self) -> dict[str, Any]:
+        epochs = self.record.epochs
+        results = {"untrained": epochs[0]}
+        if self.trial.protocol.name == "validated":
+            folds = [self.chosen.get(fold.number) for fold in self.plan.folds]
+            return {**results, **models.validated(self.trial, self.folder, self.plan, folds, self.contexts, self.workers)}
+        last = [models.weights_file(0, member, "last") for member in range(self.trial.ensemble.members)]
+        results["last"] = {**epochs[-1], "weights": last}
+        results["best"] = self.chosen.get(0, results["last"])
+        return results
+
+    # --- keeping -----------------------------------------------------------------------------------------------------
+
+    def _add(self, entry: dict[str, Any]) -> None:
+        self.record.epochs.append(entry)
+        records.append_epoch(self.folder, entry)
+        self.progress.epoch(entry)
+
+    def _keep(self, unit: Unit, learners: list[Learner], which: str) -> None:
+        for member, learner in zip(unit.members, learners):
+            path = self.folder / models.weights_file(unit.fold.number, member, which)
+            header = {"config": self.record.config, "classes": unit.fold.train.num_classes}
+            files.write_arrays(path, header, learner.weights())
+
+    def _save(self, status: str) -> None:
+        now = time.monotonic()
+        self.record.seconds += now - self._clock
+        self._clock = now
+        self.record.status = status
+        self.record.save(self.folder)
+
+    def _checkpoint(self, unit: Unit, epoch: int, learners: list[Learner]) -> None:
+        header = {
+            "unit": unit.number,
+            "epoch": epoch,
+            "epochs": self.record.epochs,
+            "chosen": [[fold, entry] for fold, entry in self.chosen.items()],
+            "started": self.record.started,
+            "seconds": self.record.seconds + time.monotonic() - self._clock,
+        }
+        arrays = {f"{i}/{name}": array for i, learner in enumerate(learners) for name, array in learner.state().items()}
+        files.write_arrays(self.folder / records.CHECKPOINT, header, arrays)
+
+    def _resume(self) -> tuple[int, int, Optional[States]]:
+        """Where to go on: the unit, the epochs it has done, and its learners' states."""
+        path = self.folder / records.CHECKPOINT
+        if not path.exists():
+            records.write_epochs(self.folder, [])
+            return 0, 0, None
+        header, arrays = files.read_arrays(path)
+        self.record.epochs = header["epochs"]
+        self.record.started, self.record.seconds = header["started"], header["seconds"]
+        self.chosen = dict(header["chosen"])
+        records.write_epochs(self.folder, self.record.epochs)
+        unit = self.units[header["unit"]]
+        earlier = [models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)]
+        learners = (models.load(self.folder / name, self.contexts) for name in earlier)
+        self.before = [self._embed(unit, [learner]) for learner in learners]
+        states: States = [{} for _ in unit.members]
+        for key, array in arrays.items():
+            index, _, name = key.partition("/")
+            states[int(index)][name] = array
+        return unit.number, header["epoch"], states
+
+
+def _units(trial: Trial, plan: protocols.Plan) -> list[Unit]:
+    count = trial.ensemble.members
+    parallel = trial.ensemble.order == "parallel"
+    groups = [range(count)] if parallel else [range(member, member + 1) for member in range(count)]
+    places = [(fold, members) for fold in plan.folds for members in groups]
+    return [Unit(number, fold, members) for number, (fold, members) in enumerate(places)]
+
+
+def _read(losses: list, step: int, epoch: int) -> float:
+    """The mean loss of a step's learners, as soon as it has been computed."""
+    value = float(np.mean([loss.asscalar() for loss in losses]))
+    if not math.isfinite(value):
+        raise Diverged(f"the loss is {value} at step {step} of epoch {epoch}; a smaller learning rate may help")
+    return value
