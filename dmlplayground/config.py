@@ -234,15 +234,15 @@ def _replaced(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     return key in COMPONENTS and "name" in new and "name" in old and new["name"] != old["name"]
 
 
-def override(text: str) -> dict[str, Any]:
+def override(text: str, flag: str = "--set") -> dict[str, Any]:
     """``"schedule.steps=[3, 5]"`` as the mapping it stands for; the value is read as YAML."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
-        raise UserError(f"--set takes key=value (such as method.margin=0.5), not {text!r}.")
+        raise UserError(f"{flag} takes key=value (such as method.margin=0.5), not {text!r}.")
     try:
         content = yaml.safe_load(value)
     except yaml.YAMLError:
-        raise UserError(f"--set {path}: {value!r} is not a value that YAML can read.") from None
+        raise UserError(f"{flag} {path}: {value!r} is not a value that YAML can read.") from None
     for key in reversed(path.strip().split(".")):
         content = {key: content}
     return content

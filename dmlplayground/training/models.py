@@ -9,9 +9,9 @@ from typing import Any, Optional
 import mxnet as mx
 import numpy as np
 
-from .. import config, files, metrics, seeds
+from .. import config, data, files, metrics, seeds
 from ..config import Trial
-from ..data import Dataset, loader
+from ..data import Dataset, loader, transforms
 from ..errors import UserError
 from .learner import Learner
 
@@ -55,6 +55,12 @@ def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int
     )
 
 
+def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Any]:
+    """The images a trial embeds, its own or those of the data set ``name``, and its transform."""
+    options = dict(trial.data) if name is None else {"name": name}
+    return data.load(options.pop("name"), split=split, **options), transforms.create(**trial.transform)
+
+
 def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """The trial's metrics of these embeddings."""
     chosen = trial.evaluation
@@ -70,8 +76,6 @@ def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str,
 
 def validated(trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
     """The test half scored once: by the chosen model of each fold, and by all of them joined (each of unit length)."""
-    from ..data import transforms
-
     transform = transforms.create(**trial.transform)
     separate, parts = [], []
     for chosen in folds:

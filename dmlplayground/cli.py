@@ -1,0 +1,270 @@
+"""The command line: parses, calls one function, prints. Exit codes: 0 done, 1 something failed, 2 bad input, 130 stopped."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from .errors import UserError, unknown
+
+EPILOG = "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C"
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    if getattr(arguments, "threads", None):
+        os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read once, when MXNet's library is loaded
+    try:
+        return arguments.run(arguments) or 0
+    except UserError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; what was finished is kept, and the same command goes on from there.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of a pipe has gone, as after "| head"
+        sys.stdout = None
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dmlplayground", description="Deep metric learning methods, compared fairly.", epilog=EPILOG
+    )
+    from . import __version__
+
+    parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for add in (_methods, _backbones, _data, _train, _sweep, _report, _compare, _evaluate, _doctor):
+        add(commands)
+    return parser
+
+
+def _command(commands, name: str, run, summary: str, example: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"example: dmlplayground {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+def _methods(commands) -> None:
+    command = _command(commands, "methods", _run_methods, "list the methods, or tell all about one", "methods npairs")
+    command.add_argument("name", nargs="?", help="the method to tell about")
+
+
+def _backbones(commands) -> None:
+    _command(commands, "backbones", _run_backbones, "list the networks that images can go through", "backbones")
+
+
+def _data(commands) -> None:
+    command = _command(commands, "data", _run_data, "list the data sets, or show one", "data show glyphs --out glyphs.png")
+    actions = command.add_subparsers(metavar="ACTION")
+    show = actions.add_parser("show", help="write a contact sheet as PNG", description="Write a contact sheet as PNG.")
+    show.set_defaults(run=_run_data_show)
+    show.add_argument("name", help="the data set")
+    show.add_argument("--split", default="train", help="train or test (default: %(default)s)")
+    show.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set")
+    show.add_argument("--classes", type=_count, default=20, help="rows of the sheet (default: %(default)s)")
+    show.add_argument("--per-class", type=_count, default=10, help="images a row (default: %(default)s)")
+    show.add_argument("--out", type=Path, help="the PNG to write (default: NAME-SPLIT.png)")
+
+
+def _train(commands) -> None:
+    command = _command(
+        commands, "train", _run_train, "train one trial", "train npairs --set embed_dim=128 --set seed=1 --store runs"
+    )
+    command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
+    _add_trial_options(command)
+    command.add_argument("--store", type=Path, default=Path("runs"), help="where the record goes (default: %(default)s)")
+    command.add_argument("--threads", type=_count, help="CPU threads for MXNet; more than one only on an idle machine")
+    command.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _sweep(commands) -> None:
+    command = _command(
+        commands, "sweep", _run_sweep, "run a grid of trials and report on it", "sweep quickstart --workers 2"
+    )
+    command.add_argument("file", help="an experiment file, or the name of one of ours (such as quickstart)")
+    _add_trial_options(command)
+    command.add_argument("--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid")
+    command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
+    command.add_argument(
+        "--parallel", "--workers", dest="parallel", type=_count, default=_cores(), metavar="N",
+        help="trials at a time, one thread each (default: one a core, here %(default)s)",
+    )  # fmt: skip
+    command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
+
+
+def _report(commands) -> None:
+    command = _command(commands, "report", _run_report, "make tables, figures and a page of records", "report runs/quickstart")
+    command.add_argument("store", type=Path, help="the folder of a sweep, or one record")
+
+
+def _compare(commands) -> None:
+    command = _command(commands, "compare", _run_compare, "tell which results of two stores differ", "compare runs/old runs/new")
+    command.add_argument("first", type=Path, metavar="A")
+    command.add_argument("second", type=Path, metavar="B")
+
+
+def _evaluate(commands) -> None:
+    command = _command(
+        commands, "evaluate", _run_evaluate, "score a trained trial, or bare arrays of embeddings and labels",
+        "evaluate embeddings.npy labels.npy --ks 1,10,100",
+    )  # fmt: skip
+    command.add_argument("target", type=Path, help="a trial's folder, or embeddings (N, E) as .npy")
+    command.add_argument("labels", type=Path, nargs="?", help="labels (N,) as .npy, with bare embeddings")
+    command.add_argument("--which", choices=("best", "last"), default="best", help="the trial's weights (default: %(default)s)")
+    command.add_argument("--data", help="another data set than the trial's own")
+    command.add_argument("--split", default="test", help="train or test (default: %(default)s)")
+    command.add_argument("--ks", type=_ranks, default=(1, 2, 4, 8, 16), help="ranks of Recall@K (default: 1,2,4,8,16)")
+    command.add_argument("--distance", choices=("euclidean", "cosine", "hamming"), help="default: the trial's, or euclidean")
+    command.add_argument("--no-clustering", action="store_true", help="leave out NMI, AMI and F1")
+    command.add_argument("--seed", type=int, default=0, help="of k-means (default: %(default)s)")
+
+
+def _doctor(commands) -> None:
+    _command(commands, "doctor", _run_doctor, "look at versions, devices and known traps of this machine", "doctor")
+
+
+def _add_trial_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)")
+    command.add_argument("--dry-run", action="store_true", help="check everything, say what would run, and stop")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    return tuple(_count(part) for part in text.split(","))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# --- what the commands do -----------------------------------------------------------------------------------------
+
+
+def _run_methods(arguments) -> None:
+    from . import listing
+
+    print(listing.method(arguments.name) if arguments.name else listing.methods())
+
+
+def _run_backbones(arguments) -> None:
+    from . import listing
+
+    print(listing.backbones())
+
+
+def _run_data(arguments) -> None:
+    from . import listing
+
+    print(listing.data())
+
+
+def _run_data_show(arguments) -> None:
+    from . import config, data
+    from .data import pictures
+
+    options = config.merge(*(config.override(text) for text in arguments.set))
+    dataset = data.load(arguments.name, split=arguments.split, **options)
+    path = arguments.out or Path(f"{arguments.name}-{arguments.split}.png")
+    pictures.contact_sheet(dataset, arguments.classes, arguments.per_class).save(path)
+    print(f"{dataset.describe()}\nwrote {path}")
+
+
+def _run_train(arguments) -> int:
+    from . import config, listing, methods, records
+    from .training import train
+
+    if arguments.config in methods.names():
+        given = {"method": arguments.config}
+    elif Path(arguments.config).exists():
+        given = config.read_yaml(arguments.config)
+    else:
+        raise unknown("method (and no such file)", arguments.config, methods.names())
+    trial = config.trial(given, arguments.set)
+    if arguments.dry_run:
+        print(listing.plan([trial], arguments.store))
+        return 0
+    from .training.run import TrialFailed
+
+    try:
+        record = train(trial, arguments.store, quiet=arguments.quiet)
+    except TrialFailed as failure:
+        print(f"{failure}\nthe whole story is in {arguments.store / trial.id / records.RECORD}", file=sys.stderr)
+        return 1
+    print(listing.outcome(record, arguments.store / trial.id))
+    return 0
+
+
+def _run_sweep(arguments) -> int:
+    from . import listing, reports
+    from .sweeps import grid, runner
+
+    experiment, path = grid.load(arguments.file)
+    trials = experiment.trials(arguments.where, arguments.set)
+    store = arguments.store or Path("runs") / path.stem
+    if arguments.dry_run:
+        print(listing.plan(trials, store))
+        return 0
+    print(f"{experiment.title}: {len(trials)} trials, {arguments.parallel} at a time, records in {store}", flush=True)
+    runner.plan(store, experiment, path, trials)
+    try:
+        runner.run(store, trials, workers=arguments.parallel, retry_failed=arguments.retry_failed)
+    except KeyboardInterrupt:
+        print(listing.tally(runner.tally(store, trials)), file=sys.stderr)
+        raise
+    print(reports.summary(store))
+    print(listing.tally(runner.tally(store, trials)))
+    failed = runner.tally(store, trials)["failed"]
+    if failed:
+        print(f"run what failed again: dmlplayground sweep {arguments.file} --store {store} --retry-failed")
+    return 1 if failed else 0
+
+
+def _run_report(arguments) -> None:
+    from . import reports
+
+    print(reports.summary(arguments.store))
+
+
+def _run_compare(arguments) -> None:
+    from . import reports
+
+    print(reports.compare(arguments.first, arguments.second))
+
+
+def _run_evaluate(arguments) -> None:
+    from . import listing
+    from .training import scoring
+
+    if arguments.labels is not None:
+        scores = scoring.of_arrays(
+            arguments.target, arguments.labels, ks=arguments.ks, clustering=not arguments.no_clustering,
+            seed=arguments.seed, distance=arguments.distance or "euclidean",
+        )  # fmt: skip
+    else:
+        scores = scoring.of_trial(
+            arguments.target, which=arguments.which, data=arguments.data, split=arguments.split, ks=arguments.ks,
+            clustering=not arguments.no_clustering, seed=arguments.seed, distance=arguments.distance,
+        )  # fmt: skip
+    print(listing.scores(scores))
+
+
+def _run_doctor(arguments) -> int:
+    from . import doctor
+
+    return doctor.main()

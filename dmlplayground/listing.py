@@ -1,0 +1,103 @@
+"""What the command line prints about methods, data sets, backbones, plans and outcomes, as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import backbones as backbone_registry
+from . import data as data_registry
+from . import methods as method_registry
+from .config import Trial
+from .records import Record
+from .typed import Option, describe
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as aligned columns, the last one ragged."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    return "\n".join("  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[-1]]).rstrip() for row in rows)
+
+
+def options(given: Mapping[str, Option]) -> str:
+    """``margin=1.0, symmetric=False``"""
+    return ", ".join(f"{name}={option.default}" for name, option in given.items()) or "-"
+
+
+def methods() -> str:
+    rows = [("method", "year", "sampler", "title", "parameters")]
+    for name in method_registry.names():
+        record = method_registry.get(name)
+        rows.append((name, str(record.year), record.sampler["name"], record.title, options(record.options)))
+    return columns(rows) + "\n\ndmlplayground methods NAME tells the whole story of one."
+
+
+def method(name: str) -> str:
+    """The whole story of one method."""
+    record = method_registry.get(name)
+    parts = [f"{record.key}: {record.title} ({record.year})", record.paper, record.notes]
+    rows = [(f"  method.{key}", str(option.default), describe(option.type)) for key, option in record.options.items()]
+    if rows:
+        parts.append("Parameters, with their published values:\n" + columns(rows))
+    settings = [f"  {key}: {_value(value)}" for key, value in record.configuration().items()]
+    parts.append("A trial with it, unless told otherwise:\n" + "\n".join(settings))
+    return "\n\n".join(parts)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k}: {_value(v)}" for k, v in value.items()) + "}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def data() -> str:
+    parts = []
+    for name in data_registry.names():
+        record = data_registry.get(name)
+        parts.append(f"{name}: {record.title}\n" + textwrap.indent(record.description, "  "))
+    return "\n\n".join(parts)
+
+
+def backbones() -> str:
+    rows = [("backbone", "features", "pixels", "title", "options")]
+    for name in backbone_registry.names():
+        record = backbone_registry.get(name)
+        size = str(record.preprocessing.size)
+        rows.append((name, str(record.features), size, record.title, options(record.options)))
+    return columns(rows)
+
+
+def plan(trials: Sequence[Trial], store: Path) -> str:
+    """What would run, and what of it is there already."""
+    from . import records
+
+    rows = []
+    for trial in trials:
+        record = records.find(store / trial.id)
+        rows.append((trial.id, record.status if record else "to run"))
+    states = Counter(state for _, state in rows)
+    return columns(rows) + f"\n{len(trials)} trials in {store}: " + tally(states)
+
+
+def tally(states: Counter) -> str:
+    """``24 finished, 2 failed``"""
+    return ", ".join(f"{count} {state}" for state, count in states.most_common()) + "."
+
+
+def scores(values: Mapping[str, Any]) -> str:
+    return columns([(name, f"{100 * value:.2f}") for name, value in values.items() if isinstance(value, (int, float))])
+
+
+def outcome(record: Record, folder: Path) -> str:
+    """A finished trial's results."""
+    shown = [key for key in ("untrained", "last", "best", "joined") if key in record.results]
+    names = [n for n in record.results[shown[-1]]["metrics"] if n in ("R@1", "R@2", "R@4", "R@8", "MAP@R", "NMI")]
+    rows = [("", *names)]
+    for key in shown:
+        entry = record.results[key]
+        label = f"{key} (epoch {entry['epoch']})" if key in ("last", "best") else key
+        rows.append((label, *(f"{100 * entry['metrics'][name]:.2f}" for name in names)))
+    return columns(rows) + f"\nfinished in {record.seconds:.0f} s; record in {folder}"

@@ -1,0 +1,38 @@
+"""Sweeps: ``sweep(file)`` runs every trial of an experiment file and reports on the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Optional
+
+from .. import records
+from ..records import Record
+
+__all__ = ["sweep"]
+
+
+def sweep(
+    file: str | Path,
+    store: Optional[str | Path] = None,
+    *,
+    workers: int = 1,
+    where: Iterable[str] = (),
+    overrides: Iterable[str] = (),
+    retry_failed: bool = False,
+    quiet: bool = True,
+) -> list[Record]:
+    """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
+
+    ``store`` is ``runs/<name of the file>`` where nothing else is said. What was finished is never run again; what was
+    interrupted goes on; a trial that fails is recorded as failed and the others go on.
+    """
+    from . import grid, runner
+
+    experiment, path = grid.load(file)
+    trials = experiment.trials(where, overrides)
+    store = Path(store or Path("runs") / path.stem)
+    runner.plan(store, experiment, path, trials)
+    runner.run(store, trials, workers=workers, retry_failed=retry_failed, quiet=quiet)
+    known = {record.id: record for record in records.load_store(store)}
+    return [known[trial.id] for trial in trials if trial.id in known]
