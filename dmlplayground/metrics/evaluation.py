@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 
 from .. import seeds
-from ..errors import UserError
+from ..errors import UserError, unknown
 from . import clustering as agreement
 from . import retrieval
 from .kmeans import KMeans, kmeans
+from .memory import Memory
 from .points import Points, as_labels
-from .ranking import rank_positives
+from .ranking import positive_ranks
 from .retrieval import Ranks
 
 
@@ -62,36 +63,35 @@ def assess(
     starts: int | None = None,
     resamples: int = 0,
     confidence: float = 0.95,
-    memory: int | str = "1GB",
-    threads: int | None = None,
+    memory: Memory = "512MB",
 ) -> Evaluation:
     points = Points(embeddings, distance)
     classes = as_labels(labels, len(points), "labels")
     metrics = _retrieval_metrics(ks, precision_ks, map_ks)
-    ranks = rank_positives(
-        points,
-        classes,
-        *_gallery(gallery, gallery_labels, distance),
-        depth=max([1, *ks, *precision_ks, *map_ks]),
-        memory=memory,
-        threads=threads,
-    )
-    values = {name: metric(ranks) for name, metric in metrics.items()}
-    scores = {name: retrieval.mean(value, ranks, lone) for name, value in values.items()}
-    run = (
-        kmeans(points, len(np.unique(classes)), seed, starts=starts, memory=memory, threads=threads)
-        if clustering
-        else None
-    )
+    depth = max([1, *ks, *precision_ks, *map_ks])
+    blocks = positive_ranks(points, classes, *_gallery(gallery, gallery_labels, distance), depth, memory)
+    values = _per_query(metrics, blocks, len(points), lone)
+    scores = {name: float(value.mean()) for name, value in values.items()}
+    intervals = bootstrap(values, seed, resamples, confidence) if resamples else {}
+    run = kmeans(points, len(np.unique(classes)), seed, starts=starts, memory=memory) if clustering else None
     if run is not None:
         scores.update(_clustering_scores(classes, run.clusters))
-    kept = retrieval.kept_queries(ranks, lone)
-    intervals = (
-        bootstrap({name: value[kept] for name, value in values.items()}, seed, resamples, confidence)
-        if resamples
-        else {}
-    )
-    return Evaluation(scores, intervals, run, int(kept.sum()))
+    return Evaluation(scores, intervals, run, len(next(iter(values.values()))))
+
+
+def _per_query(metrics: dict, blocks, size: int, lone: str) -> dict[str, np.ndarray]:
+    """Each metric's value for every query that counts, in the order of the queries."""
+    if lone not in ("drop", "miss"):
+        raise unknown("treatment of lone queries", lone, ("drop", "miss"))
+    values, relevant = np.zeros((len(metrics), size)), np.zeros(size, np.int64)
+    for rows, ranks in blocks:
+        relevant[rows] = ranks.relevant
+        for row, metric in zip(values, metrics.values()):
+            row[rows] = metric(ranks)
+    if not relevant.any():
+        raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
+    kept = values[:, relevant > 0] if lone == "drop" else values
+    return dict(zip(metrics, kept))
 
 
 def bootstrap(

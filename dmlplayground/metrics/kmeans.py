@@ -22,5 +22,5 @@ def kmeans(points: Points, k: int, seed: int = 0, *, starts=None, memory=None, t
     from sklearn.cluster import KMeans as Library
 
     starts = starts or (10 if k <= 1000 else 1)
-    run = Library(k, n_init=starts, random_state=seeds.integer(seed, "kmeans")).fit(points.rows)
+    run = Library(k, n_init=starts, random_state=seeds.integer(seed, "kmeans")).fit(points.rows(slice(None)))
     return KMeans(run.labels_, float(run.inertia_), starts, int(run.n_iter_))

@@ -1,8 +1,8 @@
 """Retrieval metrics: functions of where a query's positives stand among all references, and of nothing else.
 
 A *positive* of a query is a reference of its class (never the query itself); R is how many it has. Every metric
-takes ``Ranks`` and returns one value a query; a query without positives (R = 0) gets 0 here and is left out of, or
-counted in, the mean by ``mean``.
+takes ``Ranks`` and returns one value a query; a query without positives (R = 0) gets 0 here; whether that counts is
+up to whoever takes the mean.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import UserError, unknown
+from ..errors import UserError
 
 
 @dataclass(frozen=True)
@@ -126,23 +126,3 @@ def _average_precision(ranks: Ranks, depth: np.ndarray, best: np.ndarray | None 
     best = depth if best is None else best
     precision = np.where(ranks.within(depth), ranks.hits() / np.maximum(ranks.rank, 1), 0.0)
     return ranks.total(precision) / np.maximum(best, 1)
-
-
-def mean(values: np.ndarray, ranks: Ranks, lone: str = "drop") -> float:
-    """The mean over queries. ``lone`` says what becomes of queries without positives: "drop" them or "miss" (0).
-
-    >>> ranks = Ranks.of([[1], []])
-    >>> mean(recall_at_k(ranks, 1), ranks), mean(recall_at_k(ranks, 1), ranks, lone="miss")
-    (1.0, 0.5)
-    """
-    kept = kept_queries(ranks, lone)
-    return float(values[kept].mean())
-
-
-def kept_queries(ranks: Ranks, lone: str = "drop") -> np.ndarray:
-    """Which queries take part in a mean (see ``mean``), as a mask."""
-    if lone not in ("drop", "miss"):
-        raise unknown("treatment of lone queries", lone, ("drop", "miss"))
-    if not np.any(ranks.relevant):
-        raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
-    return ranks.relevant > 0 if lone == "drop" else np.ones(len(ranks), dtype=bool)

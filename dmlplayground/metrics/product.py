@@ -1,0 +1,46 @@
+"""Matrix products in tiles, through MXNet's FullyConnected.
+
+It reaches the arithmetic limit of the processor where ``numpy.dot`` and ``mx.nd.dot`` depend on which processors
+their BLAS knows. The result is a view of a buffer that the next product overwrites.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+
+class Product:
+    """Tiles of ``data @ weight.T (+ bias)``, at most ``capacity`` numbers each."""
+
+    def __init__(self, capacity: int):
+        import mxnet as mx
+
+        self._mx = mx
+        self._buffer = mx.nd.empty((capacity,), ctx=mx.cpu())
+        self._view = _view(self._buffer)
+
+    def array(self, values: np.ndarray):
+        """An operand: a float32 copy that can take part in many products."""
+        return self._mx.nd.array(values, ctx=self._mx.cpu(), dtype=np.float32)
+
+    def __call__(self, data, weight, bias=None) -> np.ndarray:
+        shape = (data.shape[0], weight.shape[0])
+        size = shape[0] * shape[1]
+        out = self._buffer[:size].reshape(shape)
+        operands = (data, weight) if bias is None else (data, weight, bias)
+        self._mx.nd.FullyConnected(
+            *operands, num_hidden=shape[1], no_bias=bias is None, flatten=False, out=out
+        )
+        out.wait_to_read()
+        return self._view[:size].reshape(shape)
+
+
+def _view(array) -> np.ndarray:
+    """The memory of an NDArray as a NumPy array. It dies with the NDArray, so whoever uses it keeps both."""
+    from mxnet.base import _LIB, check_call
+
+    pointer = ctypes.c_void_p()
+    check_call(_LIB.MXNDArrayGetData(array.handle, ctypes.byref(pointer)))
+    return np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), array.shape)
