@@ -73,9 +73,14 @@ def get(name: str) -> Backbone:
 
 def create(name: str, **options: Any):
     """The network itself, initialised: preprocessed images (B, 3, H, W) -> features (B, features)."""
+    from mxnet import nd
+
     record = get(name)
     network = record.builder(**fill_options(record.options, options, where=f"backbone {name}"))
-    uninitialised = [p for p in network.collect_params().values() if p._data is None and not p._deferred_init]
-    if uninitialised:
+    parameters = network.collect_params().values()
+    if any(parameter._data is None and not parameter._deferred_init for parameter in parameters):
         network.initialize()
+    if any(parameter._deferred_init for parameter in parameters):
+        size = record.preprocessing.size
+        network(nd.zeros((1, 3, size, size)))  # layers learn the size of their input when they first see one
     return network

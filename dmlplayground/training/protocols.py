@@ -49,3 +49,8 @@ def _validation_fold(pool: Dataset, number: int, count: int) -> Fold:
     ring = np.roll(np.arange(classes), -(number * classes // count))
     cut = classes * (count - 1) // count
     return Fold(number, pool.subset(sorted(ring[:cut])), pool.subset(sorted(ring[cut:])), "validation")
+
+
+def criterion(trial: Trial) -> str:
+    """The metric that the best epoch is chosen by."""
+    return "R@1" if trial.protocol.name == "paper" else trial.protocol.criterion
