@@ -177,13 +177,15 @@ def _names_to_keep(np: types.ModuleType) -> dict[str, object]:
         "bool": bool,  # gone in 1.24 (2.0 has another); mxnet.numpy reads it whenever it is indexed
         "int": int,  # gone in 1.24; mxnet.test_utils.chi_square_check
         "Inf": np.inf,  # gone in 2.0; gluon.contrib.estimator, imported when first wanted
+        "compat": types.SimpleNamespace(basestring=str),  # gone in 2.0; mxnet.numpy.pad
     }
 
 
 def _names_to_borrow(np: types.ModuleType) -> dict[str, object]:
-    """What mxnet.numpy only re-exports under the same names."""
-    signed = {"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan}
-    removed_in_2_0 = {**signed, "alltrue": np.all, "msort": lambda a: np.sort(a, axis=0)}
+    """What mxnet.numpy only re-exports, or registers its own under, and never reads again."""
+    constants = {"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan}
+    doubles = {"alltrue": np.all, "sometrue": np.any, "product": np.prod, "round_": np.round}
+    removed_in_2_0 = {**constants, **doubles, "msort": lambda a: np.sort(a, axis=0)}
     removed_in_2_4 = {"in1d": np.isin, "trapz": vars(np).get("trapezoid")}
     expired = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), _expired)
     return {**removed_in_2_0, **removed_in_2_4, **expired}
@@ -227,10 +229,10 @@ def _repair(mx: types.ModuleType) -> None:
     if "__array__" not in vars(mx.nd.NDArray):
         mx.nd.NDArray.__array__ = _as_numpy
 
-    # Operator parameters travel to C as str(value), and NumPy 2 writes (np.int64(3),) where 1.x wrote (3,).
+    # Parameters and shapes travel to C as str(value), and NumPy 2 writes (np.int64(3),) where 1.x wrote (3,).
     if int(np.__version__.split(".")[0]) >= 2:
-        for module in ("mxnet._ctypes.ndarray", "mxnet._ctypes.symbol", "mxnet.io.io"):
-            vars(sys.modules[module])["str"] = _plain_str
+        for module in ("_ctypes.ndarray", "_ctypes.symbol", "symbol.symbol", "io.io"):
+            vars(sys.modules[f"mxnet.{module}"])["str"] = _PlainStr
 
     # recordio.pack with a vector for a label, and pack_img, call ndarray.tostring, which NumPy 2.3 removed.
     if not hasattr(np.ndarray, "tostring"):
@@ -242,8 +244,16 @@ def _as_numpy(self, dtype=None, copy=None):
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
-def _plain_str(value: object) -> str:
-    return str(_plain(value) if isinstance(value, (tuple, list)) else value)
+class _AnyStr(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, str)
+
+
+class _PlainStr(metaclass=_AnyStr):
+    """Stands for ``str`` in a module of MXNet, which calls it and asks ``isinstance(value, str)``."""
+
+    def __new__(cls, value: object) -> str:  # type: ignore[misc]
+        return str(_plain(value) if isinstance(value, (tuple, list)) else value)
 
 
 def _plain(value: object) -> object:
