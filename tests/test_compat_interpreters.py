@@ -1,0 +1,55 @@
+"""The MXNet checks under every Python of this machine, each in an environment made afresh with pip."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MXNET, NEEDS_OF_MXNET = "mxnet==1.9.1", ["requests", "graphviz"]
+# The MXNet half of gluoncv imports no more than this; its metadata would bring OpenCV and pandas.
+GLUONCV, NEEDS_OF_GLUONCV = "gluoncv==0.10.5.post0", ["portalocker", "Pillow", "tqdm"]
+
+
+def interpreters():
+    """Every Python from 3.9 on, of pyenv and on the path, each once, with its minor version."""
+    on_path = [Path(folder) for folder in os.get_exec_path() if not folder.endswith("/shims")]  # pyenv's scripts
+    folders = [*Path.home().glob(".pyenv/versions/*/bin"), *on_path]
+    found = {}
+    for folder in folders:
+        for path in folder.glob("python3.*"):
+            version = re.fullmatch(r"python3\.(\d+)", path.name)
+            if version and int(version[1]) >= 9:
+                found[path.resolve()] = int(version[1])
+    return found
+
+
+def cases():
+    """What pip makes of each Python; and the oldest NumPy, and the newest, which MXNet's metadata forbids."""
+    for python, minor in interpreters().items():
+        label = f"3.{minor}-{'system' if python.is_relative_to('/usr') else 'own'}"
+        if minor <= 10:
+            yield pytest.param(python, "numpy==1.23.5", id=f"{label}-oldest-numpy")
+        if minor <= 12:
+            yield pytest.param(python, "numpy<2", id=label)
+        if minor >= 12:
+            yield pytest.param(python, "numpy>=2", id=f"{label}-numpy-2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("python, numpy", list(cases()))
+def test_mxnet_works(python, numpy, tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(*command):
+        result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        if result.returncode:
+            pytest.fail(result.stdout + result.stderr, pytrace=False)
+
+    run(python, "-m", "venv", tmp_path)
+    pip = (tmp_path / "bin/python", "-m", "pip", "install", "-q")
+    run(*pip, "pytest", "scipy", *NEEDS_OF_GLUONCV, *NEEDS_OF_MXNET, numpy)
+    run(*pip, "--no-deps", MXNET, GLUONCV)
+    run(tmp_path / "bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_compat.py")

@@ -1,0 +1,85 @@
+"""An installation carries the YAML along and offers the command, in an environment of its own, outside the checkout."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GRID, VALUES = "experiments/tables/probe.yaml", "hyperparams/paper/probe/npairs.yaml"
+
+
+def run(*command, cwd):
+    result = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+    if result.returncode:
+        pytest.fail(result.stdout + result.stderr, pytrace=False)
+    return result.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy, for setuptools leaves a build/ behind, and with two files that only this test knows."""
+    folder = tmp_path / "checkout"
+    for name in ("dmlplayground", "experiments", "hyperparams"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    for name in (GRID, VALUES):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("probe: true\n")
+    return folder
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A venv that has setuptools of its own and borrows everything else from the environment of this test."""
+    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
+    borrowed = sysconfig.get_path("purelib")
+    site = run(
+        tmp_path / "venv/bin/python",
+        "-c",
+        "import sysconfig; print(sysconfig.get_path('purelib'))",
+        cwd=tmp_path,
+    )
+    Path(site.strip(), "borrowed.pth").write_text(borrowed)
+    run(
+        tmp_path / "venv/bin/python",
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--ignore-installed",
+        "setuptools",
+        cwd=tmp_path,
+    )
+    return tmp_path / "venv/bin"
+
+
+def found_in(environment, folder):
+    code = (
+        "from dmlplayground import resources; import dmlplayground\n"
+        "print(dmlplayground.__version__, resources.find_experiment('tables/probe'), resources.hyperparams(), sep='\\n')"
+    )
+    version, grid, values = run(environment / "python", "-c", code, cwd=folder).splitlines()
+    assert Path(grid).read_text() == Path(values, *Path(VALUES).parts[1:]).read_text() == "probe: true\n"
+    assert version in run(environment / "pip", "list", "--format=freeze", cwd=folder)
+    assert "usage: dmlplayground" in run(environment / "dmlplayground", "--help", cwd=folder)
+    return Path(grid)
+
+
+@pytest.mark.slow
+def test_source_archive_and_wheel(checkout, environment, tmp_path):
+    run(environment / "python", "setup.py", "-q", "sdist", cwd=checkout)
+    (archive,) = (checkout / "dist").iterdir()
+    run(environment / "pip", "install", "-q", "--no-deps", "--ignore-installed", archive, cwd=tmp_path)
+    shutil.rmtree(checkout)
+    assert environment.parent in found_in(environment, tmp_path).parents
+
+
+@pytest.mark.slow
+def test_editable(checkout, environment, tmp_path):
+    run(environment / "pip", "install", "-q", "--no-deps", "--ignore-installed", "-e", checkout, cwd=tmp_path)
+    assert found_in(environment, tmp_path) == checkout / GRID
