@@ -123,3 +123,29 @@ def _limit(distance, alive, shift, slack, gain):
         return np.float32(-np.inf)
     value = gain * distance[alive - 1] - shift + slack
     return np.float32(value + abs(value) * 2.0**-23 + 1e-37)
+
+
+@_compile
+def gains(tile, value):
+    """For each column of a tile: the sum over rows of what it is below ``value``."""
+    out = np.zeros(tile.shape[1], np.float32)
+    for i in range(tile.shape[0]):
+        for j in range(tile.shape[1]):
+            out[j] += max(value[i] - tile[i, j], np.float32(0))
+    return out
+
+
+@_compile
+def nearest(tile, ids, label, value):
+    """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first that has it."""
+    rows, columns = tile.shape
+    for i in range(rows):
+        for start in range(0, columns, CHUNK):
+            stop = min(start + CHUNK, columns)
+            near = 0
+            for j in range(start, stop):
+                near += tile[i, j] < value[i]
+            if near > 0:
+                for j in range(start, stop):
+                    if tile[i, j] < value[i]:
+                        value[i], label[i] = tile[i, j], ids[j]

@@ -71,7 +71,9 @@ def _candidates(tile, first, own, distance, alive, depth, shift, slack, gain):
     enough = int(depth.max()) + 1  # one more than count, because the query itself may be among them
     many = np.count_nonzero(tile <= _limits(distance, alive, shift, slack, gain)) > 4 * enough * len(tile)
     if many and enough < tile.shape[1]:
-        reached = np.partition(tile, enough, axis=1)[:, enough] + slack + shift  # so many are closer than this
+        reached = (
+            np.partition(tile, enough, axis=1)[:, enough] + slack + shift
+        )  # so many are closer than this
         alive[:] = np.minimum(alive, np.count_nonzero(gain * distance <= reached[:, None], axis=1))
     row, column = np.nonzero(tile <= _limits(distance, alive, shift, slack, gain))
     others = first + column != own[row]
@@ -94,3 +96,14 @@ def _place(row, value, reference, distance, index, alive):
         low = np.where(searching & before, middle + 1, low)
         high = np.where(searching & ~before, middle, high)
     return low
+
+
+def gains(tile, value):
+    return np.maximum(value[:, None] - tile, np.float32(0)).sum(axis=0)
+
+
+def nearest(tile, ids, label, value):
+    place = tile.argmin(axis=1)
+    least = tile[np.arange(len(tile)), place]
+    lower = least < value
+    value[lower], label[lower] = least[lower], ids[place[lower]]

@@ -19,7 +19,7 @@ class Product:
 
         self._mx = mx
         self._buffer = mx.nd.empty((capacity,), ctx=mx.cpu())
-        self._view = _view(self._buffer)
+        self._view = view(self._buffer)
 
     def array(self, values: np.ndarray):
         """An operand: a float32 copy that can take part in many products."""
@@ -37,7 +37,7 @@ class Product:
         return self._view[:size].reshape(shape)
 
 
-def _view(array) -> np.ndarray:
+def view(array) -> np.ndarray:
     """The memory of an NDArray as a NumPy array. It dies with the NDArray, so whoever uses it keeps both."""
     from mxnet.base import _LIB, check_call
 
