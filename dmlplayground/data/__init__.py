@@ -1,11 +1,12 @@
-"""Data sets by name. One file in ``sets/`` defines one data set, and adding that file is all it takes to add it:
+"""Data sets by name. One file in ``sets/`` defines one data set, and adding that file is all it takes:
 
     @register("glyphs", title="Printed characters")
     def load(split, *, classes=200, size=64):
-        '''What the set is; shown by `dmlplayground data`.'''
+        '''What the set is, and what its options mean.'''
         return Dataset("glyphs", split, images, labels, class_names)
 
-The function's keyword-only parameters are the data set's options, and their defaults are the options' defaults.
+The function's keyword-only parameters are the data set's options, with their types and defaults, and its
+docstring is the description.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def register(
 ) -> Callable[[Callable[..., Dataset]], Callable[..., Dataset]]:
     """Decorator: the function below loads a split of the data set called ``name``.
 
-    ``configuration`` is what a trial on this data set does differently by default, such as ``transform="plain"``.
+    ``configuration`` is what a trial on this data set does differently: ``transform="plain"``, say.
     """
 
     def add(loader: Callable[..., Dataset]) -> Callable[..., Dataset]:
@@ -52,7 +53,7 @@ def get(name: str) -> DatasetRecord:
 
 
 def load(name: str, split: str = "train", **options: Any) -> Dataset:
-    """One split of a data set, ``train`` or ``test``, with its options changed from their defaults as given."""
+    """One split of a data set, ``train`` or ``test``. Options that are not given have their defaults."""
     record = get(name)
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)

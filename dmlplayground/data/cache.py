@@ -1,7 +1,7 @@
 """Arrays that are made once and then read from disk, memory-mapped.
 
-An entry is a folder of ``.npy`` files. It is written beside its place and renamed into it, so it is there whole or not at
-all, and processes that make the same entry at once do not disturb each other: the first to finish wins.
+An entry is a folder of ``.npy`` files. It is written beside its place and renamed into it, so it is there
+whole or not at all; of several processes that make the same entry at once the first to finish wins.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,10 @@ def folder() -> Path:
 
 
 def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
-    """The arrays that ``make`` returns, from the cache if an entry with this name and key is there.
+    """The arrays that ``make`` returns, read-only; from the cache if it has an entry with this name and key.
 
-    ``key`` holds all that the arrays depend on, as plain values. Where the cache cannot be written the arrays are
-    returned all the same, from memory, and a warning says so once.
+    ``key`` holds all that the arrays depend on, as plain values. Where the cache cannot be written the arrays
+    come from memory, and a warning says so once.
     """
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     entry = folder() / f"{name}-{digest}"
@@ -42,12 +42,14 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
     if stored is not None:
         return stored
     made = make()
+    for array in made.values():
+        array.setflags(write=False)
     try:
         _write(entry, made)
     except OSError as error:
         _say_once(
-            f"cannot keep {name} in {folder()} ({error.strerror}); it stays in memory and is made anew each time. "
-            "Set DMLPLAYGROUND_CACHE to a folder that can be written."
+            f"cannot write to the cache {folder()} ({error.strerror}): data sets stay in memory and are "
+            "made anew by every process. Set DMLPLAYGROUND_CACHE to a folder that can be written."
         )
         return made
     return _read(entry) or made
@@ -67,7 +69,7 @@ def _write(entry: Path, made: Arrays) -> None:
     beside = Path(tempfile.mkdtemp(prefix=f".{entry.name}-", dir=entry.parent))
     try:
         for name, array in made.items():
-            with open(beside / f"{name}.npy", "wb") as file:
+            with (beside / f"{name}.npy").open("wb") as file:
                 np.save(file, array, allow_pickle=False)
                 file.flush()
                 os.fsync(file.fileno())
@@ -82,6 +84,6 @@ def _write(entry: Path, made: Arrays) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _say_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""What a data set is, once loaded: images, labels and the names of the classes. Everything else reads this value."""
+"""What a data set is, once loaded: images, labels and names of classes. Everything else reads this value."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..typed import Option, options_of
 class Dataset:
     """One split of a data set.
 
-    ``images`` is (N, H, W, 3) uint8, in memory or memory-mapped, and never written to. ``labels`` is (N,) int32 and
-    counts the classes of this split from 0; ``class_names[label]`` says which class that is. The classes of two
-    splits have nothing in common: metric learning is tested on classes never seen in training.
+    ``images`` is (N, H, W, 3) uint8, in memory or memory-mapped, and never written to. ``labels`` is (N,)
+    int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is. Two
+    splits have no class in common: metric learning is tested on classes never seen in training.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Dataset:
         return len(self.class_names)
 
     def subset(self, classes: Iterable[int]) -> Dataset:
-        """The images of these classes alone, renumbered from 0 in the order given. Neighbouring rows are not copied."""
+        """The images of these classes, renumbered from 0 in the order given; a single run is not copied."""
         chosen = [int(label) for label in classes]
         if not chosen or len(set(chosen)) < len(chosen):
             raise UserError(f"a subset of {self.name} needs one class or more, each once; got {chosen}.")
@@ -64,7 +64,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """A data set that can be loaded: what it is, the function that loads a split, what a trial with it changes by default."""
+    """A data set to load: what it is, how to load a split, and what a trial on it changes by default."""
 
     name: str
     title: str

@@ -1,8 +1,9 @@
-"""Drawing characters: which ones can serve as classes, and one picture of one of them.
+"""Drawing characters: which of them can serve as classes, and one picture of one of them.
 
-The typefaces are those inside matplotlib's wheel, so nothing is downloaded. Everything drawn depends on its arguments
-alone: the same Pillow and NumPy give the same bytes on every machine. (Coefficients are rounded before Pillow sees them and
-similarities are counted in whole numbers, so that the last digit of a processor's arithmetic decides nothing.)
+The typefaces are those inside matplotlib's wheel, so nothing is downloaded. What is drawn depends on the
+arguments alone: the same Pillow, NumPy and typefaces give the same bytes on every machine. (Coefficients are
+rounded before Pillow sees them, and similarities come from sums of whole numbers, so that the last digit of a
+processor's arithmetic decides nothing.)
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageFont
+from PIL import Image, ImageDraw, ImageFont
 
 from .. import seeds
 
@@ -25,23 +26,46 @@ FACES = (
     *(f"DejaVuSerif{style.replace('Oblique', 'Italic')}" for style in STYLES),
     *(f"STIXGeneral{style}" for style in ("", "Bol", "Italic", "BolIta")),
 )
-#: Faces that differ enough to show every common shape of a character: a plain one, a serif, a wide and a slanted one.
+#: Faces that between them show every common shape of a character: plain, with serifs, of one width, slanted.
 TELLING_FACES = ("DejaVuSans", "DejaVuSerif", "DejaVuSansMono", "DejaVuSerif-Italic")
 FEWEST_FACES = 12
-#: Two characters whose plain drawings correlate more than this, in any faces and a little turned, look the same.
-ALIKE = 0.85
-#: Letters, digits and currency signs. Of marks, arrows, lines and shapes, a turned or resized one is often another one.
-CATEGORIES = {"Lu", "Ll", "Lt", "Lo", "Nd", "Sc"}
-PICTOGRAMS = range(0x2600, 0x2700)
+#: Characters look the same if any plain drawings of theirs, one a little turned, correlate more than this.
+ALIKE = 0.75
+TURNS = (-30, -15, 0, 15, 30)
+CATEGORIES = {"Lu", "Ll", "Lt", "Lo", "Nd", "Sc", "Sm", "So", "Po"}
+#: Arrows, boxed operators, lines, blocks: turned or stretched, they pass for each other or a missing glyph.
+SHAPELESS = (range(0x2190, 0x2200), range(0x229E, 0x22A2), range(0x2300, 0x2600), range(0x2B00, 0x2C00))
+#: Stands for all that is a mere dot or bar once its size is gone; not a class itself.
+BLOB = "\u25a0"
 GRID = 16  # with 8 bits a pixel, sums of products over 16 x 16 stay below 2**24: exact in float32
 
 
-@lru_cache(maxsize=None)
+@cache
 def characters_of(face: str) -> frozenset[str]:
     """The characters that this typeface has glyphs for."""
     from matplotlib.ft2font import FT2Font
 
     return frozenset(map(chr, FT2Font(str(_path(face))).get_charmap()))
+
+
+def faces_of(text: str) -> list[str]:
+    """The typefaces that have every character of ``text``: no picture shows the box of a missing glyph."""
+    return [face for face in FACES if characters_of(face).issuperset(text)]
+
+
+@lru_cache(maxsize=4096)
+def ink(text: str, face: str, size: int) -> Image.Image:
+    """The text in white on black, cut to its ink."""
+    font = _font(face, size)
+    left, top, right, bottom = font.getbbox(text)
+    drawn = Image.new("L", (math.ceil(right - left), math.ceil(bottom - top)))
+    ImageDraw.Draw(drawn).text((-left, -top), text, fill=255, font=font)
+    return drawn.crop(drawn.getbbox())
+
+
+@cache
+def _font(face: str, size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(_path(face)), size, layout_engine=ImageFont.Layout.BASIC)
 
 
 def _path(face: str) -> Path:
@@ -50,39 +74,22 @@ def _path(face: str) -> Path:
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"{face}.ttf"
 
 
-@lru_cache(maxsize=None)
-def _font(face: str, size: int) -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(str(_path(face)), size, layout_engine=ImageFont.Layout.BASIC)
+# Which characters
 
 
-def faces_of(text: str) -> list[str]:
-    """The typefaces that have every character of ``text``."""
-    return [face for face in FACES if characters_of(face).issuperset(text)]
+@cache
+def alphabet() -> tuple[str, ...]:
+    """The characters fit to be classes, in Unicode's order: plain, in enough faces, no two looking alike.
 
-
-@lru_cache(maxsize=4096)
-def ink(text: str, face: str, size: int) -> Image.Image | None:
-    """The text in grey on nothing, cut to its ink; None where the glyph is blank."""
-    mask = _font(face, size).getmask(text, mode="L")
-    if not all(mask.size):
-        return None
-    drawn = Image.frombytes("L", mask.size, bytes(mask))
-    box = drawn.getbbox()
-    return drawn.crop(box) if box else None
-
-
-def alphabet() -> list[str]:
-    """The characters fit to be classes, in Unicode's order: plain ones, in enough faces, no two looking alike.
-
-    Of characters that look alike the first is kept: Latin before Greek before Cyrillic, capitals before small letters.
+    Of characters that look alike the first is kept: capitals before small letters, Latin before Greek.
     """
-    candidates = _candidates()
+    candidates = [BLOB, *_candidates()]
     alike = _similarity(candidates) > ALIKE
-    kept: list[int] = []
-    for index in range(len(candidates)):
+    kept = [0]
+    for index in range(1, len(candidates)):
         if not alike[index, kept].any():
             kept.append(index)
-    return [candidates[index] for index in kept]
+    return tuple(candidates[index] for index in kept[1:])
 
 
 def _candidates() -> list[str]:
@@ -91,98 +98,100 @@ def _candidates() -> list[str]:
 
 
 def _is_plain(character: str) -> bool:
-    """A letter, digit or picture in its own right: no variant of another, and no letter with an accent."""
-    chosen = unicodedata.category(character) in CATEGORIES or ord(character) in PICTOGRAMS
-    return chosen and not unicodedata.decomposition(character)
+    """A character in its own right: no variant of another, no letter WITH an accent, no mere shape."""
+    shapeless = any(ord(character) in block for block in SHAPELESS) or character in "\ufffc\ufffd"
+    variant = unicodedata.decomposition(character) or " WITH " in unicodedata.name(character, "")
+    return unicodedata.category(character) in CATEGORIES and not (variant or shapeless)
 
 
 def _similarity(texts: list[str]) -> np.ndarray:
-    """The highest correlation of any two plain drawings of each two texts, one of them turned by up to 30 degrees."""
+    """The highest correlation between any plain drawings of each two texts, one of them turned."""
     owner, upright = _drawings(texts, 0)
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
     best = np.full((len(texts), len(texts)), -1.0)
-    for degrees in (-30, -15, 0, 15, 30):
-        _, turned = _drawings(texts, degrees)
-        found = _correlation(upright, turned)
-        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    for degrees in TURNS:
+        found = _correlation(upright, _drawings(texts, degrees)[1])
         found = np.maximum.reduceat(np.maximum.reduceat(found, starts, axis=0), starts, axis=1)
-        present = owner[starts]
-        best[np.ix_(present, present)] = np.maximum(best[np.ix_(present, present)], found)
+        np.maximum(best, found, out=best)
     return np.maximum(best, best.T)
 
 
 def _drawings(texts: list[str], degrees: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each text in each telling face that has it, brought to one size: (index of the text, grey values) by row."""
-    owner, rows = [], []
-    for index, text in enumerate(texts):
-        for face in TELLING_FACES:
-            drawn = ink(text, face, 48) if characters_of(face).issuperset(text) else None
-            if drawn is not None:
-                owner.append(index)
-                rows.append(_to_grid(drawn.rotate(degrees, Image.Resampling.BILINEAR, expand=True)))
-    return np.array(owner), np.stack(rows)
+    """Each text in each telling face that has it: which text, and its drawing on the grid, row by row."""
+    pairs = [
+        (i, face) for i, text in enumerate(texts) for face in TELLING_FACES if text in characters_of(face)
+    ]
+    turned = (
+        ink(texts[i], face, 48).rotate(degrees, Image.Resampling.BILINEAR, expand=True) for i, face in pairs
+    )
+    return np.array([i for i, _ in pairs]), np.stack([_to_grid(drawn) for drawn in turned])
 
 
 def _to_grid(drawn: Image.Image) -> np.ndarray:
-    """The ink alone, its longer side filling the grid, in the middle."""
-    drawn = drawn.crop(drawn.getbbox())
-    scale = GRID / max(drawn.size)
-    drawn = drawn.resize([max(1, round(side * scale)) for side in drawn.size], Image.Resampling.BOX)
+    """The ink alone, stretched to fill the grid but for a rim: pictures vary in place, size, proportions."""
+    inside = drawn.crop(drawn.getbbox()).resize((GRID - 2, GRID - 2), Image.Resampling.BOX)
     grid = Image.new("L", (GRID, GRID))
-    grid.paste(drawn, ((GRID - drawn.width) // 2, (GRID - drawn.height) // 2))
+    grid.paste(inside, (1, 1))
     return np.asarray(grid, np.float32).ravel()
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Pearson's, between all rows of ``a`` and of ``b``, from sums that are exact."""
     products = (a @ b.T).astype(np.float64) * a.shape[1]
-    sums_a, sums_b = a.sum(1, dtype=np.float64), b.sum(1, dtype=np.float64)
-    squares_a, squares_b = (a.astype(np.float64) ** 2).sum(1), (b.astype(np.float64) ** 2).sum(1)
-    spread_a = np.sqrt(squares_a * a.shape[1] - sums_a**2)
-    spread_b = np.sqrt(squares_b * b.shape[1] - sums_b**2)
-    return (products - np.outer(sums_a, sums_b)) / np.maximum(np.outer(spread_a, spread_b), 1)
+    (sums_a, spread_a), (sums_b, spread_b) = _moments(a), _moments(b)
+    return (products - np.outer(sums_a, sums_b)) / np.outer(spread_a, spread_b)
+
+
+def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    rows = rows.astype(np.float64)
+    sums = rows.sum(axis=1)
+    return sums, np.sqrt((rows**2).sum(axis=1) * rows.shape[1] - sums**2)
+
+
+# Pictures
 
 
 def picture(text: str, index: int, size: int, strength: float, seed: int) -> np.ndarray:
     """Picture number ``index`` of ``text``: (size, size, 3) uint8, depending on nothing but the arguments.
 
-    ``strength`` says how far, from 0 (dark on light, upright, in the middle) to 1, the picture strays in colour, background, angle, slant,
-    proportions, size, place and noise. The typeface changes at every strength.
+    ``strength`` says how far it strays from dark on light, upright and in the middle, from 0 to 1: in colour,
+    background, angle, slant, proportions, size, place and noise. The typeface changes at every strength.
     """
     stream = seeds.generator(seed, "glyphs", *map(ord, text), index)
     faces = faces_of(text)
     face = faces[stream.integers(len(faces))]
-    shape = _placed(ink(text, face, size), size, strength, stream.uniform(-strength, strength, 6))
+    shape = _placed(ink(text, face, size), size, strength, strength * stream.uniform(-1, 1, 6))
     background, foreground = _colours(size, strength, stream)
     noise = np.frombuffer(stream.bytes(size * size * 3), np.uint8).reshape(size, size, 3)
-    image = np.asarray(shape, np.float32)[:, :, None] * np.float32(1 / 255)
-    image = background + (foreground - background) * image
-    image += (noise - np.float32(127.5)) * np.float32(0.3 * strength)
+    cover = np.asarray(shape, np.float32)[:, :, None] / 255
+    image = background + (foreground - background) * cover
+    image += (noise - np.float32(127.5)) * np.float32(0.35 * strength)
     return np.clip(image, 0, 255, out=image).astype(np.uint8)
 
 
 def _placed(drawn: Image.Image, size: int, strength: float, u: np.ndarray) -> Image.Image:
-    """The ink turned, slanted, stretched, resized and shifted on an empty square. ``u`` lies in -strength to strength."""
-    angle, slant, stretch = math.radians(30) * u[0], 0.3 * u[1], 1 + 0.25 * u[2]
-    scale = size * (0.75 - 0.1 * strength + 0.2 * u[3]) / max(drawn.size)
-    room = 0.12 * size
+    """The ink turned, slanted, stretched, resized and shifted on an empty square, each as ``u`` says."""
+    angle, slant, stretch = math.radians(30) * u[0], 0.35 * u[1], 1 + 0.3 * u[2]
+    scale = size * (0.75 - 0.15 * strength + 0.25 * u[3]) / max(drawn.size)
+    x, y = size * (0.5 + 0.14 * u[4]), size * (0.5 + 0.14 * u[5])
     cos, sin = math.cos(angle) / scale, math.sin(angle) / scale
-    # Pillow wants the way back, from the square to the ink: undo the shift, turn and resize, then slant and stretch.
+    # Pillow wants the way back, from square to ink: undo the shift, turn and resize, slant and stretch.
     a, b = (cos + slant * sin) * stretch, (sin - slant * cos) * stretch
-    d, e = -sin / stretch, cos / stretch
-    x, y = size / 2 + room * u[4], size / 2 + room * u[5]
-    matrix = (a, b, drawn.width / 2 - a * x - b * y, d, e, drawn.height / 2 - d * x - e * y)
+    c, d = -sin / stretch, cos / stretch
+    matrix = (a, b, drawn.width / 2 - a * x - b * y, c, d, drawn.height / 2 - c * x - d * y)
     rounded = [round(value * 65536) / 65536 for value in matrix]
     return drawn.transform((size, size), Image.Transform.AFFINE, rounded, Image.Resampling.BILINEAR)
 
 
 def _colours(size: int, strength: float, stream: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A wavy background and a colour that stands out from it, lighter or darker: (size, size, 3) and (3,) float32."""
+    """A wavy background, and a colour that stands out from it: (size, size, 3) and (3,) float32."""
     dark, light = (25, 230) if stream.random() >= strength / 2 else (230, 25)
     ground = light + 0.4 * strength * stream.random() * (dark - light)
-    grey = ground + (1 - 0.55 * strength * stream.random()) * (dark - light)
-    tints = 70 * strength * stream.uniform(-1, 1, (2, 3))
+    grey = ground + (1 - 0.65 * strength * stream.random()) * (dark - light)
+    tints = 80 * strength * stream.uniform(-1, 1, (2, 3))
     tints -= tints.mean(axis=1, keepdims=True)  # colour alone: the contrast stays
     grain = int(stream.integers(2, 6))
-    coarse = ground + tints[0] + 60 * strength * stream.uniform(-1, 1, (grain, grain, 3))
+    coarse = ground + tints[0] + 75 * strength * stream.uniform(-1, 1, (grain, grain, 3))
     small = Image.fromarray(np.clip(coarse, 0, 255).astype(np.uint8))
     background = np.asarray(small.resize((size, size), Image.Resampling.BICUBIC), np.float32)
     return background, np.clip(grey + tints[1], 0, 255).astype(np.float32)
