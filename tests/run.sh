@@ -1,0 +1,12 @@
+#!/bin/sh
+# Sets up an environment in .venv of this checkout and runs the tests in it; from any folder, as often as you like.
+# Arguments go to pytest: tests/run.sh -k losses
+set -eu
+root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+. "$root/tests/environment.sh"
+prepare cpu,test
+
+say "Running the tests"
+export OMP_NUM_THREADS=1 # pytest uses a process a core
+cd "$root"
+"$python" -m pytest -q -n auto "$@"
