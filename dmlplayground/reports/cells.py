@@ -1,0 +1,232 @@
+"""Cells: the trials of a store that differ in nothing but their seed, and what they measured.
+
+A cell belongs to an arena, the cells that may be compared with one another: same data, same protocol.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ..records import Record
+from .statistics import Summary, summary
+
+SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
+PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
+PRIMARY = {"paper": "best", "validated": "joined"}
+SECONDARY = {"paper": "last", "validated": "separate"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A trial without a result: what became of it."""
+
+    id: str
+    config: Mapping[str, Any]
+    status: str  # failed, interrupted, running or missing
+    reason: str
+
+
+@dataclass
+class Cell:
+    config: dict[str, Any]
+    records: list[Record] = field(default_factory=list)  # the finished ones, by seed
+    problems: list[Problem] = field(default_factory=list)
+    factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
+
+    @property
+    def method(self) -> str:
+        return self.config["method"]["name"]
+
+    @property
+    def protocol(self) -> str:
+        return self.config["protocol"]["name"]
+
+    @property
+    def label(self) -> str:
+        """The method and all that tells it from the arena's other cells."""
+        return ", ".join(
+            [self.method, *(f"{name(key)} {plain(value)}" for key, value in self.factors.items())]
+        )
+
+    @property
+    def key(self) -> str:
+        return canonical({k: v for k, v in self.config.items() if k not in SEED_AND_PLACE})
+
+    def scores(self, which: str, metric: str) -> Optional[Summary]:
+        """Percent, over seeds."""
+        return summary((record.seed, score(record, which, metric)) for record in self.records)
+
+    @property
+    def primary(self) -> str:
+        return PRIMARY[self.protocol]
+
+    @property
+    def secondary(self) -> str:
+        return SECONDARY[self.protocol]
+
+    @property
+    def seconds(self) -> Optional[Summary]:
+        return summary((record.seed, record.seconds) for record in self.records)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of what was measured, in the order of the records."""
+        return list(self.records[0].results[self.primary]["metrics"]) if self.records else []
+
+
+@dataclass
+class Arena:
+    """Cells that may be compared: one data set with its options, one protocol. Best first, those without a result last."""
+
+    data: dict[str, Any]
+    protocol: str
+    cells: list[Cell]
+    title: str
+
+    @property
+    def finished(self) -> list[Cell]:
+        return [cell for cell in self.cells if cell.records]
+
+    @property
+    def factors(self) -> list[str]:
+        return list(self.cells[0].factors)
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(dict.fromkeys(metric for cell in self.cells for metric in cell.metrics))
+
+    def untrained(self, metric: str) -> dict[str, Summary]:
+        """Each backbone's features before any training, over seeds.
+
+        Methods that start from the same seed start from the same network up to their head: a seed counts once, as their mean.
+        """
+        values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for cell in self.finished:
+            for record in cell.records:
+                value = score(record, "untrained", metric)
+                if value is not None:
+                    values[cell.config["backbone"]["name"]][record.seed].append(value)
+        return {
+            backbone: Summary({seed: sum(found) / len(found) for seed, found in sorted(seeds.items())})
+            for backbone, seeds in values.items()
+        }
+
+
+def score(record: Record, which: str, metric: str) -> Optional[float]:
+    """A metric of a finished record in percent. ``separate`` is the mean of the folds' models."""
+    outcome = record.results.get(which)
+    if not outcome:
+        return None
+    outcomes = outcome if isinstance(outcome, list) else [outcome]
+    values = [one.get("metrics", {}).get(metric) for one in outcomes]
+    return None if None in values else 100 * sum(values) / len(values)
+
+
+def arenas(records: Iterable[Record], expected: Optional[Iterable[Mapping[str, Any]]] = None) -> list[Arena]:
+    """All cells of a store, and of the trials that were planned for it, by arena."""
+    cells: dict[str, Cell] = {}
+
+    def cell_of(config: dict[str, Any]) -> Cell:
+        cell = Cell(config)
+        return cells.setdefault(cell.key, cell)
+
+    known = set()
+    for record in sorted(records, key=lambda record: record.seed):
+        known.add(record.id)
+        cell = cell_of(record.config)
+        if record.status == "finished":
+            cell.records.append(record)
+        else:
+            cell.problems.append(Problem(record.id, record.config, record.status, _reason(record)))
+    for planned in expected or ():
+        if planned["id"] not in known:
+            problem = Problem(planned["id"], planned["config"], "missing", "it has not been run")
+            cell_of(planned["config"]).problems.append(problem)
+
+    groups: dict[str, list[Cell]] = defaultdict(list)
+    for cell in cells.values():
+        groups[canonical([cell.config["data"], cell.protocol])].append(cell)
+    found = [_arena(group) for group in groups.values()]
+    for arena, title in zip(found, _titles(found)):
+        arena.title = title
+    return found
+
+
+def _arena(cells: list[Cell]) -> Arena:
+    factors = _factors([flatten(cell.config) for cell in cells])
+    for cell in cells:
+        flat = flatten(cell.config)
+        cell.factors = {key: flat.get(key) for key in factors}
+    cells.sort(key=_rank)
+    return Arena(cells[0].config["data"], cells[0].protocol, cells, "")
+
+
+def _rank(cell: Cell) -> tuple:
+    found = cell.scores(cell.primary, "R@1")
+    return (found is None, -found.mean if found else 0.0, cell.label)
+
+
+def _factors(configs: Sequence[dict[str, Any]]) -> list[str]:
+    """The keys that tell the cells apart: the prominent ones that differ at all, and those that differ between cells of one
+    method which the prominent ones do not tell apart."""
+    factors = [key for key in PROMINENT if len({plain(config.get(key)) for config in configs}) > 1]
+    groups: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
+    for config in configs:
+        groups[(config["method.name"], *(plain(config.get(key)) for key in factors))].append(config)
+    for group in groups.values():
+        keys = dict.fromkeys(key for config in group for key in config if key not in SEED_AND_PLACE)
+        factors += [key for key in keys if len({plain(config.get(key)) for config in group}) > 1]
+    return list(dict.fromkeys(factors))
+
+
+def _titles(found: Sequence[Arena]) -> list[str]:
+    """Data set and protocol; with the options by which data sets of one name differ."""
+    flat = [flatten(arena.data) for arena in found]
+    titles = []
+    for arena, options in zip(found, flat):
+        others = [other for other in flat if other["name"] == options["name"]]
+        differing = [key for key in options if len({plain(other.get(key)) for other in others}) > 1]
+        detail = "".join(f", {key} {plain(options[key])}" for key in differing)
+        titles.append(f"{options['name']}{detail}, {arena.protocol} protocol")
+    return titles
+
+
+def _reason(record: Record) -> str:
+    if record.error:
+        return record.error.strip().splitlines()[-1]
+    return {"interrupted": "it was interrupted and can go on", "running": "it has not ended"}.get(
+        record.status, record.status
+    )
+
+
+# --- configurations as text ---------------------------------------------------------------------------------------
+
+
+def canonical(content: Any) -> str:
+    return json.dumps(content, sort_keys=True)
+
+
+def flatten(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings as one, with dotted keys."""
+    return dict(_flat_items(mapping, prefix))
+
+
+def _flat_items(mapping: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in mapping.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat_items(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def name(key: str) -> str:
+    """A configuration key as a heading: ``backbone.name`` is ``backbone``."""
+    return key[: -len(".name")] if key.endswith(".name") else key
+
+
+def plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

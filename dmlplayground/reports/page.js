@@ -1,0 +1,340 @@
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const dialog = document.getElementById("trial");
+const tip = document.getElementById("tip");
+const COLOURS = 8, DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+
+// --- elements -------------------------------------------------------------------------------------------------------
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function shape(parent, name, attributes, content) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (content !== undefined) made.textContent = content;
+  parent.append(made);
+  return made;
+}
+
+function number(value) {
+  if (value === null || value === undefined) return "–";
+  if (Number.isInteger(value)) return String(value);
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : Math.abs(value) >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(3)));
+}
+
+function duration(seconds) {
+  if (seconds < 120) return `${number(Math.round(seconds * 10) / 10)} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+function showTip(text, event) {
+  tip.textContent = text;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(4, Math.min(event.clientX + 12, innerWidth - box.width - 4))}px`;
+  tip.style.top = `${event.clientY + box.height + 18 > innerHeight ? event.clientY - box.height - 10 : event.clientY + 14}px`;
+  (dialog.open ? dialog : document.body).append(tip);
+}
+
+function hideTip() { tip.hidden = true; }
+
+// --- charts: the same figures as the files beside this page, drawn for the width there is -----------------------------
+
+function ticks(low, high, count) {
+  const raw = (high - low) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
+  const found = [];
+  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-6; value += step) found.push(Number(value.toPrecision(10)));
+  return found;
+}
+
+function colouring(series) {
+  let index = -1;
+  return series.map((one) => {
+    if (!one.quoted || index < 0) index += 1;
+    return { colour: `var(--c${index % COLOURS})`, dash: one.quoted ? "2 3" : DASHES[Math.floor(index / COLOURS) % DASHES.length] };
+  });
+}
+
+function draw(place, figure) {
+  place.replaceChildren();
+  const width = Math.max(240, place.clientWidth || 480);
+  const styles = colouring(figure.series);
+  const svg = shape(place, "svg", { role: "img", "aria-label": `${figure.title}: ${figure.y_label} against ${figure.x_label}` });
+  const height = { bars: drawBars, lines: drawPlane, points: drawPlane }[figure.kind](svg, figure, styles, width);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  if (figure.series.length > 1 || figure.reference !== null) place.append(legend(figure, styles, svg));
+}
+
+function legend(figure, styles, svg) {
+  const box = element("div", { class: "legend" });
+  figure.series.forEach((series, index) => {
+    const key = element("span", { tabindex: 0 });
+    const mark = shape(key, "svg", { viewBox: "0 0 22 10" });
+    if (figure.kind === "bars") {
+      if (series.quoted) diamond(mark, 11, 5, {});
+      else shape(mark, "rect", { x: 4, y: 0, width: 14, height: 10, fill: styles[index].colour });
+    } else if (figure.kind === "lines") shape(mark, "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: styles[index].colour, "stroke-width": 2, "stroke-dasharray": styles[index].dash });
+    else shape(mark, "circle", { cx: 11, cy: 5, r: 4.5, fill: styles[index].colour });
+    key.append(series.name);
+    const fade = (on) => svg.querySelectorAll(".mark").forEach((one) => one.classList.toggle("faded", on && one.dataset.series !== String(index)));
+    for (const [kind, on] of [["mouseenter", true], ["mouseleave", false], ["focus", true], ["blur", false]]) key.addEventListener(kind, () => fade(on));
+    box.append(key);
+  });
+  if (figure.reference !== null) {
+    const key = element("span");
+    shape(shape(key, "svg", { viewBox: "0 0 22 10" }), "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
+    key.append(`${figure.reference_label} (${number(figure.reference)})`);
+    box.append(key);
+  }
+  return box;
+}
+
+function diamond(parent, x, y, attributes) {
+  return shape(parent, "path", { d: `M${x - 4.5} ${y}l4.5-4.5 4.5 4.5-4.5 4.5z`, fill: "var(--ground)", stroke: "var(--ink)", "stroke-width": 1.3, ...attributes });
+}
+
+function describe(series, i) {
+  const interval = series.low[i] === null || series.low[i] === undefined ? "" : `\n95 % interval ${number(series.low[i])} to ${number(series.high[i])}`;
+  return `${series.name}\n${number(series.y[i])}${interval}${series.labels[i] ? `\n${series.labels[i]}` : ""}`;
+}
+
+function hover(mark, text) {
+  mark.addEventListener("mousemove", (event) => showTip(text, event));
+  mark.addEventListener("mouseleave", hideTip);
+  mark.addEventListener("click", (event) => showTip(text, event));
+}
+
+function drawBars(svg, figure, styles, width) {
+  const measured = figure.series.map((series, index) => [series, index]).filter(([series]) => !series.quoted);
+  const categories = [...new Set(measured.flatMap(([series]) => series.x))];
+  const left = Math.min(width * 0.42, 12 + 6.6 * Math.max(...categories.map((name) => name.length)));
+  const row = measured.length > 1 ? 14 * measured.length + 8 : 24;
+  const [top, bottom, right] = [6, 40, 46];
+  const height = top + row * categories.length + bottom;
+  const values = figure.series.flatMap((series) => [...series.y, ...series.low, ...series.high]).filter((value) => value !== null && value !== undefined);
+  const [low, high] = [Math.min(0, ...values), Math.max(1e-9, ...values)];
+  const x = (value) => left + ((value - low) / (high - low)) * (width - left - right);
+  for (const value of ticks(low, high, Math.max(2, Math.floor((width - left) / 80)))) {
+    shape(svg, "line", { class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - bottom });
+    shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, number(value));
+  }
+  const place = (category) => top + row * categories.indexOf(category) + row / 2;
+  for (const category of categories) {
+    const fits = Math.floor((left - 8) / 6.3);
+    shape(svg, "text", { x: left - 7, y: place(category) + 4, "text-anchor": "end" }, category.length > fits ? `${category.slice(0, fits - 1)}…` : category);
+  }
+  const thick = (row - 8) / measured.length;
+  measured.forEach(([series, index], number_) => series.x.forEach((category, i) => {
+    const group = shape(svg, "g", { class: "mark", "data-series": index });
+    const y = place(category) - (row - 8) / 2 + number_ * thick;
+    shape(group, "rect", { x: Math.min(x(0), x(series.y[i])), y: y + 1, width: Math.abs(x(series.y[i]) - x(0)), height: thick - 2, fill: styles[index].colour, rx: 1.5 });
+    if (series.low[i] !== null) shape(group, "path", { d: `M${x(series.low[i])} ${y + thick / 2}H${x(series.high[i])}M${x(series.low[i])} ${y + thick / 2 - 3}v6M${x(series.high[i])} ${y + thick / 2 - 3}v6`, stroke: "var(--ink)", fill: "none" });
+    const end = Math.max(series.high[i] ?? series.y[i], series.y[i]);
+    shape(group, "text", { x: x(end) + 5, y: y + thick / 2 + 4 }, series.y[i].toFixed(1));
+    hover(group, `${category}\n${describe(series, i)}`);
+  }));
+  figure.series.forEach((series, index) => series.quoted && series.x.forEach((category, i) =>
+    hover(diamond(svg, x(series.y[i]), place(category), { class: "mark", "data-series": index }), `${category}\n${describe(series, i)}`)));
+  if (figure.reference !== null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
+  shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
+  return height;
+}
+
+function drawPlane(svg, figure, styles, width) {
+  const height = Math.round(Math.min(320, Math.max(170, width * 0.62)));
+  const [left, right, top, bottom] = [figure.y_label ? 52 : 42, 14, 8, figure.x_label ? 40 : 24];
+  const scale = figure.log ? Math.log2 : (value) => value;
+  const xs = figure.series.flatMap((series) => series.x).map(scale);
+  const ys = figure.series.flatMap((series) => [...series.y, ...(series.low || []), ...(series.high || [])]).filter((value) => value !== null && value !== undefined);
+  let [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  if (figure.kind === "points") [x0, x1] = [0, x1 * 1.05];
+  const margin = (y1 - y0) * 0.05 || Math.abs(y1) * 0.1 || 1;
+  [y0, y1] = [y0 >= 0 ? Math.max(0, y0 - margin) : y0 - margin, y1 + margin];
+  const x = (value) => left + ((scale(value) - x0) / (x1 - x0 || 1)) * (width - left - right);
+  const y = (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom);
+  for (const value of ticks(y0, y1, 5)) {
+    shape(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) });
+    shape(svg, "text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, number(value));
+  }
+  const marks = figure.log ? [...new Set(figure.series.flatMap((series) => series.x))] : ticks(x0, x1, Math.max(2, Math.floor(width / 80)));
+  for (const value of marks) shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, number(value));
+  shape(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
+  if (figure.x_label) shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
+  if (figure.y_label) shape(svg, "text", { transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, figure.y_label);
+  figure.series.forEach((series, index) => (figure.kind === "lines" ? drawLine : drawDots)(svg, series, index, styles[index], x, y));
+  nearest(svg, figure, x, y, width, height);
+  return height;
+}
+
+function drawLine(svg, series, index, style, x, y) {
+  const group = shape(svg, "g", { class: "mark", "data-series": index });
+  const known = series.x.map((_, i) => i).filter((i) => series.low && series.low[i] !== null && series.low[i] !== undefined);
+  if (known.length > 1) {
+    const upper = known.map((i) => `${x(series.x[i])} ${y(series.high[i])}`), lower = known.map((i) => `${x(series.x[i])} ${y(series.low[i])}`).reverse();
+    shape(group, "path", { d: `M${upper.concat(lower).join("L")}Z`, fill: style.colour, opacity: 0.1 });
+  }
+  const points = series.x.map((value, i) => `${x(value)} ${y(series.y[i])}`);
+  shape(group, "path", { d: `M${points.join("L")}`, fill: "none", stroke: style.colour, "stroke-width": 1.8, "stroke-dasharray": style.dash });
+  if (series.x.length < 12 || series.quoted) series.x.forEach((value, i) => shape(group, "circle", { cx: x(value), cy: y(series.y[i]), r: 2.6, fill: series.quoted ? "var(--ground)" : style.colour, stroke: style.colour }));
+}
+
+function drawDots(svg, series, index, style, x, y) {
+  const group = shape(svg, "g", { class: "mark", "data-series": index });
+  series.x.forEach((value, i) => {
+    if (series.low[i] !== null) shape(group, "line", { x1: x(value), x2: x(value), y1: y(series.low[i]), y2: y(series.high[i]), stroke: style.colour });
+    shape(group, "circle", { cx: x(value), cy: y(series.y[i]), r: 5, fill: style.colour });
+  });
+}
+
+function nearest(svg, figure, x, y, width, height) {
+  const points = figure.series.flatMap((series) => series.x.map((value, i) => ({ px: x(value), py: y(series.y[i]), text: `${figure.kind === "lines" ? `${figure.x_label || "epoch"} ${number(value)}` : `${number(value)} s`}: ${describe(series, i)}` })));
+  const ring = shape(svg, "circle", { r: 5, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5, visibility: "hidden" });
+  const pad = shape(svg, "rect", { width, height, fill: "transparent" });
+  const move = (event) => {
+    const box = svg.getBoundingClientRect();
+    const [mx, my] = [((event.clientX - box.left) * width) / box.width, ((event.clientY - box.top) * height) / box.height];
+    const found = points.reduce((best, point) => (Math.hypot(point.px - mx, point.py - my) < Math.hypot(best.px - mx, best.py - my) ? point : best));
+    ring.setAttribute("cx", found.px);
+    ring.setAttribute("cy", found.py);
+    ring.setAttribute("visibility", "visible");
+    showTip(found.text, event);
+  };
+  pad.addEventListener("mousemove", move);
+  pad.addEventListener("click", move);
+  pad.addEventListener("mouseleave", () => { ring.setAttribute("visibility", "hidden"); hideTip(); });
+}
+
+function drawAll() {
+  for (const place of document.querySelectorAll("[data-figure]")) draw(place, data.figures[place.dataset.figure]);
+}
+
+// --- sorting ----------------------------------------------------------------------------------------------------------
+
+function sortable(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+    const order = head.classList.contains("num") ? ["descending", "ascending"] : ["ascending", "descending"];
+    const next = head.getAttribute("aria-sort") === order[0] ? order[1] : order[0];
+    const down = next === "descending";
+    heads.forEach((one) => one.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", next);
+    const rows = [...table.tBodies[0].rows];
+    const key = (row) => row.cells[column].dataset.key;
+    const compare = (a, b) => {
+      if ((key(a) === "") !== (key(b) === "")) return key(a) === "" ? 1 : -1; // nothing to compare: at the end either way
+      const both = [Number(key(a)), Number(key(b))];
+      return (both.some(Number.isNaN) ? key(a).localeCompare(key(b)) : both[0] - both[1]) * (down ? -1 : 1);
+    };
+    const fixed = rows.filter((row) => row.classList.contains("baseline"));
+    table.tBodies[0].append(...fixed, ...rows.filter((row) => !fixed.includes(row)).sort(compare));
+  }));
+}
+
+// --- trials -----------------------------------------------------------------------------------------------------------
+
+function headline(trial) {
+  const scores = trial.scores || {};
+  const of = (which) => (scores[which] ? 100 * scores[which]["R@1"] : undefined);
+  return [of("best") ?? of("joined"), of("last")];
+}
+
+function listTrials() {
+  const table = document.getElementById("trials");
+  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], ["R@1", "num"], ["last", "num"], ["time", "num"]];
+  const head = table.createTHead().insertRow();
+  for (const [name, kind] of columns) head.append(element("th", { scope: "col", class: kind }, element("button", { type: "button" }, name)));
+  const body = table.createTBody();
+  for (const cell of data.cells) for (const trial of cell.trials) {
+    const row = body.insertRow();
+    const [first, last] = headline(trial);
+    const add = (content, key, kind = "") => row.append(element("td", { class: kind, "data-key": key ?? "" }, content));
+    add(element("a", { href: `#${encodeURIComponent(trial.id)}` }, cell.label), cell.label);
+    add(cell.arena, cell.arena);
+    add(String(trial.seed), trial.seed, "num");
+    add(trial.status, trial.status, trial.status);
+    add(number(first), first, "num");
+    add(number(last), last, "num");
+    add(trial.seconds === undefined ? "–" : duration(trial.seconds), trial.seconds, "num");
+    row.dataset.words = `${cell.label} ${cell.arena} ${trial.id} ${trial.status} seed ${trial.seed}`.toLowerCase();
+  }
+  document.getElementById("filter").addEventListener("input", (event) => {
+    const words = event.target.value.toLowerCase().split(/\s+/);
+    for (const row of body.rows) row.hidden = !words.every((word) => row.dataset.words.includes(word));
+  });
+}
+
+function pairsTable(pairs) {
+  const table = element("table");
+  for (const [key, value] of pairs) table.insertRow().append(element("th", { scope: "row" }, key), element("td", {}, typeof value === "string" ? value : JSON.stringify(value)));
+  return table;
+}
+
+function scoresTable(scores) {
+  const names = Object.keys(scores), table = element("table"), head = table.createTHead().insertRow();
+  head.append(element("th"), ...names.map((name) => element("th", { class: "num" }, name)));
+  for (const metric of Object.keys(scores[names[0]])) table.insertRow().append(element("th", { scope: "row" }, metric), ...names.map((name) => element("td", { class: "num" }, number(100 * scores[name][metric]))));
+  return element("div", { class: "scroll" }, table);
+}
+
+function curvesOf(trial) {
+  const grid = element("div", { class: "figures" });
+  for (const [quantity, folds] of Object.entries(trial.curves)) {
+    const place = element("div", { class: "chart" });
+    const series = Object.entries(folds).map(([name, points]) => ({ name, x: points.map((p) => p[0]), y: points.map((p) => p[1]), low: [], high: [], labels: [] }));
+    place.figure = { title: quantity, kind: "lines", x_label: "", y_label: "", series, log: false, reference: null };
+    grid.append(element("figure", {}, element("figcaption", {}, quantity.replaceAll("_", " ")), place));
+  }
+  return grid;
+}
+
+function heading(text) { return element("h3", {}, text); }
+
+function showTrial(cell, trial) {
+  const close = element("button", { class: "close", type: "button" }, "Close");
+  close.addEventListener("click", () => dialog.close());
+  const seeds = element("p", { class: "seeds" }, ...cell.trials.map((one) => element("a", { href: `#${encodeURIComponent(one.id)}`, ...(one === trial ? { "aria-current": "true" } : {}) }, `seed ${one.seed}`)));
+  const parts = [close, element("h2", {}, cell.label), element("p", { class: "note" }, `${cell.arena} · ${trial.id} · `, element("span", { class: trial.status }, trial.status)), seeds];
+  if (trial.reason) parts.push(element("pre", {}, trial.reason));
+  if (trial.scores) parts.push(heading("Scores, %"), scoresTable(trial.scores));
+  if (trial.curves) parts.push(heading("Curves and health, by epoch"), curvesOf(trial));
+  parts.push(heading("Run it again"), element("pre", {}, `dmlplayground train ${data.store}/${trial.id}/trial.json --store ${data.store}`));
+  const config = Object.entries({ ...cell.config, seed: trial.seed });
+  const own = config.filter(([key]) => ["method.name", "seed", ...cell.factors].includes(key));
+  parts.push(heading("Configuration"), pairsTable(own), element("details", {}, element("summary", {}, `all ${config.length} values`), pairsTable(config)));
+  if (trial.versions) parts.push(element("details", {}, element("summary", {}, "Data, machine and versions"), pairsTable(Object.entries({ started: trial.started, ...trial.data, ...trial.machine, ...trial.versions }))));
+  dialog.replaceChildren(...parts);
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  for (const place of dialog.querySelectorAll(".chart")) draw(place, place.figure);
+}
+
+function openFromAddress() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  for (const cell of data.cells) for (const trial of cell.trials) if (trial.id === id) return showTrial(cell, trial);
+  if (dialog.open) dialog.close();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-cell]");
+  if (!link) return;
+  event.preventDefault();
+  const cell = data.cells.find((one) => one.key === link.dataset.cell);
+  location.hash = encodeURIComponent(cell.trials[0].id);
+});
+dialog.addEventListener("close", () => { hideTip(); if (location.hash) history.replaceState(null, "", location.pathname + location.search); });
+dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+addEventListener("hashchange", openFromAddress);
+let pending;
+addEventListener("resize", () => { clearTimeout(pending); pending = setTimeout(drawAll, 120); });
+
+listTrials();
+document.querySelectorAll("table.sortable").forEach(sortable);
+drawAll();
+openFromAddress();

@@ -1,0 +1,227 @@
+"""A table as values, and the forms it is written in: terminal, Markdown, CSV, LaTeX. (The page has its own, HTML.)"""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from .statistics import Summary
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A number that others published: shown as theirs, never as ours."""
+
+    value: float
+    source: str
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A signed number: in percentage points."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Seconds:
+    value: float
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    about: str = ""
+    numeric: bool = True
+
+
+@dataclass
+class Row:
+    values: list[Any]  # one a column: str, int, float, None, or one of the kinds above
+    bold: set[int] = field(default_factory=set)  # columns in which this row leads
+    kind: str = ""  # "baseline" stands above the ranking, "incomplete" has no result
+    cell: str = ""  # what the page links it to
+
+
+@dataclass
+class Table:
+    name: str  # of its files
+    title: str
+    columns: list[Column]
+    rows: list[Row]
+    notes: list[str] = field(default_factory=list)
+
+
+def text(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, Summary):
+        return f"{value.mean:.2f}" + (f" ± {value.spread:.2f}" if value.spread is not None else "")
+    if isinstance(value, Quoted):
+        return f"{value.value:.1f}" + ("?" if value.doubt else "")
+    if isinstance(value, Difference):
+        return f"{value.value:+.2f}"
+    if isinstance(value, Seconds):
+        return duration(value.value)
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return str(value)
+
+
+def duration(seconds: float) -> str:
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    if minutes < 2:
+        return f"{seconds:.0f} s"
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+# --- the forms ----------------------------------------------------------------------------------------------------
+
+
+def terminal(tables: Table | Iterable[Table]) -> str:
+    """Aligned columns. A star stands for bold."""
+    if isinstance(tables, Table):
+        return _terminal(tables)
+    return "\n\n".join(_terminal(table) for table in tables)
+
+
+def _terminal(table: Table) -> str:
+    grid = [
+        [text(value) + (" *" if i in row.bold else "") for i, value in enumerate(row.values)]
+        for row in table.rows
+    ]
+    if any(row.bold for row in table.rows):  # room for the star, so that figures stay under one another
+        grid = [_with_room(line, table) for line in grid]
+    heads = [column.name for column in table.columns]
+    widths = [max(len(line[i]) for line in [heads, *grid]) for i in range(len(heads))]
+
+    def aligned(line: list[str]) -> str:
+        pairs = zip(line, widths, table.columns)
+        return "  ".join(
+            one.rjust(width) if column.numeric else one.ljust(width) for one, width, column in pairs
+        ).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    lines = [table.title, "", aligned(heads), rule, *map(aligned, grid)]
+    notes = [
+        textwrap.fill(note, max(len(rule), 78), initial_indent="  ", subsequent_indent="  ")
+        for note in table.notes
+    ]
+    return "\n".join([*lines, "", *notes]).rstrip()
+
+
+def _with_room(line: list[str], table: Table) -> list[str]:
+    starred = {i for row in table.rows for i in row.bold}
+    return [one + "  " if i in starred and not one.endswith(" *") else one for i, one in enumerate(line)]
+
+
+def markdown(table: Table) -> str:
+    def cells(values: Iterable[str]) -> str:
+        return "| " + " | ".join(value.replace("|", "\\|") for value in values) + " |"
+
+    rows = [
+        [f"**{text(v)}**" if i in row.bold else text(v) for i, v in enumerate(row.values)]
+        for row in table.rows
+    ]
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    lines = [
+        f"### {table.title}",
+        "",
+        cells(column.name for column in table.columns),
+        cells(rule),
+        *map(cells, rows),
+    ]
+    return "\n".join([*lines, "", *(f"{note}  " for note in table.notes)]).rstrip() + "\n"
+
+
+def latex(table: Table) -> str:
+    """A tabular for the booktabs package."""
+
+    def line(values: Iterable[str]) -> str:
+        return " & ".join(values) + r" \\"
+
+    rows = []
+    for row in table.rows:
+        values = [_tex(text(value)) for value in row.values]
+        rows.append(line(rf"\textbf{{{one}}}" if i in row.bold else one for i, one in enumerate(values)))
+        if row.kind == "baseline":
+            rows.append(r"\midrule")
+    form = "".join("r" if column.numeric else "l" for column in table.columns)
+    head = line(_tex(column.name) for column in table.columns)
+    notes = [f"% {note}" for note in table.notes]
+    body = [
+        rf"\begin{{tabular}}{{{form}}}",
+        r"\toprule",
+        head,
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join([f"% {table.title}", *notes, *body]) + "\n"
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "−": "$-$",
+}
+_TEX.update({character: "\\" + character for character in "&%$#_{}"})
+
+
+def _tex(content: str) -> str:
+    return "".join(_TEX.get(character, character) for character in content)
+
+
+def comma_separated(table: Table) -> str:
+    """Bare numbers in full precision: a measured column becomes mean, spread, number of seeds and the 95 % interval's ends."""
+    wide = [any(isinstance(row.values[i], Summary) for row in table.rows) for i in range(len(table.columns))]
+    heads: list[str] = []
+    for column, measured in zip(table.columns, wide):
+        heads += [f"{column.name} {part}".strip() for part in SUMMARY_PARTS] if measured else [column.name]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(heads)
+    for row in table.rows:
+        writer.writerow(
+            [
+                part
+                for value, measured in zip(row.values, wide)
+                for part in (_parts(value) if measured else [_bare(value)])
+            ]
+        )
+    return stream.getvalue()
+
+
+SUMMARY_PARTS = ("", "spread", "seeds", "low", "high")
+
+
+def _parts(value: Optional[Summary]) -> list[Any]:
+    if value is None:
+        return [""] * len(SUMMARY_PARTS)
+    low, high = value.interval or ("", "")
+    return [value.mean, "" if value.spread is None else value.spread, value.n, low, high]
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, (Quoted, Difference, Seconds)):
+        return value.value
+    return "" if value is None else value
+
+
+FORMS = {".md": markdown, ".csv": comma_separated, ".tex": latex}
