@@ -27,7 +27,7 @@ FACES = (
     *(f"STIXGeneral{style}" for style in ("", "Bol", "Italic", "BolIta")),
 )
 #: Faces that between them show every common shape of a character: plain, with serifs, of one width, slanted.
-TELLING_FACES = ("DejaVuSans", "DejaVuSerif", "DejaVuSansMono", "DejaVuSerif-Italic")
+TELLING_FACES = ("DejaVuSans", "DejaVuSerif", "DejaVuSansMono", "DejaVuSerif-Italic", "STIXGeneral")
 FEWEST_FACES = 12
 #: Characters look the same if any plain drawings of theirs, one a little turned, correlate more than this.
 ALIKE = 0.75

@@ -14,7 +14,7 @@ from ...errors import UserError
 from .. import SPLITS, Dataset, cache, glyphs, register
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
-GENERATION = 3
+GENERATION = 4
 
 
 BOUNDS = {
