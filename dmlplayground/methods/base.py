@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mxnet import gluon
+import numpy as np
+from mxnet import gluon, nd
 
+from ..errors import UserError
 from ..registry import Registry
 from ..typed import Option, options_of
 
@@ -18,12 +20,42 @@ class Loss(gluon.HybridBlock):
 
     ``embeddings`` is (B, E) and taken as the head gives it; ``labels`` is (B,), any integer type. Every loss is built
     with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the trainer need not know.
+
+    A subclass writes ``hybrid_forward(self, F, embeddings, labels, **its own parameters)`` and finds both in the
+    loss's own type (float32, or what ``cast`` made of it): labels are class numbers, which that holds exactly.
     """
 
     def __init__(self, num_classes: int, embed_dim: int):
         super().__init__()
         self.num_classes = num_classes
         self.embed_dim = embed_dim
+        self.dtype = "float32"
+
+    @property
+    def key(self) -> str:
+        """The method's key: the name of the file that holds the loss."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def require(self, condition: Any, message: str) -> None:
+        if not condition:
+            raise UserError(f"{self.key}: {message}")
+
+    def check(self, rows: int, width: int) -> None:
+        """Raise UserError for a batch of this shape that the loss cannot read."""
+
+    def cast(self, dtype) -> None:
+        self.dtype = np.dtype(dtype).name
+        super().cast(dtype)
+
+    def forward(self, embeddings, labels):
+        if isinstance(embeddings, nd.NDArray):  # a symbol, while a larger graph is traced, has no shape to check
+            self.require(
+                embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
+                f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
+            )
+            self.check(*embeddings.shape)
+            embeddings = embeddings.astype(self.dtype, copy=False)
+        return super().forward(embeddings, labels.astype(self.dtype))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ..errors import UserError
+from . import pairs
 from .base import Loss, method
 
 
@@ -28,37 +28,25 @@ class NPairs(Loss):
     ``symmetric`` averages this with the cross-entropy of the transposed matrix, where every positive picks its anchor; as
     in the released code the regulariser then counts half.
 
+    The paper's values: one pair a class, embeddings not normalised, a small L2 weight; the study's l2_reg is 0.25 x 0.002.
     The study prints the loss with a distance; its code, and the paper it cites, use the inner product, and so do we.
     The released code divides whole numbers when labels repeat, which makes their targets zero; ours are fractions.
     """
 
     def __init__(self, num_classes, embed_dim, *, l2_reg: float = 5e-4, symmetric: bool = False):
         super().__init__(num_classes, embed_dim)
-        if l2_reg < 0:
-            raise UserError(f"npairs: l2_reg must not be negative, not {l2_reg}.")
+        self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
         self.l2_reg = l2_reg
         self.symmetric = symmetric
 
+    def check(self, rows, width):
+        pairs.require_even(self.key, rows)
+
     def hybrid_forward(self, F, embeddings, labels):
-        anchors, positives, labels = split_pairs(F, embeddings, labels)
-        targets = F.cast(F.broadcast_equal(F.expand_dims(labels, 1), F.expand_dims(labels, 0)), "float32")
-        targets = F.broadcast_div(targets, F.sum(targets, axis=1, keepdims=True))
-        similarity = F.dot(anchors, positives, transpose_b=True)
-        loss = F.mean(cross_entropy(F, similarity, targets))
-        loss = loss + self.l2_reg * F.mean(F.sum(anchors**2 + positives**2, axis=1))
+        anchors, positives, labels = pairs.split_pairs(F, embeddings, labels)
+        targets = pairs.shared_targets(F, labels)
+        loss = pairs.pick_own_pair(F, anchors, positives, targets)
+        loss = loss + self.l2_reg * pairs.mean_squares(F, anchors, positives)
         if self.symmetric:
-            loss = (loss + F.mean(cross_entropy(F, F.transpose(similarity), targets))) / 2
+            loss = (loss + pairs.pick_own_pair(F, positives, anchors, targets)) / 2
         return loss
-
-
-def split_pairs(F, embeddings, labels):
-    """Anchors, positives and the pairs' labels out of interleaved rows a0 p0 a1 p1 ..."""
-    pairs = F.reshape(embeddings, shape=(-4, -1, 2, 0))
-    anchors = F.reshape(F.slice_axis(pairs, axis=1, begin=0, end=1), shape=(0, -1))
-    positives = F.reshape(F.slice_axis(pairs, axis=1, begin=1, end=2), shape=(0, -1))
-    labels = F.reshape(F.slice_axis(F.reshape(labels, shape=(-1, 2)), axis=1, begin=0, end=1), shape=(-1,))
-    return anchors, positives, labels
-
-
-def cross_entropy(F, logits, targets):
-    return -F.sum(targets * F.log_softmax(logits, axis=1), axis=1)

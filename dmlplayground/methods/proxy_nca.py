@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from mxnet import init
-
-from ..errors import UserError
+from . import pairs
 from .base import Loss, method
 
 
@@ -25,10 +23,17 @@ class ProxyNCA(Loss):
 
     With p_k = proxy_k / |proxy_k| and D_ik = scale^2 |x_i - p_k|^2 / temperature,
 
-        L = mean over rows i of  sum_k t_ik (D_ik + log sum_{j in others(k)} exp(-D_ij)),
+        L = mean over rows i of  sum_k t_ik D_ik + log sum_{j in others(i)} exp(-D_ij),
 
     where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere) and others(i) leaves out the own
     class with ``exclude_positive`` (equation 14 of the study), so that the loss can be negative.
+
+    The paper's values: temperature or scale "sufficiently small", which the study makes scale 3, temperature 1. Later
+    suites train with the own class included and smoothing 0.1.
+
+    The released code has a second form (its option xentropy) that includes the own class but takes the softmax of +D, and
+    so draws images away from their proxies: as proxies are free this learns their opposites instead. ``released_sign``
+    computes that form.
     """
 
     def __init__(
@@ -40,28 +45,22 @@ class ProxyNCA(Loss):
         temperature: float = 1.0,
         exclude_positive: bool = True,
         label_smoothing: float = 0.0,
+        released_sign: bool = False,
     ):
         super().__init__(num_classes, embed_dim)
-        if scale <= 0 or temperature <= 0:
-            raise UserError(f"proxy_nca: scale and temperature must be above 0, not {scale} and {temperature}.")
-        if not 0 <= label_smoothing < 1:
-            raise UserError(f"proxy_nca: label_smoothing is a share from 0 to below 1, not {label_smoothing}.")
-        self.sharpness = scale**2 / temperature
+        pairs.check_classes(self, label_smoothing)
+        self.require(scale > 0 and temperature > 0, f"scale and temperature must be above 0, not {scale} and {temperature}.")
+        self.require(not (released_sign and exclude_positive), "released_sign needs exclude_positive to be false.")
+        self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
         self.exclude_positive = exclude_positive
         self.label_smoothing = label_smoothing
         with self.name_scope():
-            self.proxies = self.params.get("proxies", shape=(num_classes, embed_dim), init=init.Normal(0.01 / 8))
+            self.proxies = self.params.get("proxies", shape=(num_classes, embed_dim), init=pairs.SMALL)
+
+    def check(self, rows, width):
+        pairs.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, proxies):
-        proxies = F.L2Normalization(proxies)
-        products = F.FullyConnected(embeddings, proxies, no_bias=True, num_hidden=self.num_classes)
-        # |x - p|^2 with |p| = 1; |x|^2 is kept, so that the loss is right for embeddings of any length too.
-        distances = F.broadcast_add(F.sum(embeddings**2, axis=1, keepdims=True) + 1, -2 * products) * self.sharpness
-        own = F.one_hot(labels, self.num_classes)
-        logits = -distances - 1e30 * own if self.exclude_positive else -distances
-        log_sum = F.max(logits, axis=1) + F.log(
-            F.sum(F.exp(F.broadcast_sub(logits, F.max(logits, axis=1, keepdims=True))), axis=1)
-        )
-        smooth = self.label_smoothing
-        targets = own * (1 - smooth) + (1 - own) * (smooth / max(self.num_classes - 1, 1)) if smooth else own
-        return F.mean(F.sum(targets * distances, axis=1) + log_sum)
+        # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k; what does not depend on k cancels in L.
+        logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
+        return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing, self.exclude_positive)

@@ -1,0 +1,166 @@
+"""What the losses share: distances, masks over the pairs of a batch, and sums that stay finite.
+
+MXNet's plain reductions, ``where`` and index lookups cost several times a pass over memory, its matrix products and
+softmax do not; hence sums as products with ones, masks as factors, and log-sum-exp read off a softmax.
+"""
+
+from __future__ import annotations
+
+from mxnet import init
+
+from ..errors import UserError
+
+HIDDEN = -1e30
+"""Added to a logit, takes it out of every softmax; unlike minus infinity it never makes a NaN."""
+
+_TINY = 1e-20  # under a root: keeps its gradient finite at zero, where what flows into it is exactly zero
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def flat(F, matrix):
+    return F.reshape(matrix, shape=(-1,))
+
+
+def row_sums(F, matrix):
+    """(B, N) -> (B, 1)."""
+    return F.FullyConnected(matrix, F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1)), num_hidden=1, no_bias=True)
+
+
+def total(F, values, weights):
+    """The sum of ``values`` times ``weights``, as one number."""
+    return F.dot(flat(F, values), flat(F, weights))
+
+
+def log_sum_exp(F, logits):
+    """Of every row, (B, N) -> (B,); HIDDEN or so where all is hidden."""
+    largest = F.argmax(logits, axis=1)
+    return F.pick(logits, largest, axis=1) - F.pick(F.log_softmax(logits, axis=1), largest, axis=1)
+
+
+def own_row(F, matrix):
+    """The diagonal, (B, B) -> (B,)."""
+    return F.pick(matrix, F.contrib.arange_like(matrix, axis=0), axis=1)
+
+
+# --- pairs of rows ------------------------------------------------------------------------------------------------
+
+
+def squared_distances(F, x):
+    """|x_i - x_j|^2 as (B, B), never negative. Rows' squares ride in the product as two more columns."""
+    squares = row_sums(F, x * x)
+    ones = F.ones_like(squares)
+    left = F.concat(-2 * x, squares, ones, dim=1)
+    right = F.concat(x, ones, squares, dim=1)
+    return F.relu(F.dot(left, right, transpose_b=True))
+
+
+def root(F, squares):
+    """The square root, with a finite gradient (zero, for squared distances) at zero."""
+    return F.sqrt(squares + _TINY)
+
+
+def distances(F, x):
+    return root(F, squared_distances(F, x))
+
+
+def row_distances(F, x, y):
+    """|x_i - y_i|, (B, E), (B, E) -> (B, 1)."""
+    return root(F, row_sums(F, F.square(x - y)))
+
+
+def same_class(F, labels):
+    """(B, B): 1 where the labels agree, the diagonal included."""
+    return F.broadcast_equal(F.expand_dims(labels, 1), F.expand_dims(labels, 0))
+
+
+def positive_pairs(F, labels):
+    """(same_class, the same without its diagonal)."""
+    same = same_class(F, labels)
+    return same, same - same_class(F, F.contrib.arange_like(labels, axis=0))
+
+
+def row_starts(F, matrix):
+    """Where each row of an int32 (B, B) matrix starts in the flattened one, (B, 1): with a column added, a place."""
+    return F.slice_axis(F.contrib.arange_like(matrix), axis=1, begin=0, end=1)
+
+
+def lookup(F, matrix, places):
+    """The entries at ``places`` of the flattened matrix, in the shape of ``places``."""
+    return F.take(flat(F, matrix), places)
+
+
+# --- a batch of pairs ---------------------------------------------------------------------------------------------
+
+
+def require_even(method, rows):
+    if rows % 2:
+        raise UserError(f"{method} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}.")
+
+
+def split_pairs(F, embeddings, labels):
+    """Anchors, positives and the pairs' labels out of interleaved rows a0 p0 a1 p1 ..."""
+    pairs = F.reshape(embeddings, shape=(-4, -1, 2, 0))
+    anchors = F.reshape(F.slice_axis(pairs, axis=1, begin=0, end=1), shape=(0, -1))
+    positives = F.reshape(F.slice_axis(pairs, axis=1, begin=1, end=2), shape=(0, -1))
+    labels = F.reshape(F.slice_axis(F.reshape(labels, shape=(-1, 2)), axis=1, begin=0, end=1), shape=(-1,))
+    return anchors, positives, labels
+
+
+def mean_squares(F, anchors, positives):
+    """Mean over pairs of |a|^2 + |p|^2, what the pair losses call their L2 regulariser."""
+    return F.mean(row_sums(F, F.square(anchors)) + row_sums(F, F.square(positives)))
+
+
+def pick_own_pair(F, anchors, positives, targets):
+    """N-pairs: the mean over anchors of the cross-entropy of their inner products with all positives."""
+    similarities = F.dot(anchors, positives, transpose_b=True)
+    return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
+
+
+def shared_targets(F, labels):
+    """(B, B): every row spread evenly over the pairs of its class."""
+    same = same_class(F, labels)
+    return F.broadcast_div(same, row_sums(F, same))
+
+
+# --- proxies ------------------------------------------------------------------------------------------------------
+
+SMALL = init.Normal(0.01 / 8)
+"""The study's proxies: their length is the loss's to set, their direction is all that matters."""
+
+
+def check_classes(loss, label_smoothing=0.0):
+    classes = loss.num_classes
+    loss.require(classes >= 2, f"proxies of other classes are needed, so num_classes must be at least 2, not {classes}.")
+    loss.require(0 <= label_smoothing < 1, f"label_smoothing is a share from 0 to below 1, not {label_smoothing}.")
+
+
+def check_width(loss, width, expected):
+    loss.require(width == expected, f"embeddings must have {expected} columns, not {width}.")
+
+
+def nearness(F, x, proxies, num_proxies):
+    """x_i.p_k, the proxies p brought to unit length, as (B, num_proxies)."""
+    return F.FullyConnected(x, F.L2Normalization(proxies), num_hidden=num_proxies, no_bias=True)
+
+
+def smoothed(F, values, labels, num_classes, smoothing):
+    """The mean of each row under its target: 1 - smoothing on the label, the rest in equal shares on the others."""
+    own = F.pick(values, labels, axis=1)
+    if not smoothing:
+        return own
+    share = smoothing / (num_classes - 1)
+    return (1 - smoothing - share) * own + share * flat(F, row_sums(F, values))
+
+
+def cross_entropy(F, logits, labels, num_classes, smoothing=0.0, exclude_own=False):
+    """The mean over rows of log sum_k exp(logits_k) - (the logits under the smoothed target).
+
+    ``exclude_own`` leaves the row's own class out of the sum (not of the target).
+    """
+    if not exclude_own:
+        return -F.mean(smoothed(F, F.log_softmax(logits, axis=1), labels, num_classes, smoothing))
+    hide_own = F.one_hot(labels, num_classes, on_value=HIDDEN)
+    return F.mean(log_sum_exp(F, logits + hide_own) - smoothed(F, logits, labels, num_classes, smoothing))

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from . import pairs
+from .base import Loss, method
+
+
+@method(
+    title="Proxy-softmax",
+    year=2018,
+    paper="Zhai and Wu: Classification is a Strong Baseline for Deep Metric Learning, 2018 (BMVC 2019)",
+    sampler={"name": "shuffled"},
+    head={
+        "bias": False,
+        "normalize": True,
+        "layer_norm": True,
+        "weight_norm": True,
+        "dropout": 0.5,
+        "init": "truncnorm",
+        "init_scale": 0.001,
+    },
+    defaults={
+        "embed_dim": 2048,
+        "batch_size": 75,
+        "epochs": 30,
+        "warmup_epochs": 1,
+        "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 1e-4, "epsilon": 1e-2, "clip": 10.0},
+        "schedule": {"factor": 0.1, "steps": [15]},
+    },
+)
+class ProxySoftmax(Loss):
+    """Classification: a softmax over the cosines between an image and the proxies of all classes.
+
+    With p_k = proxy_k / |proxy_k|,
+
+        L = mean over rows i of  -sum_k t_ik log softmax_k(x_i.p_k / temperature),
+
+    where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere).
+
+    The embedding is wide (2048), normalised across the layer before its weight-normalised linear layer and dropped out
+    after it; at evaluation its signs alone serve as binary codes, if ``evaluation.distance`` is hamming. The first epoch
+    leaves the backbone alone. The paper's values: temperature 0.05, no label smoothing and no dropout (the study: 0.1
+    and 0.5), batches of 3 classes x 25 (the study: shuffled).
+
+    The released code takes the softmax of +(1 - x.p) / temperature, the sign reversed, and so learns the opposites of the
+    proxies: the same embeddings as long as proxies are free. ``released_sign`` computes that form.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        temperature: float = 0.05,
+        label_smoothing: float = 0.1,
+        released_sign: bool = False,
+    ):
+        super().__init__(num_classes, embed_dim)
+        pairs.check_classes(self, label_smoothing)
+        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
+        self.sharpness = (-1 if released_sign else 1) / temperature
+        self.label_smoothing = label_smoothing
+        with self.name_scope():
+            self.proxies = self.params.get("proxies", shape=(num_classes, embed_dim), init=pairs.SMALL)
+
+    def check(self, rows, width):
+        pairs.check_width(self, width, self.embed_dim)
+
+    def hybrid_forward(self, F, embeddings, labels, proxies):
+        logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
+        return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing)

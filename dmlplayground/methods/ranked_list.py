@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from . import pairs
+from .base import Loss, method
+
+
+@method(
+    title="Ranked list",
+    year=2019,
+    paper="Wang et al.: Ranked List Loss for Deep Metric Learning, CVPR 2019",
+    sampler={"name": "blocks", "per_class": 3},
+    head={"bias": False, "normalize": True},
+    defaults={
+        "batch_size": 180,
+        "iterations": 200,
+        "epochs": 60,
+        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
+        "groups": {"head": {"lr_mult": 10.0}},
+        "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
+    },
+)
+class RankedList(Loss):
+    """Every row keeps its class within alpha - margin, and all others beyond alpha, the nearest weighing most.
+
+    With D_ij = |x_i - x_j| (not squared), the positives P_i of row i with D_ij > alpha - margin, its negatives N_i with
+    D_ij < alpha, and w_ij = exp(temperature (alpha - D_ij)),
+
+        l_i = mean over P_i of (D_ij - alpha + margin)  +  mean over N_i, weighted by w_ij, of (alpha - D_ij),
+        L = mean over the rows i with l_i > 0 of  l_i.
+
+    The paper's values: alpha 1.2, margin 0.4, temperature 10, unit embeddings, 60 classes x 3, the head learning ten
+    times as fast. It takes the weights w as constants. The released code differentiates them too, which pushes the
+    nearest negatives harder; ``detach_weights: false`` does so.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: float = 0.4,
+        alpha: float = 1.2,
+        temperature: float = 10.0,
+        detach_weights: bool = True,
+    ):
+        super().__init__(num_classes, embed_dim)
+        self.require(alpha > 0, f"alpha must be above 0, not {alpha}.")
+        self.require(temperature >= 0, f"temperature must not be negative, not {temperature}.")
+        self.radius = alpha - margin
+        self.alpha = alpha
+        self.temperature = temperature
+        self.detach_weights = detach_weights
+
+    def hybrid_forward(self, F, embeddings, labels):
+        same, positive = pairs.positive_pairs(F, labels)
+        distances = pairs.distances(F, embeddings)
+        far = F.relu(distances - self.radius) * positive
+        pull = pairs.row_sums(F, far) / F.maximum(pairs.row_sums(F, far > 0), 1)
+        near = F.relu(self.alpha - distances) * (1 - same)
+        # softmax(temperature near) over N_i is w over its sum, whatever the temperature
+        weights = F.softmax(self.temperature * near + (near <= 0) * pairs.HIDDEN, axis=1)
+        if self.detach_weights:
+            weights = F.BlockGrad(weights)
+        losses = pull + pairs.row_sums(F, weights * near)
+        return F.sum(losses) / F.maximum(F.sum(losses > 0), 1)
