@@ -69,7 +69,7 @@ class Learner:
                 parameter.zero_grad()
         total = None
         for images, labels in batches:
-            labels = nd.array(labels, ctx=self.contexts[0], dtype="int32")
+            labels = _on(self.contexts[0], labels)
             with autograd.record():
                 embeddings = self.forward(images)
                 loss = self.loss(embeddings, labels)
@@ -84,7 +84,7 @@ class Learner:
     def forward(self, images: np.ndarray) -> nd.NDArray:
         """Embeddings of a block of images, computed in equal parts on the devices and gathered on the first."""
         parts = np.split(images, len(self.contexts))
-        outputs = [self.network(nd.array(part, ctx=ctx, dtype="uint8")) for part, ctx in zip(parts, self.contexts)]
+        outputs = [self.network(_on(context, part)) for part, context in zip(parts, self.contexts)]
         if len(outputs) == 1:
             return outputs[0]
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
@@ -95,7 +95,7 @@ class Learner:
         running: deque = deque()
         for number, block in enumerate(blocks):
             context = self.contexts[number % len(self.contexts)]
-            running.append(self.network(nd.array(block, ctx=context, dtype="uint8")))
+            running.append(self.network(_on(context, block)))
             if len(running) > 2:
                 rows.append(running.popleft().asnumpy())
         rows.extend(output.asnumpy() for output in running)
@@ -148,6 +148,13 @@ def _network(trial: Trial, num_classes: int) -> Embedder:
     for constant in (network.mean, network.scale):
         constant.initialize()
     return network
+
+
+def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:
+    """The array on a device. A CPU reads it where it is: MXNet's own copy of a block takes as long as decoding some of it."""
+    if context.device_type == "cpu":
+        return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
+    return nd.array(array, ctx=context, dtype=array.dtype)
 
 
 def _options(component: dict) -> dict:
