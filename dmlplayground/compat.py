@@ -23,7 +23,11 @@ from .errors import UserError
 
 CPU_BUILD = "mxnet"
 CUDA_BUILDS = tuple(f"mxnet-cu{version}" for version in (101, 102, 110, 112, 113, 114, 115, 116, 117))
-INSTALL_CPU = "pip install 'dmlplayground[cpu]' (mxnet==1.9.1)"
+INSTALL_CPU = (
+    "pip install 'dmlplayground[cpu]' (mxnet==1.9.1)"
+    if sys.version_info < (3, 13)
+    else "pip install --no-deps mxnet==1.9.1 (its metadata asks for a NumPy that Python 3.13 no longer has)"
+)
 INSTALL_CUDA = "pip install 'dmlplayground[cu112]' (mxnet-cu112==1.9.1 and the CUDA libraries it links)"
 
 # What the CUDA builds link, each after those it needs itself, as NVIDIA's own cu11 wheels carry it.
@@ -39,6 +43,8 @@ CUDA_LIBRARIES = (
     "nccl/lib/libnccl.so.2",
     "cudnn/lib/libcudnn.so.8",
 )
+# What every build links and no wheel carries; a machine with a compiler has them, a slim container may not.
+SYSTEM_PACKAGES = {"libgomp.so.1": "libgomp1", "libquadmath.so.0": "libquadmath0"}
 
 
 class MissingMXNet(UserError, ImportError):
@@ -101,7 +107,8 @@ class _MXNetLoader(SourceFileLoader):
 class _GluonCVLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         try:
-            with _lent_distutils():
+            with _lent_distutils(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # distutils
                 super().exec_module(module)
         except ImportError as error:
             cause = _swallowed_error() or error
@@ -330,8 +337,11 @@ def _missing_library(error: Exception) -> str:
 def _remedy(error: Exception, package: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"Install the missing part: pip install {error.name.split('.')[0]}."
-    if _missing_library(error):
-        return f"Install your system's package that has {_missing_library(error)}."
+    library = _missing_library(error)
+    if library in SYSTEM_PACKAGES:
+        return f"Install your system's packages, on Debian: apt install {' '.join(SYSTEM_PACKAGES.values())}."
+    if library:
+        return f"Install your system's package that has {library}."
     version = builds().get(package)
     exact = f"{package}=={version}" if version else package
     return f"Install it afresh: pip install --force-reinstall --no-deps {exact}."

@@ -42,7 +42,7 @@ def importing(tmp_path, source, builds, package="mxnet"):
 def test_missing():
     message = last_line("import dmlplayground, mxnet", flags=["-S"])  # -S: no site-packages
     assert message.startswith("dmlplayground.compat.MissingMXNet: MXNet is not installed in ")
-    assert "dmlplayground[cpu]" in message and "dmlplayground[cu112]" in message
+    assert compat.INSTALL_CPU in message and compat.INSTALL_CUDA in message
 
 
 def test_missing_is_an_import_error_for_those_who_do_without():
@@ -60,11 +60,13 @@ def test_empty_folder_left_behind_counts_as_missing(tmp_path):
     "source, builds, expected",
     [
         ("raise OSError('libcudnn.so.8: cannot open shared object file: No such file')", CUDA,
-         ["mxnet-cu112 1.9.1 needs the CUDA library libcudnn.so.8", "playground[cu112]", "playground[cpu]"]),
+         ["mxnet-cu112 1.9.1 needs the CUDA library libcudnn.so.8", compat.INSTALL_CUDA, compat.INSTALL_CPU]),
         ("raise OSError('libcuda.so.1: cannot open shared object file: No such file')", CUDA,
-         ["NVIDIA's driver (libcuda.so.1)", "pip uninstall mxnet-cu112", "dmlplayground[cpu]"]),
+         ["NVIDIA's driver (libcuda.so.1)", "pip uninstall mxnet-cu112", compat.INSTALL_CPU]),
         ("raise OSError('libquadmath.so.0: cannot open shared object file: No such file')", CPU,
-         ["mxnet 1.9.1 is installed but cannot be imported", "system's package that has libquadmath.so.0"]),
+         ["mxnet 1.9.1 is installed but cannot be imported", "apt install libgomp1 libquadmath0"]),
+        ("raise OSError('libother.so.5: cannot open shared object file: No such file')", CPU,
+         ["Install your system's package that has libother.so.5"]),
         ("import no_such_part.inner", CPU, ["No module named 'no_such_part'", "pip install no_such_part."]),
         ("raise AttributeError('half a file')", CPU,
          ["AttributeError: half a file", "pip install --force-reinstall --no-deps mxnet==1.9.1"]),

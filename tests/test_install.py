@@ -1,4 +1,4 @@
-"""An installation carries the YAML along and offers the command, in an environment of its own, outside the checkout."""
+"""An installation carries the YAML along and offers the command, outside the checkout."""
 
 import shutil
 import subprocess
@@ -60,8 +60,8 @@ def environment(tmp_path):
 
 def found_in(environment, folder):
     code = (
-        "from dmlplayground import resources; import dmlplayground\n"
-        "print(dmlplayground.__version__, resources.find_experiment('tables/probe'), resources.hyperparams(), sep='\\n')"
+        "from dmlplayground import resources, __version__\n"
+        "print(__version__, resources.find_experiment('tables/probe'), resources.hyperparams(), sep='\\n')"
     )
     version, grid, values = run(environment / "python", "-c", code, cwd=folder).splitlines()
     assert Path(grid).read_text() == Path(values, *Path(VALUES).parts[1:]).read_text() == "probe: true\n"

