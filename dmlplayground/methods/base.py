@@ -48,6 +48,10 @@ class Loss(gluon.HybridBlock):
         super().cast(dtype)
 
     def forward(self, embeddings, labels):
+        return super().forward(*self.read(embeddings, labels))
+
+    def read(self, embeddings, labels):
+        """Embeddings and labels, checked, in the loss's own type."""
         if isinstance(embeddings, nd.NDArray):  # a symbol, while a larger graph is traced, has no shape to check
             self.require(
                 embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
@@ -55,7 +59,7 @@ class Loss(gluon.HybridBlock):
             )
             self.check(*embeddings.shape)
             embeddings = embeddings.astype(self.dtype, copy=False)
-        return super().forward(embeddings, labels.astype(self.dtype))
+        return embeddings, labels.astype(self.dtype)
 
 
 @dataclass(frozen=True)
