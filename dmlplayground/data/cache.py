@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
+import uuid
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -66,7 +66,8 @@ def _read(entry: Path) -> Arrays | None:
 
 def _write(entry: Path, made: Arrays) -> None:
     entry.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{entry.name}-", dir=entry.parent))
+    beside = entry.parent / f".{entry.name}-{uuid.uuid4().hex}"
+    beside.mkdir()
     try:
         for name, array in made.items():
             with (beside / f"{name}.npy").open("wb") as file:
