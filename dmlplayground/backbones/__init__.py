@@ -7,7 +7,8 @@ One file in ``zoo/`` registers one network or a family, and adding that file is 
         '''What it is; shown by `dmlplayground backbones`.'''
         return Conv4(width)                       # a HybridBlock: (B, 3, H, W) float32 -> (B, features)
 
-The function's keyword-only parameters are the backbone's options.
+The function's keyword-only parameters are the backbone's options; every backbone has the option ``pretrained`` besides.
+``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those zoos, without a file of their own.
 """
 
 from __future__ import annotations
@@ -15,26 +16,30 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, Literal, Optional
 
+from ..errors import UserError
 from ..registry import Registry
 from ..typed import Option, fill_options, options_of
+from .weights import Source
 
-__all__ = ["Backbone", "Preprocessing", "create", "get", "names", "register"]
+__all__ = ["Backbone", "Preprocessing", "create", "get", "names", "register", "weights_path"]
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What stands between a uint8 RGB image and the network: ``(image - mean) / std``, channels first."""
+    """What stands between a uint8 RGB image and the network: channels in its order, ``(image - mean) / std``, channels first."""
 
     size: int
     mean: tuple[float, float, float]
     std: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    channels: Literal["rgb", "bgr"] = "rgb"
 
 
 @dataclass(frozen=True)
 class Backbone:
-    """One network that can be built: what it is, what it expects, and its options."""
+    """One network that can be built: what it is, what it expects, its options, and where its ImageNet weights are."""
 
     name: str
     title: str
@@ -42,22 +47,29 @@ class Backbone:
     features: int
     preprocessing: Preprocessing
     builder: Callable[..., Any] = field(repr=False)
-    configuration: Mapping[str, Any] = field(default_factory=dict)  # what a trial with it changes by default
+    imagenet: Source | None = None
 
     @property
     def options(self) -> dict[str, Option]:
-        return options_of(self.builder)
+        return {**options_of(self.builder), "pretrained": Option(str, "none")}
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """What a trial with it changes by default: where there are ImageNet weights, it begins with them."""
+        return {"backbone": {"pretrained": "imagenet"}} if self.imagenet else {}
 
 
 _registry: Registry[Backbone] = Registry("backbone", "dmlplayground.backbones.zoo")
 
 
-def register(name: str, *, title: str, features: int, preprocessing: Preprocessing, **configuration: Any):
+def register(
+    name: str, *, title: str, features: int, preprocessing: Preprocessing, imagenet: Source | None = None
+):
     """Decorator: the function below builds the network called ``name``."""
 
     def add(builder: Callable[..., Any]) -> Callable[..., Any]:
         description = inspect.getdoc(builder) or ""
-        _registry.add(name, Backbone(name, title, description, features, preprocessing, builder, configuration))
+        _registry.add(name, Backbone(name, title, description, features, preprocessing, builder, imagenet))
         return builder
 
     return add
@@ -68,19 +80,54 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Backbone:
-    return _registry.get(name)
+    library, colon, network = str(name).partition(":")
+    return _of_a_zoo(library, network) if colon else _registry.get(name)
+
+
+@cache
+def _of_a_zoo(library: str, network: str) -> Backbone:
+    from . import trunks
+
+    return trunks.record(library, network)
 
 
 def create(name: str, **options: Any):
-    """The network itself, initialised: preprocessed images (B, 3, H, W) -> features (B, features)."""
-    from mxnet import nd
+    """The network itself: preprocessed images (B, 3, H, W) -> features (B, features).
+
+    ``pretrained`` is ``none`` (random, the default here), ``imagenet`` or a file of weights.
+    """
+    from mxnet import init, nd
 
     record = get(name)
-    network = record.builder(**fill_options(record.options, options, where=f"backbone {name}"))
-    parameters = network.collect_params().values()
-    if any(parameter._data is None and not parameter._deferred_init for parameter in parameters):
-        network.initialize()
-    if any(parameter._deferred_init for parameter in parameters):
+    options = fill_options(record.options, options, where=f"backbone {name}")
+    weights = weights_path(record, options.pop("pretrained"))
+    network = record.builder(**options)
+    network.initialize(init.MSRAPrelu("in", slope=0.0))
+    if any(parameter._deferred_init for parameter in network.collect_params().values()):
         size = record.preprocessing.size
         network(nd.zeros((1, 3, size, size)))  # layers learn the size of their input when they first see one
+    if weights is not None:
+        from . import checkpoints
+
+        arrays, _ = checkpoints.recognise(checkpoints.read(weights))
+        checkpoints.load(network, arrays, weights)
     return network
+
+
+def weights_path(backbone: Backbone, pretrained: str) -> Any | None:
+    """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``."""
+    from pathlib import Path
+
+    if pretrained == "none":
+        return None
+    if pretrained != "imagenet":
+        if not Path(pretrained).is_file():
+            raise UserError(
+                f"pretrained: {pretrained} is no file; give imagenet, none, or a file of weights."
+            )
+        return Path(pretrained)
+    if backbone.imagenet is None:
+        raise UserError(
+            f"no ImageNet weights are known for {backbone.name}; give pretrained: FILE, or pretrained: none."
+        )
+    return backbone.imagenet.path()

@@ -7,7 +7,8 @@ from mxnet import gluon, init, nd
 from mxnet.gluon import nn
 
 from ..config import Head as HeadConfig
-from . import Preprocessing
+from ..errors import UserError
+from . import Preprocessing, surgery
 
 
 class TruncatedNormal(init.Initializer):
@@ -20,7 +21,9 @@ class TruncatedNormal(init.Initializer):
     def _init_weight(self, _, array):
         values = nd.random.normal(shape=array.shape, ctx=array.context)
         for _ in range(40):  # one value in 22 falls outside, so 40 draws leave none
-            values = nd.where(values.abs() > 2, nd.random.normal(shape=array.shape, ctx=array.context), values)
+            values = nd.where(
+                values.abs() > 2, nd.random.normal(shape=array.shape, ctx=array.context), values
+            )
         array[:] = values.clip(-2, 2) * self.sigma
 
 
@@ -36,12 +39,32 @@ class NormedDense(gluon.HybridBlock):
 
     def hybrid_forward(self, F, x, weight, scale):
         length = F.sqrt(F.sum(weight**2) + 1e-7)
-        return F.FullyConnected(x, F.broadcast_mul(weight, scale / length), no_bias=True, num_hidden=self.units)
+        return F.FullyConnected(
+            x, F.broadcast_mul(weight, scale / length), no_bias=True, num_hidden=self.units
+        )
 
 
 class UnitLength(gluon.HybridBlock):
     def hybrid_forward(self, F, x):
         return F.L2Normalization(x)
+
+
+class AverageMaxPool(gluon.HybridBlock):
+    """The mean of each feature map and its maximum, added."""
+
+    def hybrid_forward(self, F, x):
+        pooled = [F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type=kind) for kind in ("avg", "max")]
+        return pooled[0] + pooled[1]
+
+
+def add_max_pooling(backbone) -> None:
+    """Let the backbone's last pooling, an average over whole maps, add their maxima."""
+    pooling = surgery.last(backbone, (nn.GlobalAvgPool2D, nn.AvgPool2D))
+    if pooling is None:
+        raise UserError(
+            "head.pooling: this backbone has no average pooling over its maps; leave it at average."
+        )
+    surgery.replace(backbone, pooling, AverageMaxPool())
 
 
 class Head(nn.HybridSequential):
@@ -90,8 +113,11 @@ class Embedder(gluon.HybridBlock):
             scale = 1 / np.reshape(np.asarray(preprocessing.std, np.float32), (1, 3, 1, 1))
             self.mean = self.params.get_constant("mean", mean)
             self.scale = self.params.get_constant("scale", scale)
+        self.reversed = preprocessing.channels == "bgr"
 
     def hybrid_forward(self, F, images, mean, scale):
         images = F.cast(F.transpose(images, axes=(0, 3, 1, 2)), "float32")
+        if self.reversed:
+            images = F.reverse(images, axis=1)
         images = F.broadcast_mul(F.broadcast_sub(images, mean), scale)
         return self.head(self.backbone(images))

@@ -11,7 +11,7 @@ from mxnet import autograd, nd
 from mxnet.gluon import nn
 
 from .. import backbones, methods, seeds
-from ..backbones.heads import Embedder, Head
+from ..backbones.heads import Embedder, Head, add_max_pooling
 from ..config import Trial
 from ..errors import UserError
 from .optimizers import PartTrainer
@@ -26,11 +26,18 @@ class Learner:
     devices is gathered before the loss, and the health figures can look at the embeddings.
     """
 
-    def __init__(self, trial: Trial, num_classes: int, contexts: list[mx.Context], place: tuple[int, int] = (0, 0)):
+    def __init__(
+        self,
+        trial: Trial,
+        num_classes: int,
+        contexts: list[mx.Context],
+        place: tuple[int, int] = (0, 0),
+        pretrained: bool = True,  # no: the weights are about to be loaded anyway
+    ):
         mx.random.seed(seeds.integer(trial.seed, "initialisation", *place))
         self.trial = trial
         self.contexts = contexts
-        self.network = _network(trial, num_classes)
+        self.network = _network(trial, num_classes, pretrained)
         self.loss = methods.loss(
             trial.method["name"], num_classes=num_classes, embed_dim=self.network.head.width, **_options(trial.method)
         )
@@ -139,9 +146,12 @@ class Learner:
             self.parts[part].load_state(arrays)
 
 
-def _network(trial: Trial, num_classes: int) -> Embedder:
+def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
     record = backbones.get(trial.backbone["name"])
-    backbone = backbones.create(trial.backbone["name"], **_options(trial.backbone))
+    options = _options(trial.backbone) if pretrained else {**_options(trial.backbone), "pretrained": "none"}
+    backbone = backbones.create(trial.backbone["name"], **options)
+    if trial.head.pooling == "average+max":
+        add_max_pooling(backbone)
     head = Head(trial.head, record.features, trial.embed_dim, num_classes)
     network = Embedder(backbone, record.preprocessing, head)
     head.initialize()

@@ -28,7 +28,7 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None) -> Learner:
     if not isinstance(header, dict) or "classes" not in header:
         raise UserError(f"{path} holds no trained weights.")
     trial = config.trial(header["config"])
-    learner = Learner(trial, header["classes"], contexts or devices(trial))
+    learner = Learner(trial, header["classes"], contexts or devices(trial), pretrained=False)
     learner.load_weights(weights)
     return learner
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from mxnet import init
 from mxnet.gluon import nn
 
 from .. import Preprocessing, register
@@ -17,7 +16,11 @@ def build():
     64 pixels; there are no trained weights for it."""
     network = nn.HybridSequential()
     with network.name_scope():
-        network.add(nn.Conv2D(32, 3, strides=2, padding=1, use_bias=False, in_channels=3), nn.BatchNorm(), nn.Activation("relu"))
+        network.add(
+            nn.Conv2D(32, 3, strides=2, padding=1, use_bias=False, in_channels=3),
+            nn.BatchNorm(in_channels=32),
+            nn.Activation("relu"),
+        )
         for channels, inputs in ((64, 32), (128, 64), (128, 128)):
             network.add(
                 nn.MaxPool2D(2),
@@ -26,5 +29,4 @@ def build():
                 nn.Activation("relu"),
             )
         network.add(nn.GlobalAvgPool2D(), nn.Flatten())
-    network.initialize(init.MSRAPrelu(slope=0.0))
     return network

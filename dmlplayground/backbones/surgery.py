@@ -1,0 +1,32 @@
+"""Exchanging layers of a finished network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Optional
+
+
+def layers(network) -> Iterator[tuple[Any, str, Any]]:
+    """Every layer that holds no others, with the block it is in and its name there, in the order of registration."""
+    for name, child in network._children.items():
+        if child._children:
+            yield from layers(child)
+        else:
+            yield network, name, child
+
+
+def last(network, kinds: tuple[type, ...]) -> Any | None:
+    """The last layer that is one of these."""
+    found = [layer for _, _, layer in layers(network) if isinstance(layer, kinds)]
+    return found[-1] if found else None
+
+
+def replace(network, old, new) -> None:
+    """Put ``new`` wherever ``old`` is; a layer can be registered in several places."""
+    for parent, name, layer in list(layers(network)):
+        if layer is old:
+            parent._children[name] = new
+            if getattr(parent, name, None) is old:
+                object.__setattr__(
+                    parent, name, new
+                )  # Gluon's own setter insists on a block of the same class

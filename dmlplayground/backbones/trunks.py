@@ -1,0 +1,163 @@
+"""Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features.
+
+Most zoo networks keep the layers before the classifier in ``features``. In the others the classifier is taken out and
+lets its input pass. Either way the parameters keep the names they have in the zoo's checkpoints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from mxnet import gluon, sym
+from mxnet.gluon import nn
+
+from ..errors import UserError, unknown
+from . import Backbone, Preprocessing, checkpoints, surgery
+from .weights import Download
+
+ARCHIVE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
+LIBRARIES = ("gluon", "gluoncv")
+CLASSIFIES = re.compile(
+    r"(se_|cifar_)?(alexnet|darknet|densenet|dla|googlenet|inceptionv3|mobilenet|nasnet|res(idualattention)?ne[sx]?t|senet|"
+    r"shufflenet|squeezenet|vgg|wideresnet|xception)(?!.*(_gn|custom|hmdb51|int8|kinetics|sthsth|ucf101)).*|hrnet_.*_c"
+)
+IMAGENET = {
+    "mean": (123.675, 116.28, 103.53),
+    "std": (58.395, 57.12, 57.375),
+}  # what these zoos were trained with
+CIFAR10 = {"mean": (125.31, 122.95, 113.87), "std": (51.59, 50.85, 51.26)}
+SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331, "cifar": 32}
+
+
+@dataclass(frozen=True)
+class Zoo:
+    """ImageNet weights of a network of ``gluon`` or ``gluoncv``; the checksums are in the library's own tables."""
+
+    library: str
+    name: str
+
+    def describe(self) -> str:
+        return f"download ({self.library})"
+
+    def path(self) -> Path:
+        checksum = _checksums(self.library).get(self.name)
+        if checksum is None:
+            raise UserError(
+                f"the {self.library} zoo has no weights for {self.name}; give a file with pretrained: FILE, or none."
+            )
+        name = f"{self.name}-{checksum[:8]}"
+        return Download(f"{_archive()}gluon/models/{name}.zip", f"{name}.params", content=checksum).path()
+
+
+def _archive() -> str:
+    return os.environ.get("MXNET_GLUON_REPO", ARCHIVE).rstrip("/") + "/"
+
+
+def _checksums(library: str) -> dict[str, str]:
+    from mxnet.gluon.model_zoo import model_store
+
+    known = dict(model_store._model_sha1)
+    if library == "gluoncv":
+        known.update(_gluoncv().model_store._model_sha1)
+    return known
+
+
+@cache
+def _gluoncv() -> Any:
+    try:
+        from gluoncv import model_zoo
+    except ImportError as problem:
+        raise UserError(
+            f"gluoncv cannot be imported ({problem}); it needs portalocker and Pillow: pip install dmlplayground."
+        ) from None
+    return model_zoo
+
+
+def names(library: str) -> list[str]:
+    """The zoo's networks that classify images; gluoncv's has others too."""
+    if library == "gluoncv":
+        return sorted(name for name in _gluoncv().get_model_list() if CLASSIFIES.fullmatch(name))
+    from mxnet.gluon.model_zoo import vision
+
+    try:
+        vision.get_model("")
+    except ValueError as listing:  # the zoo names its networks in this error and nowhere else
+        return str(listing).split("\n\t")[1:]
+    raise AssertionError("a network without a name")
+
+
+def trunk(library: str, name: str):
+    """The zoo's network called ``name``, from images to features, not initialised."""
+    if library not in LIBRARIES:
+        raise unknown("zoo of networks", library, LIBRARIES)
+    if name not in names(library):
+        raise unknown(f"network of {library}", name, names(library))
+    if library == "gluoncv":
+        single_output = {"use_aux": False} if name.startswith("nasnet") else {}
+        return cut(_gluoncv().get_model(name, pretrained=False, **single_output), size(name))
+    from mxnet.gluon.model_zoo import vision
+
+    return cut(vision.get_model(name, pretrained=False), size(name))
+
+
+def size(name: str) -> int:
+    """The pixels a side that a zoo's network was trained with."""
+    return next((size for start, size in SIZES.items() if name.startswith(start)), 224)
+
+
+class Features(gluon.HybridBlock):
+    """The ``features`` of a network, pooled to one vector an image where they are maps."""
+
+    def __init__(self, network, pool: bool):
+        super().__init__(prefix=network.prefix)
+        self.features = network.features
+        self.pool = nn.GlobalAvgPool2D() if pool else None
+
+    def hybrid_forward(self, F, x):
+        x = self.features(x)
+        return F.Flatten(x if self.pool is None else self.pool(x))
+
+
+class Passing(gluon.HybridBlock):
+    """In a classifier's place: gives on what it gets, one vector an image."""
+
+    def hybrid_forward(self, F, x):
+        return F.Flatten(x)
+
+
+def cut(network, size: int):
+    """A classification network without its classifier. ``left_out`` of what is returned names the removed parameters."""
+    whole = {*checkpoints.by_path(network), *checkpoints.by_name(network)}
+    if hasattr(network, "features"):
+        shape = output_shape(network.features, size)
+        result = Features(network, pool=len(shape) == 4 and max(shape[2:]) > 1)
+    else:
+        surgery.replace(network, surgery.last(network, (nn.Dense, nn.Conv2D)), Passing())
+        result = network
+    result.left_out = whole - {*checkpoints.by_path(result), *checkpoints.by_name(result)}
+    return result
+
+
+def output_shape(network, size: int) -> tuple[int, ...]:
+    """What the network makes of one image, found without computing it."""
+    graph = network(sym.var("data"))
+    return graph.infer_shape_partial(data=(1, 3, size, size))[1][0]
+
+
+def record(library: str, name: str) -> Backbone:
+    """The record of a zoo's network: what there is to know of it without a file of its own."""
+    shape = output_shape(trunk(library, name), size(name))
+    return Backbone(
+        name=f"{library}:{name}",
+        title=f"{name} of {library}",
+        description=f"The network {name} of {library}'s zoo, without its classifier.",
+        features=shape[1],
+        preprocessing=Preprocessing(size(name), **(CIFAR10 if name.startswith("cifar") else IMAGENET)),
+        builder=partial(trunk, library, name),
+        imagenet=Zoo(library, name) if name in _checksums(library) else None,
+    )
