@@ -127,7 +127,21 @@ def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray
         drawn = np.searchsorted(total, random.random((groups, trials)) * total[-1], side="right")
         drawn = np.minimum(drawn, len(data) - 1)
         gains = _gains(data, drawn.ravel(), value).reshape(drawn.shape)
-        chosen = np.unique(drawn[np.arange(groups), gains.argmax(axis=1)])
+        best = gains.argmax(axis=1)
+        chosen = _apart(data, drawn[np.arange(groups), best], gains[np.arange(groups), best], value)
+
+
+def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Of the best candidates of a round, those that are not nearer to a better one than to the centres so far."""
+    order = np.argsort(-gains, kind="stable")
+    points = points[order]
+    rows = data.rows(points)
+    claimed = data.product(data.product.array(rows), *_operands(data, rows)) < value[points][:, None]
+    kept = []
+    for candidate in range(len(points)):
+        if not claimed[candidate, kept].any():
+            kept.append(candidate)
+    return points[kept]
 
 
 def _squared_distances(data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray) -> np.ndarray:

@@ -84,11 +84,9 @@ class Points:
 
 
 def _as_floats(values: np.ndarray) -> np.ndarray:
-    """float32 and float64 stay as they are (also on disk); other numbers are copied to the smallest that holds them."""
-    kind = (
-        values.dtype if values.dtype in (np.float32, np.float64) else np.result_type(values.dtype, np.float32)
-    )
-    return np.asarray(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("=")))
+    """Native float32 and float64 stay where they are (also on disk); other numbers are copied."""
+    kind = np.float32 if np.can_cast(values.dtype, np.float32) else np.float64
+    return np.asarray(np.ascontiguousarray(values, dtype=kind))
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Retrieval metrics: functions of where a query's positives stand among all references, and of nothing else.
 
-A *positive* of a query is a reference of its class (never the query itself); R is how many it has. Every metric
-takes ``Ranks`` and returns one value a query; a query without positives (R = 0) gets 0 here; whether that counts is
-up to whoever takes the mean.
+A *positive* of a query is a reference of its class (never the query itself); R is how many it has. Every metric takes
+``Ranks`` and returns one value a query; one without positives (R = 0) gets 0, and whether that counts is up to
+whoever takes the mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import UserError
 class Ranks:
     """The ranks of each query's positives: 1 is the nearest reference of all.
 
-    ``rank`` lists them query after query, ascending within a query; ``counts`` says how many belong to each query;
+    ``rank`` lists them query after query, ascending within a query; ``counts`` says how many belong to each;
     ``relevant`` is R. Ranks are listed as far as ``depth`` (one number a query): what is missing lies deeper.
     """
 
@@ -44,7 +44,7 @@ class Ranks:
         return np.bincount(self._query(), weights=values, minlength=len(self))
 
     def hits(self) -> np.ndarray:
-        """For each listed positive: how many positives are at its rank or nearer (1, 2, ... within a query)."""
+        """For each listed positive: how many are at its rank or nearer (1, 2, ... within a query)."""
         return np.arange(1, len(self.rank) + 1) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
 
     def within(self, depth: np.ndarray | int) -> np.ndarray:
@@ -61,7 +61,7 @@ class Ranks:
 def recall_at_k(ranks: Ranks, k: int) -> np.ndarray:
     """Recall@K = 1 if any of the K nearest references is a positive, else 0.
 
-    Where fewer than K references exist, all of them are looked at. Two queries whose nearest positives have ranks 1 and 3:
+    Where fewer than K references exist, all are looked at. Two queries whose nearest positives rank 1 and 3:
 
     >>> recall_at_k(Ranks.of([[1, 4], [3]]), 1)
     array([1., 0.])
@@ -110,7 +110,7 @@ def map_at_r(ranks: Ranks) -> np.ndarray:
 
 
 def map_at_k(ranks: Ranks, k: int) -> np.ndarray:
-    """mAP@K, landmark form = (1/min(R, K)) sum over i = 1..K of [the i-th nearest is a positive] x precision@i.
+    """mAP@K (landmark form) = (1/min(R, K)) sum over i = 1..K of [the i-th nearest is positive] x precision@i.
 
     Positives at ranks 1, 3 and 5, K = 4: (1 + 2/3) / min(3, 4); with K = 2: 1 / min(3, 2):
 
