@@ -91,4 +91,5 @@ class DREML(Loss):
         if self.static_proxies:
             return pairs.cross_entropy(F, embeddings, meta, self.meta_classes)
         logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.meta_classes)
-        return pairs.cross_entropy(F, logits, meta, self.meta_classes, exclude_own=True)
+        hidden = pairs.hide_own(F, meta, self.meta_classes, self.dtype)
+        return pairs.cross_entropy(F, logits, meta, self.meta_classes, hidden=hidden)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 from mxnet import init, nd
 
 from . import pairs
@@ -85,23 +86,33 @@ class Margin(Loss):
         self.require(rows <= 2**_HALVINGS, f"a batch can have {2**_HALVINGS} rows, not {rows}.")
 
     def hybrid_forward(self, F, embeddings, labels, beta):
-        same, positive = pairs.positive_pairs(F, labels)
         distances = pairs.distances(F, embeddings)
-        probabilities = self._probabilities(F, F.BlockGrad(distances), same)
-        drawn = F.BlockGrad(draw_each(F, probabilities))
-        to_negative = pairs.lookup(F, distances, drawn)
-        beta = F.expand_dims(self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0)), 1)
-        has_negative = F.max(same, axis=1, keepdims=True) > F.min(same, axis=1, keepdims=True)
-        triplets = F.broadcast_mul(positive, has_negative)
-        return self._mean_hinge(F, distances, to_negative, beta, triplets)
+        triplets, negatives = self._sample(F, F.BlockGrad(distances), labels)
+        to_negative = pairs.lookup(F, distances, negatives)
+        beta = self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0))
+        return self._mean_hinge(F, distances, to_negative, F.expand_dims(beta, 1), triplets)
 
     def on_triplets(self, embeddings, labels, anchors, positives, negatives):
         """The loss of given triplets: three arrays of row numbers. ``labels`` only look beta up."""
-        rows = [nd.array(index, ctx=embeddings.context, dtype="int32") for index in (anchors, positives, negatives)]
-        a, p, n = (embeddings.take(index) for index in rows)
-        labels = labels.astype(self.dtype).take(rows[0])
-        beta = self._beta_of_rows(nd, self.beta.data(embeddings.context), labels, rows[0]).expand_dims(1)
-        return self._mean_hinge(nd, pairs.row_distances(nd, a, p), pairs.row_distances(nd, a, n), beta, nd.ones_like(beta))
+        embeddings, labels = self.read(embeddings, labels)
+        a, p, n = (nd.array(rows, ctx=embeddings.context, dtype="int32") for rows in (anchors, positives, negatives))
+        beta = self._beta_of_rows(nd, self.beta.data(embeddings.context), labels.take(a), a).expand_dims(1)
+        a, p, n = embeddings.take(a), embeddings.take(p), embeddings.take(n)
+        to_positive, to_negative = pairs.row_distances(nd, a, p), pairs.row_distances(nd, a, n)
+        return self._mean_hinge(nd, to_positive, to_negative, beta, nd.ones_like(beta))
+
+    def draw(self, embeddings, labels):
+        """Triplets as a call of the loss draws them: anchors, positives, negatives as NumPy arrays of row numbers."""
+        embeddings, labels = self.read(embeddings, labels)
+        triplets, negatives = self._sample(nd, pairs.distances(nd, embeddings), labels)
+        anchors, positives = np.nonzero(triplets.asnumpy())
+        return anchors, positives, negatives.asnumpy()[anchors, positives] % len(labels)
+
+    def _sample(self, F, distances, labels):
+        """1 for every entry (a, p) that is an anchor with a positive, and for every entry the place of (a, n)."""
+        same, positive = pairs.positive_pairs(F, labels)
+        has_negative = F.max(1 - same, axis=1, keepdims=True)
+        return F.broadcast_mul(positive, has_negative), draw_each(F, self._probabilities(F, distances, same))
 
     def _beta_of_rows(self, F, beta, labels, positions):
         if not self.per_class:

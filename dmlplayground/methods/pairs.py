@@ -155,12 +155,16 @@ def smoothed(F, values, labels, num_classes, smoothing):
     return (1 - smoothing - share) * own + share * flat(F, row_sums(F, values))
 
 
-def cross_entropy(F, logits, labels, num_classes, smoothing=0.0, exclude_own=False):
+def cross_entropy(F, logits, labels, num_classes, smoothing=0.0, hidden=None):
     """The mean over rows of log sum_k exp(logits_k) - (the logits under the smoothed target).
 
-    ``exclude_own`` leaves the row's own class out of the sum (not of the target).
+    ``hidden``, such as ``hide_own``, takes entries out of the sum (not out of the target).
     """
-    if not exclude_own:
+    if hidden is None:
         return -F.mean(smoothed(F, F.log_softmax(logits, axis=1), labels, num_classes, smoothing))
-    hide_own = F.one_hot(labels, num_classes, on_value=HIDDEN)
-    return F.mean(log_sum_exp(F, logits + hide_own) - smoothed(F, logits, labels, num_classes, smoothing))
+    return F.mean(log_sum_exp(F, logits + hidden) - smoothed(F, logits, labels, num_classes, smoothing))
+
+
+def hide_own(F, labels, num_classes, dtype):
+    """(B, num_classes): HIDDEN in the column of the row's label, zero elsewhere."""
+    return F.one_hot(labels, num_classes, on_value=HIDDEN, dtype=dtype)

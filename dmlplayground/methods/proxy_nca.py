@@ -63,4 +63,5 @@ class ProxyNCA(Loss):
     def hybrid_forward(self, F, embeddings, labels, proxies):
         # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k; what does not depend on k cancels in L.
         logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
-        return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing, self.exclude_positive)
+        hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype) if self.exclude_positive else None
+        return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing, hidden)

@@ -50,6 +50,6 @@ class ProxyTriplet(Loss):
     def hybrid_forward(self, F, embeddings, labels, proxies):
         near = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
         own = F.pick(near, labels, axis=1, keepdims=True)
-        hide_own = F.one_hot(labels, self.num_classes, on_value=pairs.HIDDEN)
-        hinges = F.relu(F.broadcast_add(near, self.margin - own) + hide_own)
+        hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype)
+        hinges = F.relu(F.broadcast_add(near, self.margin - own) + hidden)
         return F.mean(pairs.row_sums(F, hinges))

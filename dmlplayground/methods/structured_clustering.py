@@ -60,7 +60,9 @@ class StructuredClustering(Loss):
 
     def hybrid_forward(self, F, embeddings, found, own, push):
         to_found, to_own = (pairs.row_distances(F, embeddings, F.take(embeddings, rows)) for rows in (found, own))
-        return F.relu(F.sum(to_own - to_found) + push)
+        # Not by +: in a static graph MXNet 1.9.1 gets gradients wrong behind a sum with an input that has none (its
+        # issue 20293).
+        return F.relu(F.broadcast_add(F.sum(to_own - to_found), push))
 
 
 def search(embeddings: np.ndarray, labels: np.ndarray, gamma: float, sweeps: int):

@@ -1,0 +1,152 @@
+"""What the tests of the methods share: for any registered method a loss, a batch laid out as its sampler promises, and
+the value its slow reference gives. A method is known here by its record alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mxnet as mx
+import numpy as np
+import reference
+from mxnet import autograd, nd
+
+from dmlplayground import methods
+
+SEED = 3  # of MXNet's generator, before every call: a loss that samples then draws the same
+
+
+def references() -> list[str]:
+    """The modules of the reference package that state the value of a loss."""
+    files = [file for folder in reference.__path__ for file in Path(folder).glob("*.py")]
+    return sorted(file.stem for file in files if "\ndef value(" in file.read_text())
+
+
+def unit(x):
+    return x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-12)
+
+
+def block_labels(classes: int, per_class: int) -> np.ndarray:
+    return np.repeat(np.arange(classes), per_class)
+
+
+def labels_for(sampler: str, classes: int, rng) -> np.ndarray:
+    """Four classes or so, as few rows as show everything."""
+    if sampler == "pairs":
+        return block_labels(classes, 2)
+    if sampler == "blocks":
+        return block_labels(classes, 3)
+    if sampler == "episodes":
+        return np.concatenate([block_labels(classes, 2), block_labels(classes, 1)])
+    return np.concatenate([rng.integers(0, classes, 2 * classes), [0, 0, 1]])
+
+
+def reordering(sampler: str, labels: np.ndarray, rng) -> np.ndarray:
+    """A permutation of the rows that keeps the layout the sampler promises."""
+    classes = rng.permutation(labels.max() + 1)
+    if sampler == "pairs":
+        return (2 * classes[:, None] + np.arange(2)).ravel()
+    if sampler == "blocks":
+        return np.concatenate([rng.permutation(np.flatnonzero(labels == c)) for c in classes])
+    if sampler == "episodes":
+        supports = (2 * classes[:, None] + rng.permutation(2)).ravel()
+        return np.concatenate([supports, 2 * len(classes) + rng.permutation(classes)])
+    return rng.permutation(len(labels))
+
+
+@dataclass
+class Case:
+    """A method with a batch: ``x`` and ``labels`` as NumPy arrays, and a loss of the wanted type."""
+
+    key: str
+    classes: int = 4
+    width: int = 3
+    seed: int = 0
+    dtype: str = "float32"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.record = methods.get(self.key)
+        self.sampler = self.record.sampler["name"]
+        self.options = dict(self.options)
+        if "supports" in self.record.sampler:
+            self.options.setdefault("supports", 2)
+        rng = np.random.default_rng(self.seed)
+        self.width = self.classes if self.record.head.get("to_classes") else self.width
+        self.labels = labels_for(self.sampler, self.classes, rng)
+        self.x = self.embeddings(rng.normal(size=(len(self.labels), self.width)))
+        self.loss = self.fresh_loss(rng)
+
+    def embeddings(self, x) -> np.ndarray:
+        """``x`` as the method's head would give it."""
+        return (unit(x) if self.record.head["normalize"] else x).astype(self.dtype)
+
+    def fresh_loss(self, rng):
+        mx.random.seed(SEED)
+        loss = methods.loss(self.key, num_classes=self.classes, embed_dim=self.width, **self.options)
+        for parameter in parameters(loss).values():
+            if parameter.grad_req != "null":
+                parameter.set_data(parameter.data() + nd.array(rng.normal(size=parameter.shape) / 3))
+        loss.cast(self.dtype)
+        return loss
+
+    @property
+    def samples(self) -> bool:
+        """Whether the loss draws random numbers, which it then shows by ``draw``."""
+        return "triplets" in self.wanted
+
+    @property
+    def wanted(self):
+        return inspect.signature(self.reference.value).parameters
+
+    @property
+    def reference(self):
+        return importlib.import_module(f"reference.{self.key}")
+
+    def value(self, x=None, labels=None) -> float:
+        return self.value_and_gradients(x, labels)[0]
+
+    def value_and_gradients(self, x=None, labels=None):
+        """The loss, and its gradients with respect to the embeddings ("x") and the loss's own parameters."""
+        x = nd.array(self.x if x is None else x, dtype=self.dtype)
+        labels = nd.array(self.labels if labels is None else labels, dtype="int32")
+        x.attach_grad()
+        mx.random.seed(SEED)
+        with autograd.record():
+            value = self.loss(x, labels)
+        value.backward()
+        assert value.shape == (1,)
+        learned = {name: p for name, p in parameters(self.loss).items() if p.grad_req != "null"}
+        gradients = {"x": x.grad.asnumpy(), **{name: p.grad().asnumpy() for name, p in learned.items()}}
+        return float(value.asscalar()), gradients
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: p.data().asnumpy().astype(np.float64) for name, p in parameters(self.loss).items()}
+
+    def constants(self, x=None, labels=None) -> dict:
+        """What the gradient does not see of a loss that samples, or weighs by detached weights."""
+        x, labels = (self.x if x is None else x), (self.labels if labels is None else labels)
+        held = {}
+        if self.samples:
+            mx.random.seed(SEED)
+            held["triplets"] = self.loss.draw(nd.array(x, dtype=self.dtype), nd.array(labels))
+        if "weighing" in self.wanted and self.options.get("detach_weights", True):
+            held["weighing"] = x.astype(np.float64)
+        return held
+
+    def expected(self, x=None, labels=None, arrays=None, **held) -> float:
+        """The slow reference's value."""
+        x, labels = (self.x if x is None else x), (self.labels if labels is None else labels)
+        held = held or self.constants(x, labels)
+        options = {name: value for name, value in self.options.items() if name in self.wanted}
+        return self.reference.value(x.astype(np.float64), labels, arrays or self.arrays(), **options, **held)
+
+
+def parameters(loss) -> dict:
+    """The loss's own parameters by short name."""
+    return dict(loss._collect_params_with_prefix())

@@ -1,0 +1,348 @@
+"""Every registered method against its slow reference and against what mathematics demands of any loss.
+
+Nothing here names a method: a file in dmlplayground/methods with a reference of the same name is tested by being there.
+"""
+
+from __future__ import annotations
+
+import mxnet as mx
+import numpy as np
+import pytest
+from conformance import Case, parameters, reordering, references, unit
+from mxnet import autograd, gluon, nd
+
+import dmlplayground as dml
+from dmlplayground import config, methods
+from dmlplayground.errors import UserError
+
+KEYS = methods.names()
+
+
+def every_method(function):
+    return pytest.mark.parametrize("key", KEYS)(function)
+
+
+def test_every_method_has_a_reference_and_every_reference_a_method():
+    assert references() == KEYS
+
+
+# --- the record ---------------------------------------------------------------------------------------------------
+
+
+@every_method
+def test_the_record_tells_the_paper_and_makes_a_trial(key):
+    record = methods.get(key)
+    assert record.key == key
+    assert record.title
+    assert str(record.year) in record.paper
+    assert "L = " in record.notes
+    trial = config.trial({"method": key})
+    assert trial.sampler["name"] == record.sampler["name"]
+    assert set(record.options) == set(trial.method) - {"name"}
+
+
+@every_method
+def test_every_option_has_a_type_and_a_published_value(key):
+    for name, option in methods.get(key).options.items():
+        assert option.type is not None, name
+        filled = methods.loss(key, num_classes=4, embed_dim=4, **{name: option.default})
+        assert isinstance(filled, methods.Loss)
+
+
+@every_method
+def test_a_misspelt_option_is_refused(key):
+    with pytest.raises(UserError, match=f"method {key}.*no_such_option"):
+        methods.loss(key, num_classes=4, embed_dim=4, no_such_option=1)
+
+
+# --- values and gradients -----------------------------------------------------------------------------------------
+
+
+@every_method
+@pytest.mark.parametrize("seed", range(4))
+def test_value_is_that_of_the_reference(key, seed):
+    case = Case(key, classes=4 + seed, width=2 + 2 * seed, seed=seed)
+    assert case.value() == pytest.approx(case.expected(), rel=2e-5, abs=2e-5)
+
+
+@every_method
+def test_value_on_points_placed_by_hand(key):
+    case = Case(key)
+    angles = np.radians([0, 12, 31, 75, 97, 118, 170, 201, 229, 263, 301, 342, 350])[: len(case.x)]
+    x = np.zeros_like(case.x)
+    x[:, 0], x[:, 1] = np.cos(angles), np.sin(angles)
+    assert case.value(x) == pytest.approx(case.expected(x), rel=2e-5, abs=2e-5)
+
+
+@every_method
+@pytest.mark.parametrize("seed", range(2))
+def test_gradients_are_the_slopes_of_the_reference(key, seed):
+    """Along random directions in embeddings and parameters, in float64, with all that is constant held."""
+    case = Case(key, seed=10 + seed, dtype="float64")
+    _, gradients = case.value_and_gradients()
+    held, arrays, step = case.constants(), case.arrays(), 1e-6
+    rng = np.random.default_rng(seed)
+    for name, gradient in gradients.items():
+        start = case.x if name == "x" else arrays[name]
+        for _ in range(4):
+            direction = rng.normal(size=start.shape)
+            ends = []
+            for sign in (1, -1):
+                moved = start + sign * step * direction
+                given = {"x": moved} if name == "x" else {"arrays": {**arrays, name: moved}}
+                ends.append(case.expected(**given, **held))
+            slope = (ends[0] - ends[1]) / (2 * step)
+            assert (gradient * direction).sum() == pytest.approx(slope, rel=1e-5, abs=1e-7), name
+
+
+@every_method
+def test_hybridised_equals_imperative(key):
+    case = Case(key)
+    plain, plain_gradients = case.value_and_gradients()
+    for static in (False, True):
+        case.loss.hybridize(static_alloc=static, static_shape=static)
+        for _ in range(2):  # the second call runs the graph that the first one built
+            value, gradients = case.value_and_gradients()
+            assert value == pytest.approx(plain, rel=1e-6)
+            for name, gradient in gradients.items():
+                np.testing.assert_allclose(gradient, plain_gradients[name], rtol=1e-4, atol=1e-6)
+
+
+@every_method
+def test_a_hybridised_loss_takes_batches_of_any_size(key):
+    case, larger = Case(key, classes=6), Case(key, classes=6, seed=1)
+    case.loss.hybridize(static_alloc=True, static_shape=True)
+    fewer = larger.labels < 4
+    for rows in (fewer, slice(None), fewer):
+        x, labels = larger.x[rows], larger.labels[rows]
+        assert case.value(x, labels) == pytest.approx(case.expected(x, labels), rel=2e-5, abs=2e-5)
+
+
+@every_method
+def test_a_loss_can_be_part_of_a_larger_graph(key):
+    case = Case(key)
+
+    class Network(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.loss = case.loss
+
+        def hybrid_forward(self, F, x, labels):
+            return self.loss(2 * x, labels)
+
+    network = Network()
+    network.hybridize()
+    x, labels = nd.array(case.x / 2), nd.array(case.labels, dtype="int32")
+    mx.random.seed(3)
+    if type(case.loss).forward is not methods.Loss.forward:
+        with pytest.raises(UserError, match=f"{key}.*larger graph"):
+            network(x, labels)
+    else:
+        assert network(x, labels).asscalar() == pytest.approx(case.value(), rel=1e-5)
+
+
+@every_method
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "float32"])
+def test_labels_of_any_type(key, dtype):
+    case = Case(key)
+    expected = case.value()
+    mx.random.seed(3)
+    assert case.loss(nd.array(case.x), nd.array(case.labels, dtype=dtype)).asscalar() == expected
+
+
+# --- what any loss must obey --------------------------------------------------------------------------------------
+
+
+@every_method
+def test_the_order_of_rows_does_not_matter(key):
+    case = Case(key, dtype="float64")
+    if case.samples:
+        pytest.skip("each order draws its own negatives")
+    order = reordering(case.sampler, case.labels, np.random.default_rng(5))
+    value, gradients = case.value_and_gradients()
+    again, reordered = case.value_and_gradients(case.x[order], case.labels[order])
+    assert again == pytest.approx(value)
+    np.testing.assert_allclose(reordered["x"], gradients["x"][order], atol=1e-9)
+
+
+@every_method
+def test_the_names_of_classes_do_not_matter(key):
+    """Classes renumbered, and with them whatever the loss, or its embedding, holds one of for each."""
+    case = Case(key, classes=5, dtype="float64")
+    value = case.value()
+    names = np.array([3, 0, 4, 2, 1])
+    for name, array in case.arrays().items():
+        if array.shape[0] == case.classes:
+            renamed = np.empty_like(array)
+            renamed[names] = array
+            parameters(case.loss)[name].set_data(nd.array(renamed, dtype="float64"))
+    x = case.x
+    if case.record.head.get("to_classes"):
+        x = np.empty_like(case.x)
+        x[:, names] = case.x
+    assert case.value(x, names[case.labels]) == pytest.approx(value)
+
+
+def barren(case):
+    """Batches without any positive, without any negative, and of the fewest rows."""
+    rows = 2 if case.sampler == "pairs" else 1
+    yield case.x[: case.classes], np.arange(case.classes) // rows
+    yield case.x, np.zeros_like(case.labels)
+    yield case.x[:rows], case.labels[:rows]
+
+
+@every_method
+def test_nothing_to_compare_gives_the_references_value_and_a_finite_gradient(key):
+    case = Case(key)
+    for x, labels in barren(case):
+        value, gradients = case.value_and_gradients(x, labels)
+        assert value == pytest.approx(case.expected(x, labels), rel=2e-5, abs=2e-5)
+        for gradient in gradients.values():
+            assert np.isfinite(gradient).all()
+        if value == 0:
+            assert not gradients["x"].any()
+
+
+@every_method
+@pytest.mark.parametrize("place", ["coincident", "antipodal", "all equal", "zero", "scale 100"])
+def test_extreme_embeddings_give_finite_numbers(key, place):
+    case = Case(key, width=8)
+    x, half = case.x.copy(), len(case.x) // 2
+    if place == "coincident":
+        x[half : 2 * half] = x[:half]
+    if place == "antipodal":
+        x[half : 2 * half] = -x[:half]
+    if place == "all equal":
+        x[:] = x[0]
+    if place == "zero":
+        x[:] = 0
+    if place == "scale 100":
+        x *= 100
+    for hybrid in (False, True):
+        if hybrid:
+            case.loss.hybridize(static_alloc=True, static_shape=True)
+        value, gradients = case.value_and_gradients(x)
+        assert np.isfinite(value)
+        for name, gradient in gradients.items():
+            assert np.isfinite(gradient).all(), name
+    if place not in ("scale 100", "coincident"):  # rounding: see the next test
+        assert value == pytest.approx(case.expected(x), rel=1e-4, abs=1e-3)
+
+
+@every_method
+def test_no_value_of_the_batch_is_waited_for(key, monkeypatch):
+    case = Case(key)
+    if type(case.loss).forward is not methods.Loss.forward:
+        pytest.skip("this one computes on the host, and says so")
+
+    def refuse(*_):
+        raise AssertionError("the loss waits for its numbers")
+
+    for name in ("asnumpy", "asscalar", "wait_to_read"):
+        monkeypatch.setattr(nd.NDArray, name, refuse)
+    x, labels = nd.array(case.x), nd.array(case.labels, dtype="int32")
+    x.attach_grad()
+    case.loss.hybridize(static_alloc=True, static_shape=True)
+    with autograd.record():
+        value = case.loss(x, labels)
+    value.backward()
+
+
+@every_method
+def test_memory_stays_within_a_few_matrices_of_the_batch(key):
+    classes, rows = 64, 512
+    sampler = methods.get(key).sampler["name"]
+    labels = {"pairs": np.repeat(np.arange(rows // 2), 2)}.get(sampler, np.arange(rows) % classes)
+    width = rows if sampler == "pairs" else classes
+    loss = methods.loss(key, num_classes=width, embed_dim=width)
+    loss.hybridize(static_alloc=True, static_shape=True)
+    x = nd.random.normal(shape=(rows, width)) / 8
+    x.attach_grad()
+    before = peak_memory()
+    with autograd.record():
+        value = loss(x, nd.array(labels, dtype="int32"))
+    value.backward()
+    nd.waitall()
+    assert peak_memory() - before < 40 * 4 * rows**2  # B x B x B numbers would be 512
+
+
+def peak_memory() -> int:
+    """The process's largest resident size since the last call, in bytes; reading it starts anew."""
+    with open("/proc/self/status") as status:
+        peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+    with open("/proc/self/clear_refs", "w") as clear:
+        clear.write("5")
+    return peak
+
+
+# --- learning -----------------------------------------------------------------------------------------------------
+
+
+@every_method
+def test_every_own_parameter_moves(key):
+    case = Case(key)
+    own = parameters(case.loss)
+    learned = {name: p for name, p in own.items() if p.grad_req != "null"}
+    before = case.arrays()
+    case.value_and_gradients()
+    if learned:
+        gluon.Trainer(learned, "sgd", {"learning_rate": 0.1}).step(1)
+    for name, array in case.arrays().items():
+        assert np.array_equal(array, before[name]) == (name not in learned), name
+
+
+@every_method
+def test_overfits_a_dozen_points(key):
+    """Free points, moved by the loss alone, end up with their nearest neighbours in their own class."""
+    smoothing = {"label_smoothing": 0.0} if "label_smoothing" in methods.get(key).options else {}  # asks not to overfit
+    case = Case(key, classes=4, width=4, seed=2, options=smoothing)
+    labels = np.tile(np.arange(4), 3) if case.sampler != "pairs" else np.repeat(np.arange(4), 2)
+    if case.sampler == "blocks":
+        labels = np.sort(labels)
+    points = gluon.Parameter("points", shape=(len(labels), case.width))
+    points.initialize(mx.init.Normal(0.5))
+    points.set_data(nd.array(np.random.default_rng(8).normal(size=points.shape) / 2))
+    learned = [points, *(p for p in parameters(case.loss).values() if p.grad_req != "null")]
+    trainer = gluon.Trainer(learned, "adam", {"learning_rate": 0.05})
+    case.loss.hybridize(static_alloc=True, static_shape=True)
+    labels = nd.array(labels, dtype="int32")
+    first = None
+    for _ in range(150):
+        with autograd.record():
+            x = points.data()
+            x = nd.L2Normalization(x) if case.record.head["normalize"] else x
+            value = case.loss(x, labels)
+        value.backward()
+        trainer.step(1)
+        first = value.asscalar() if first is None else first
+    assert value.asscalar() < first
+    scores = dml.metrics.evaluate(x.asnumpy(), case_classes(case, labels), ks=(1,), clustering=False)
+    assert scores["R@1"] == 1
+
+
+def case_classes(case, labels) -> np.ndarray:
+    """What the loss tells apart: the classes, or the groups of them it was given."""
+    labels = labels.asnumpy()
+    groups = case.arrays().get("class_map")
+    return labels if groups is None else groups[labels].astype(int)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+
+@every_method
+def test_embeddings_and_labels_that_do_not_belong_together_are_refused(key):
+    case = Case(key)
+    with pytest.raises(UserError, match=key):
+        case.loss(nd.array(case.x), nd.array(case.labels[:-1], dtype="int32"))
+    with pytest.raises(UserError, match=key):
+        case.loss(nd.array(case.x[:, :, None]), nd.array(case.labels, dtype="int32"))
+
+
+@every_method
+def test_embeddings_of_another_width_than_the_parameters_are_refused(key):
+    case = Case(key)
+    wide = np.concatenate([case.x, case.x], axis=1)
+    if any(case.width in p.shape for p in parameters(case.loss).values()):
+        with pytest.raises(UserError, match=rf"{key}: embeddings must have {case.width} columns, not {2 * case.width}"):
+            case.value(wide)
