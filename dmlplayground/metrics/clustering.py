@@ -1,7 +1,7 @@
 """Agreement of a clustering with the classes: functions of two labellings of the same points.
 
-All of them ignore the names of clusters and classes. ``n_ij`` is the number of points of class i in cluster j;
-``a_i`` and ``b_j`` are the sizes of classes and clusters; n is their sum; logarithms are natural.
+All of them ignore the names of clusters and classes. ``n_ij`` is the number of points of class i in cluster
+j; ``a_i`` and ``b_j`` are the sizes of classes and clusters; n is their sum; logarithms are natural.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def contingency(classes: Labels, clusters: Labels) -> Contingency:
 def nmi(classes: Labels, clusters: Labels, average: str = "arithmetic") -> float:
     """NMI = I / mean(H(classes), H(clusters)).
 
-    I = sum of n_ij/n log(n n_ij / (a_i b_j)) and H(classes) = -sum of a_i/n log(a_i/n). ``average`` is "arithmetic"
-    (scikit-learn's, and most papers') or "geometric" (the original study's). Two trivial labellings (one class, one
-    cluster) agree: 1. Classes 0011 in clusters 0012: I = log 2, H = log 2 and 3/2 log 2, so I / mean is 1 / 1.25, and
-    1 / sqrt(1.5):
+    I = sum of n_ij/n log(n n_ij / (a_i b_j)) and H(classes) = -sum of a_i/n log(a_i/n). ``average`` is
+    "arithmetic" (scikit-learn's, and most papers') or "geometric" (the original study's). Two trivial
+    labellings (one class, one cluster) agree: 1. Classes 0011 in clusters 0012: I = log 2, H = log 2 and 3/2
+    log 2, so I / mean is 1 / 1.25, and 1 / sqrt(1.5):
 
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2]), 4), round(nmi([0, 0, 1, 1], [0, 0, 1, 2], "geometric"), 4)
     (0.8, 0.8165)
@@ -59,12 +59,13 @@ def nmi(classes: Labels, clusters: Labels, average: str = "arithmetic") -> float
 
 
 def ami(classes: Labels, clusters: Labels) -> float:
-    """AMI = (I - E) / (mean(H(classes), H(clusters)) - E), E = the mean of I over random labellings of these sizes.
+    """AMI = (I - E) / (mean(H(classes), H(clusters)) - E), E = the mean of I over random labellings of these
+    sizes.
 
-    E = sum over i, j and k of k/n log(n k / (a_i b_j)) x the hypergeometric probability that n_ij = k; the mean of
-    entropies is arithmetic. Classes 0011 in clusters 0012, in units of log 2: I = 1. In a random labelling the cluster
-    of two lies within one class with probability 1/3 (then I = 1, otherwise 1/2), so E = 2/3 and
-    AMI = (1 - 2/3) / (5/4 - 2/3) = 4/7:
+    E = sum over i, j and k of k/n log(n k / (a_i b_j)) x the hypergeometric probability that n_ij = k; the
+    mean of entropies is arithmetic. Classes 0011 in clusters 0012, in units of log 2: I = 1. In a random
+    labelling the cluster of two lies within one class with probability 1/3 (then I = 1, otherwise 1/2), so E
+    = 2/3 and AMI = (1 - 2/3) / (5/4 - 2/3) = 4/7:
 
     >>> round(ami([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
@@ -83,8 +84,8 @@ def ami(classes: Labels, clusters: Labels) -> float:
 def pairwise_f1(classes: Labels, clusters: Labels) -> float:
     """F1 = 2 TP / (pairs in one class + pairs in one cluster), TP = pairs of points that share both.
 
-    The harmonic mean of precision (TP / pairs in one cluster) and recall (TP / pairs in one class); 1 if neither
-    side has a pair. Classes 0011 in clusters 0012: TP = 1, class pairs 2, cluster pairs 1, so 2 / 3:
+    The harmonic mean of precision (TP / pairs in one cluster) and recall (TP / pairs in one class); 1 if
+    neither side has a pair. Classes 0011 in clusters 0012: TP = 1, class pairs 2, cluster pairs 1, so 2 / 3:
 
     >>> round(pairwise_f1([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.6667
@@ -120,7 +121,8 @@ def _information(table: Contingency) -> float:
 
 
 def _expected_information(table: Contingency) -> float:
-    """E of ``ami``, summed over distinct sizes only: classes, and clusters, of equal size contribute equally."""
+    """E of ``ami``, summed over distinct sizes only: classes, and clusters, of equal size contribute
+    equally."""
     from scipy.special import gammaln
 
     n = table.size

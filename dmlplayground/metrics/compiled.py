@@ -1,7 +1,8 @@
 """The inner loops, compiled. ``plain`` holds the same functions in NumPy, and a test holds the two together.
 
-Loops over tiles look at 64 numbers at a time with one vectorised comparison; only where one of them matters is each
-looked at by itself. The machine code is kept beside this file (or in numba's own folder) for the next process.
+Loops over tiles look at 64 numbers at a time with one vectorised comparison; only where one of them matters
+is each looked at by itself. The machine code is kept beside this file (or in numba's own folder) for the next
+process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def _compile(function):
 
 @_compile
 def _distance(x, x_length, y, y_length, cosine, lanes):
-    """The exact distance: eight interleaved sums, added in a fixed order, are vectorised and the same everywhere."""
+    """The exact distance: eight interleaved sums, added in a fixed order, are vectorised and the same
+    everywhere."""
     lanes[:] = 0.0
     whole = len(x) - len(x) % 8
     if cosine:
@@ -44,7 +46,8 @@ def _distance(x, x_length, y, y_length, cosine, lanes):
 
 @_compile
 def distances(x, x_length, y, y_length, columns, cosine):
-    """Exact distances of every row of x to its own rows of y; a column of -1 is nobody, infinitely far away."""
+    """Exact distances of every row of x to its own rows of y; a column of -1 is nobody, infinitely far
+    away."""
     out = np.full(columns.shape, np.inf)
     lanes = np.empty(8)
     for i in range(columns.shape[0]):
@@ -57,8 +60,8 @@ def distances(x, x_length, y, y_length, columns, cosine):
 
 @_compile
 def _none_at_most(chunk, limit):
-    """Whether all of a whole CHUNK of numbers are above ``limit``: counted without branches and over a length that the
-    compiler knows, which makes it a few vector instructions."""
+    """Whether all of a whole CHUNK of numbers are above ``limit``: counted without branches and over a length
+    that the compiler knows, which makes it a few vector instructions."""
     near = 0
     for j in range(CHUNK):
         near += chunk[j] <= limit
@@ -87,9 +90,9 @@ def count_closer(
 ):
     """Count, in ``closer[i, m]``, the references of a tile that lie between query i's positives m - 1 and m.
 
-    Positives are sorted by (distance, index); ``alive[i]`` of them can still be within ``depth[i]``, and it sinks as
-    closer references appear. A tile value that is further than ``slack`` from every positive decides by itself;
-    otherwise the exact distance is computed, unless the tile is ``exact``.
+    Positives are sorted by (distance, index); ``alive[i]`` of them can still be within ``depth[i]``, and it
+    sinks as closer references appear. A tile value that is further than ``slack`` from every positive decides
+    by itself; otherwise the exact distance is computed, unless the tile is ``exact``.
     """
     lanes = np.empty(8)
     for i in range(tile.shape[0]):
@@ -151,7 +154,8 @@ def gains(tile, value):
 
 @_compile
 def nearest(tile, ids, label, value):
-    """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first that has it."""
+    """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first that has
+    it."""
     for i in range(tile.shape[0]):
         for start in range(0, tile.shape[1], CHUNK):
             chunk = tile[i, start : start + CHUNK]

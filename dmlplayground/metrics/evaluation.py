@@ -1,4 +1,5 @@
-"""The whole evaluation of one set of embeddings: retrieval and clustering, as the field's tables report them."""
+"""The whole evaluation of one set of embeddings: retrieval and clustering, as the field's tables report
+them."""
 
 from __future__ import annotations
 
@@ -18,12 +19,14 @@ from .points import Points, as_labels
 from .ranking import positive_ranks
 from .retrieval import Ranks
 
+Metric = Callable[[Ranks], np.ndarray]
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """``scores`` are fractions by name; ``intervals`` are bounds of the retrieval scores, where asked for; ``queries``
-    is how many the means were taken over; ``clustering`` is the k-means run behind NMI, AMI and F1 (or None), with
-    its starts, iterations and inertia."""
+    """``scores`` are fractions by name; ``intervals`` are bounds of the retrieval scores, where asked for;
+    ``queries`` is how many the means were taken over; ``clustering`` is the k-means run behind NMI, AMI and
+    F1 (or None), with its starts, iterations and inertia."""
 
     scores: dict[str, float]
     intervals: dict[str, tuple[float, float]]
@@ -39,8 +42,8 @@ def evaluate(
     seed: int = 0,
     **options,
 ) -> dict[str, float]:
-    """The scores alone, as fractions: {'R@1': ..., 'RP': ..., 'MAP@R': ..., 'NMI': ..., 'NMI_geometric': ..., 'AMI': ...,
-    'F1': ...}. Takes what ``assess`` takes.
+    """The scores alone, as fractions: {'R@1': ..., 'RP': ..., 'MAP@R': ..., 'NMI': ..., 'NMI_geometric': ...,
+    'AMI': ..., 'F1': ...}. Takes what ``assess`` takes.
 
     >>> scores = evaluate([[0.0], [1.0], [2.0], [9.0]], [0, 0, 1, 1], ks=[1, 2])
     >>> scores["R@1"], scores["R@2"], scores["RP"]
@@ -70,22 +73,24 @@ def assess(
     """Score embeddings (one row each) by their labels (any integers).
 
     Every row is a query. It searches all other rows, or the ``gallery`` where one is given, by ``distance``:
-    "euclidean", "cosine" or "hamming" (see ``Points``). ``ks`` asks for Recall@K, ``precision_ks`` for 'P@K' and
-    ``map_ks`` for the landmark form 'mAP@K'; R-precision and MAP@R are always there. With ``clustering`` the
-    embeddings (not the gallery) are clustered into as many clusters as there are classes, the best of ``starts``
-    k-means runs (``kmeans`` says how many by default). ``resamples`` asks for bootstrap intervals over queries.
+    "euclidean", "cosine" or "hamming" (see ``Points``). ``ks`` asks for Recall@K, ``precision_ks`` for 'P@K'
+    and ``map_ks`` for the landmark form 'mAP@K'; R-precision and MAP@R are always there. With ``clustering``
+    the embeddings (not the gallery) are clustered into as many clusters as there are classes, the best of
+    ``starts`` k-means runs (``kmeans`` says how many by default). ``resamples`` asks for bootstrap intervals
+    over queries.
 
     What is decided, once and for all:
 
-    * Neighbours are exact. Equal distances, as between duplicates, rank by index in the gallery; a query never finds
-      itself, but does find its duplicates. Block sizes and threads change nothing.
+    * Neighbours are exact. Equal distances, as between duplicates, rank by index in the gallery; a query
+      never finds itself, but does find its duplicates. Block sizes and threads change nothing.
     * Lone queries, which have no positive, are left out of the means; ``lone="miss"`` counts them as 0.
     * With fewer references than K all are looked at; precision@K still divides by K.
     * A row that is not finite is an error naming the row.
     * With fewer distinct points than classes there are fewer clusters.
 
-    ``memory`` bounds what is allocated beyond the embeddings, which may be memory-mapped. Products run on as many
-    threads as MXNet has (OMP_NUM_THREADS when it was loaded; one if that is not set), everything else on one.
+    ``memory`` bounds what is allocated beyond the embeddings, which may be memory-mapped. Products run on as
+    many threads as MXNet has (OMP_NUM_THREADS when it was loaded; one if that is not set), everything else on
+    one.
     """
     points = Points(embeddings, distance)
     classes = as_labels(labels, len(points), "labels")
@@ -150,11 +155,11 @@ def _gallery(gallery, gallery_labels, distance: str) -> tuple[Points | None, np.
     return points, as_labels(gallery_labels, len(points), "gallery_labels")
 
 
-def _retrieval_metrics(ks, precision_ks, map_ks) -> dict[str, Callable[[Ranks], np.ndarray]]:
+def _retrieval_metrics(ks, precision_ks, map_ks) -> dict[str, Metric]:
     for k in (*ks, *precision_ks, *map_ks):
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise UserError(f"K must be a whole number of at least 1, not {k!r}.")
-    metrics = {f"R@{k}": partial(retrieval.recall_at_k, k=int(k)) for k in ks}
+    metrics: dict[str, Metric] = {f"R@{k}": partial(retrieval.recall_at_k, k=int(k)) for k in ks}
     metrics |= {"RP": retrieval.r_precision, "MAP@R": retrieval.map_at_r}
     metrics |= {f"P@{k}": partial(retrieval.precision_at_k, k=int(k)) for k in precision_ks}
     return metrics | {f"mAP@{k}": partial(retrieval.map_at_k, k=int(k)) for k in map_ks}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib
+from types import ModuleType
 
 
-@functools.lru_cache(maxsize=None)
-def kernels():
+@functools.cache
+def kernels() -> ModuleType:
     """The module with the inner loops; both have the same functions with the same results."""
     try:
-        from . import compiled as module
+        return importlib.import_module(".compiled", __package__)
     except ImportError:  # numba is missing, or does not fit the NumPy at hand
-        from . import plain as module
-    return module
+        return importlib.import_module(".plain", __package__)

@@ -1,9 +1,10 @@
 """k-means by Lloyd's iterations from a greedy k-means++ start, for few clusters and for many thousands.
 
-Where scikit-learn's ``KMeans`` spends its time at many clusters, two things are done differently. The start draws a
-batch of centres a round, so that candidates are tried by large matrix products; each centre is still the best of
-several candidates, which is what gives the greedy start its quality. And an iteration compares a point only with the
-centres that moved, unless its own moved away from it; that leaves out no comparison that could matter.
+Where scikit-learn's ``KMeans`` spends its time at many clusters, two things are done differently. The start
+draws a batch of centres a round, so that candidates are tried by large matrix products; each centre is still
+the best of several candidates, which is what gives the greedy start its quality. And an iteration compares a
+point only with the centres that moved, unless its own moved away from it; that leaves out no comparison that
+could matter.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ TILE = 2**22  # numbers in a tile of products: they stay in the cache
 
 @dataclass(frozen=True)
 class KMeans:
-    """The best of ``starts`` runs: the cluster of every point, the sum of squared distances to the clusters' centres,
-    and the iterations of that run (``converged``: the last one moved no point)."""
+    """The best of ``starts`` runs: the cluster of every point, the sum of squared distances to the clusters'
+    centres, and the iterations of that run (``converged``: the last one moved no point)."""
 
     clusters: np.ndarray
     inertia: float
@@ -44,10 +45,11 @@ def kmeans(
     max_iterations: int = 300,
     memory: Memory = "512MB",
 ) -> KMeans:
-    """Cluster into ``k`` (fewer, where there are fewer distinct points), the best of ``starts`` runs by inertia.
+    """Cluster into ``k`` (fewer, where there are fewer distinct points), the best of ``starts`` runs by
+    inertia.
 
-    By default ten starts to 1,000 clusters and one above, where runs hardly differ. Points are clustered as their
-    distance sees them: rows at unit length for "cosine", bits for "hamming".
+    By default ten starts to 1,000 clusters and one above, where runs hardly differ. Points are clustered as
+    their distance sees them: rows at unit length for "cosine", bits for "hamming".
     """
     starts = (10 if k <= 1000 else 1) if starts is None else starts
     if not 1 <= k <= len(points) or starts < 1 or max_iterations < 1:
@@ -61,7 +63,8 @@ def kmeans(
 
 
 class _Data:
-    """The points in float32, in one piece if that takes no more than half of the memory, else made when needed."""
+    """The points in float32, in one piece if that takes no more than half of the memory, else made when
+    needed."""
 
     def __init__(self, points: Points, memory: int):
         self._points, self.frame = points, Frame(points)
@@ -96,21 +99,21 @@ def _run(data: _Data, k: int, random: np.random.Generator, max_iterations: int) 
     """One run. ``value`` is half of a point's squared distance to its centre, less half of its own square."""
     label, value, centres = _start(data, k, random)
     changed = np.arange(len(centres))
-    for iteration in range(1, max_iterations + 1):
+    iteration = 0
+    while len(changed) and iteration < max_iterations:
+        iteration += 1
         changed = np.union1d(changed, _fill_empty(data, label, value, len(centres)))
         moved = _move(data, label, centres, changed)
         before = label.copy()
         _assign(data, label, value, centres, moved)
         switched = label != before
         changed = np.union1d(before[switched], label[switched])
-        if not len(changed):
-            break
     return label, _inertia(data, label, centres), iteration, not len(changed)
 
 
 def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Greedy k-means++: candidates are drawn by their squared distance from the centres so far, and of every few the
-    one that lowers the sum of those most becomes a centre. Returns labels, values and centres."""
+    """Greedy k-means++: candidates are drawn by their squared distance from the centres so far, and of every
+    few the one that lowers the sum of those most becomes a centre. Returns labels, values and centres."""
     label, value = np.zeros(len(data), np.int64), np.full(len(data), np.inf, np.float32)
     centres = np.empty((k, data.frame.dim), np.float32)
     trials, batch, found = 2 + int(np.log(k)), max(1, k // ROUNDS), 0
@@ -132,12 +135,13 @@ def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray
 
 
 def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Of the best candidates of a round, those that are not nearer to a better one than to the centres so far."""
+    """Of the best candidates of a round, those that are not nearer to a better one than to the centres so
+    far."""
     order = np.argsort(-gains, kind="stable")
     points = points[order]
     rows = data.rows(points)
     claimed = data.product(data.product.array(rows), *_operands(data, rows)) < value[points][:, None]
-    kept = []
+    kept: list[int] = []
     for candidate in range(len(points)):
         if not claimed[candidate, kept].any():
             kept.append(candidate)
@@ -145,7 +149,8 @@ def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray
 
 
 def _squared_distances(data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Each point's squared distance from its centre, float64; computed anew where rounding could hide a zero."""
+    """Each point's squared distance from its centre, float64; computed anew where rounding could hide a
+    zero."""
     squares = 2.0 * value + data.squares
     close = np.flatnonzero(squares < 1e-4 * data.squares)
     for part in _chunks(close, data.frame.dim):
@@ -211,7 +216,8 @@ def _fill_empty(data: _Data, label: np.ndarray, value: np.ndarray, k: int) -> np
 
 
 def _move(data: _Data, label: np.ndarray, centres: np.ndarray, changed: np.ndarray) -> np.ndarray:
-    """Set the centres of the ``changed`` clusters to the means of their points; returns those that really moved."""
+    """Set the centres of the ``changed`` clusters to the means of their points; returns those that really
+    moved."""
     place = np.full(len(centres), -1)
     place[changed] = np.arange(len(changed))
     members = np.flatnonzero(place[label] >= 0)
@@ -232,8 +238,8 @@ def _move(data: _Data, label: np.ndarray, centres: np.ndarray, changed: np.ndarr
 def _assign(
     data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray, moved: np.ndarray
 ) -> None:
-    """Points whose centre moved away from them are compared with all centres, the others with the moved ones: those
-    that stayed were not nearer before, so they cannot be nearer now."""
+    """Points whose centre moved away from them are compared with all centres, the others with the moved ones:
+    those that stayed were not nearer before, so they cannot be nearer now."""
     is_moved = np.zeros(len(centres), bool)
     is_moved[moved] = True
     affected = np.flatnonzero(is_moved[label])

@@ -66,7 +66,8 @@ def count_closer(
 def _candidates(tile, first, own, distance, alive, depth, shift, slack, gain):
     """Where the tile has references that may be closer than a positive that still matters.
 
-    If there are very many, the nearest of them alone show which positives lie too deep, and ``alive`` sinks first.
+    If there are very many, the nearest of them alone show which positives lie too deep, and ``alive`` sinks
+    first.
     """
     enough = int(depth.max()) + 1  # one more than count, because the query itself may be among them
     many = np.count_nonzero(tile <= _limits(distance, alive, shift, slack, gain)) > 4 * enough * len(tile)
@@ -86,7 +87,8 @@ def _limits(distance, alive, shift, slack, gain):
 
 
 def _place(row, value, reference, distance, index, alive):
-    """How many of its query's positives come before each candidate: a binary search in all of them at once."""
+    """How many of its query's positives come before each candidate: a binary search in all of them at
+    once."""
     low, high = np.zeros(len(row), np.int64), alive[row].astype(np.int64)
     while np.any(low < high):
         middle = np.minimum((low + high) // 2, distance.shape[1] - 1)

@@ -1,9 +1,9 @@
 """Embeddings as the evaluation sees them: checked once, read a block at a time, never copied as a whole.
 
-``Points`` holds the exact side: rows in float64 and the distance that decides every comparison. ``Frame`` holds the
-fast side: the same rows in float32, moved and scaled so that one matrix product a tile gives nearly the same
-numbers, with a proven bound on the difference. Whatever the bound cannot decide, the exact distance does; hence the
-order of neighbours depends on the embeddings alone, not on blocks, threads or the BLAS.
+``Points`` holds the exact side: rows in float64 and the distance that decides every comparison. ``Frame``
+holds the fast side: the same rows in float32, moved and scaled so that one matrix product a tile gives nearly
+the same numbers, with a proven bound on the difference. Whatever the bound cannot decide, the exact distance
+does; hence the order of neighbours depends on the embeddings alone, not on blocks, threads or the BLAS.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ def as_labels(labels, size: int, name: str) -> np.ndarray:
 class Points:
     """Rows of numbers and the distance between them.
 
-    "euclidean": squared differences, summed. "cosine": one minus the inner product of the rows at unit length; an
-    all-zero row has similarity 0 to everything. "hamming": bits that differ; rows of uint8 are packed bits (as
-    ``numpy.packbits`` makes them), any other rows are one number a bit, set where it is above zero.
-    A row that is not finite is an error: it has no neighbours, and any score given to it would hide a broken model.
+    "euclidean": squared differences, summed. "cosine": one minus the inner product of the rows at unit
+    length; an all-zero row has similarity 0 to everything. "hamming": bits that differ; rows of uint8 are
+    packed bits (as ``numpy.packbits`` makes them), any other rows are one number a bit, set where it is above
+    zero. A row that is not finite is an error: it has no neighbours, and any score given to it would hide a
+    broken model.
     """
 
     def __init__(self, values, distance: str = "euclidean"):
@@ -95,8 +96,8 @@ def _pack(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows in a frame. A tile of products of query rows x and reference rows y gives ``bias(y) - x.y``, which is
-    ``gain * distance - shift(x)`` up to rounding."""
+    """Rows in a frame. A tile of products of query rows x and reference rows y gives ``bias(y) - x.y``, which
+    is ``gain * distance - shift(x)`` up to rounding."""
 
     rows: np.ndarray  # float32
     norms: np.ndarray
@@ -105,9 +106,9 @@ class Block:
 
 
 class Frame:
-    """Coordinates for float32 products: centred, so that rounding is small against differences, and scaled by a power
-    of two to lengths of at most 1, so that nothing overflows. Bits stay 0 and 1: their products are exact. Float32
-    rows that would gain nothing (``plain``) stay as they are, and need no copy.
+    """Coordinates for float32 products: centred, so that rounding is small against differences, and scaled by
+    a power of two to lengths of at most 1, so that nothing overflows. Bits stay 0 and 1: their products are
+    exact. Float32 rows that would gain nothing (``plain``) stay as they are, and need no copy.
     """
 
     def __init__(self, *sets: Points):
@@ -143,8 +144,9 @@ class Frame:
         return Block(rows, np.sqrt(squares), -along, self.factor**2 - centre @ centre - along)
 
     def slack(self, queries: Block, references: Block) -> np.ndarray:
-        """For each query: how far a value of the tile may be from ``gain * distance - shift``, whatever the order in
-        which the product was summed: the bound of float32 rounding over dim + 8 operations, and float64's of the rest.
+        """For each query: how far a value of the tile may be from ``gain * distance - shift``, whatever the
+        order in which the product was summed: the bound of float32 rounding over dim + 8 operations, and
+        float64's of the rest.
         """
         if self.exact:
             return np.zeros(len(queries.norms))
@@ -162,7 +164,8 @@ class Frame:
 
 
 def hamming_distances(one: Points, other: Points, queries: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Differing bits of each of the ``queries`` and its own ``columns``; infinite where the column is -1 (nobody)."""
+    """Differing bits of each of the ``queries`` and its own ``columns``; infinite where the column is -1
+    (nobody)."""
     out = np.full(columns.shape, np.inf)
     row, place = np.nonzero(columns >= 0)
     for part in one.slices(len(row)):

@@ -1,7 +1,7 @@
 """Matrix products in tiles, through MXNet's FullyConnected.
 
-It reaches the arithmetic limit of the processor where ``numpy.dot`` and ``mx.nd.dot`` depend on which processors
-their BLAS knows. The result is a view of a buffer that the next product overwrites.
+It reaches the arithmetic limit of the processor where ``numpy.dot`` and ``mx.nd.dot`` depend on which
+processors their BLAS knows. The result is a view of a buffer that the next product overwrites.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Ranks of positives without selecting, sorting or storing neighbours.
 
-A metric of retrieval needs, of all references, only how many lie closer than each positive. So the distances of the
-positives are computed first, exactly; then tile after tile of products is compared with them and counted. Time does
-not depend on K, nothing of size queries x references exists, and a positive that has sunk below the depth that
-matters is forgotten at once. Equal distances rank by index in the gallery.
+A metric of retrieval needs, of all references, only how many lie closer than each positive. So the distances
+of the positives are computed first, exactly; then tile after tile of products is compared with them and
+counted. Time does not depend on K, nothing of size queries x references exists, and a positive that has sunk
+below the depth that matters is forgotten at once. Equal distances rank by index in the gallery.
 """
 
 from __future__ import annotations
@@ -31,19 +31,18 @@ def positive_ranks(
     depth: int = 1,
     memory: Memory = "512MB",
 ) -> Iterator[tuple[np.ndarray, Ranks]]:
-    """The ranks of all positives to ``depth``, and to R where that is deeper: (indices of queries, their ranks), block
-    after block in an order of its own. Without a gallery every query searches all others.
+    """The ranks of all positives to ``depth``, and to R where that is deeper: (indices of queries, their
+    ranks), block after block in an order of its own. Without a gallery every query searches all others.
     """
-    own = gallery is None
-    gallery, gallery_labels = (queries, labels) if own else (gallery, gallery_labels)
-    if (queries.distance, queries.dim) != (gallery.distance, gallery.dim):
-        raise UserError(f"queries have {queries.dim} dimensions, the gallery has {gallery.dim}.")
-    positives = _Positives(labels, gallery_labels, own)
-    plan = _Plan.within(as_bytes(memory), len(gallery), gallery.dim)
-    frame = Frame(gallery) if own else Frame(gallery, queries)
-    references = _References(frame, gallery, plan)
+    pool = queries if gallery is None else gallery
+    if (queries.distance, queries.dim) != (pool.distance, pool.dim):
+        raise UserError(f"queries have {queries.dim} dimensions, the gallery has {pool.dim}.")
+    positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
+    plan = _Plan.within(as_bytes(memory), len(pool), pool.dim)
+    frame = Frame(pool) if gallery is None else Frame(pool, queries)
+    references = _References(frame, pool, plan)
     for rows in positives.blocks(plan):
-        yield rows, _ranks(queries, gallery, rows, positives, references, depth)
+        yield rows, _ranks(queries, pool, rows, positives, references, depth)
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class _Positives:
         self._class = np.minimum(np.searchsorted(names, labels), len(names) - 1)
         known = names[self._class] == labels
         self._size = np.where(known, self._sizes[self._class], 0)
-        self.relevant = self._size - own
+        self.relevant: np.ndarray = self._size - own
 
     def blocks(self, plan: _Plan) -> Iterator[np.ndarray]:
         """Queries in blocks of similar R, so that tables of one row a query waste little."""
@@ -98,7 +97,8 @@ class _Positives:
 
 
 class _References:
-    """The gallery as operands of products, block by block; kept, or made anew on each visit to save memory."""
+    """The gallery as operands of products, block by block; kept, or made anew on each visit to save
+    memory."""
 
     def __init__(self, frame: Frame, gallery: Points, plan: _Plan):
         self.frame, self.gallery, self._keep = frame, gallery, plan.keep
@@ -128,7 +128,7 @@ def _ranks(
     references: _References,
     depth: int,
 ) -> Ranks:
-    relevant = positives.relevant[rows]
+    relevant: np.ndarray = positives.relevant[rows]
     depths = np.maximum(relevant, depth)
     closer = np.zeros((len(rows), max(int(relevant.max()), 1)), np.int64)
     alive = relevant.copy()

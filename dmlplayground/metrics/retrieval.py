@@ -1,8 +1,8 @@
 """Retrieval metrics: functions of where a query's positives stand among all references, and of nothing else.
 
-A *positive* of a query is a reference of its class (never the query itself); R is how many it has. Every metric takes
-``Ranks`` and returns one value a query; one without positives (R = 0) gets 0, and whether that counts is up to
-whoever takes the mean.
+A *positive* of a query is a reference of its class (never the query itself); R is how many it has. Every
+metric takes ``Ranks`` and returns one value a query; one without positives (R = 0) gets 0, and whether that
+counts is up to whoever takes the mean.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def map_at_r(ranks: Ranks) -> np.ndarray:
 
 
 def map_at_k(ranks: Ranks, k: int) -> np.ndarray:
-    """mAP@K (landmark form) = (1/min(R, K)) sum over i = 1..K of [the i-th nearest is positive] x precision@i.
+    """mAP@K (landmark form) = (1/min(R, K)) sum over i = 1..K of [the i-th nearest is positive] x
+    precision@i.
 
     Positives at ranks 1, 3 and 5, K = 4: (1 + 2/3) / min(3, 4); with K = 2: 1 / min(3, 2):
 
