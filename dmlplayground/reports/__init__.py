@@ -1,29 +1,35 @@
-"""Reports: records in; tables, figures and one page out. Everything here is regenerated from the records alone."""
+"""Reports: records in; tables, figures and one page out. All of it is regenerated from the records alone."""
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from .. import files, records
 from ..errors import UserError
 from ..records import Record
-from . import drawing, figures, glance, page
-from .cells import arenas
-from .leaderboard import arena_table, leaderboard, slug
-from .tables import FORMS, Table, terminal
+from . import drawing, figures, glance, page, pictures
+from .cells import Arena, arenas
+from .compare import compare
+from .leaderboard import arena_table, leaderboard, scores
+from .optimism import optimism
+from .tables import FORMS, Table, slug, terminal
 
-__all__ = ["leaderboard", "report", "terminal", "write"]
+__all__ = ["compare", "leaderboard", "report", "terminal", "write"]
 
 EXPERIMENT, FOLDER = "experiment.json", "report"
 
 
 def report(path: str | Path) -> Path:
-    """Regenerate the report of a store (or of one record) from its records; returns the page."""
+    """Regenerate the report of a store, or of one trial, from its records; returns the page."""
     path = Path(path)
     found = records.load_store(path)
     folder = path.parent if path.is_file() else path
+    if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
+        return _write(folder, folder.parent, found, [], found[0].id, "")
     if not found and not (folder / EXPERIMENT).exists():
         raise UserError(f"{path} holds no records of trials.")
     return write(folder, found)
@@ -32,35 +38,64 @@ def report(path: str | Path) -> Path:
 def write(
     store: str | Path,
     found: Iterable[Record],
-    expected: Optional[Iterable[Mapping[str, Any]]] = None,
-    title: Optional[str] = None,
-    about: Optional[str] = None,
+    expected: Iterable[Mapping[str, Any]] | None = None,
+    title: str | None = None,
+    about: str | None = None,
 ) -> Path:
     """Write tables, figures and the page of these records into the store's ``report`` folder; returns the page.
 
-    ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record are shown
-    as missing. What is not given is read from the store's ``experiment.json``, where a sweep has left one.
+    ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record are
+    shown as missing. What is not given is read from the store's ``experiment.json``, where a sweep has left one.
     """
     store = Path(store)
     plan = files.read_json(store / EXPERIMENT) if (store / EXPERIMENT).exists() else {}
-    expected = list(plan.get("trials", []) if expected is None else expected)
-    folder = store / FOLDER
-    sections = []
-    for arena in arenas(found, expected):
-        section = page.Section(arena, glance.answers(arena), [arena_table(arena)], figures.of_arena(arena))
-        _write_tables(folder, section.tables)
-        _write_figures(folder, section.figures, slug(arena.title))
-        sections.append(section)
-    content = page.Page(
-        title or plan.get("title") or store.resolve().name,
-        about or plan.get("about") or "",
-        str(store),
-        sections,
-    )
-    index = folder / "index.html"
+    expected = plan.get("trials", []) if expected is None else expected
+    title = title or plan.get("title") or store.resolve().name
+    return _write(store, store, found, expected, title, about or plan.get("about") or "")
+
+
+def _write(
+    folder: Path,
+    store: Path,
+    found: Iterable[Record],
+    expected: Iterable[Mapping[str, Any]],
+    title: str,
+    about: str,
+) -> Path:
+    """Into the ``report`` folder of ``folder``, whose records' trials lie in ``store``."""
+    all_arenas = arenas(found, expected)
+    drawn, left_out = pictures.within_budget(pictures.of_arena(arena, store) for arena in all_arenas)
+    sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
+    for section in sections:
+        _write_tables(folder / FOLDER, section.tables)
+        _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
+    warnings = [
+        *_unfinished(all_arenas),
+        *([pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
+    ]
+    index = folder / FOLDER / "index.html"
     with files.replacing(index) as stream:
-        stream.write(page.render(content))
+        stream.write(page.render(page.Page(title, about, shlex.quote(str(store)), sections, warnings)))
     return index
+
+
+def _unfinished(found: Iterable[Arena]) -> list[str]:
+    """One line about the trials without a result, where there are any."""
+    cells = [cell for arena in found for cell in arena.cells]
+    counts = Counter(problem.status for cell in cells for problem in cell.problems)
+    if not counts:
+        return []
+    total = sum(len(cell.records) + len(cell.problems) for cell in cells)
+    kinds = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    return [
+        f"Of {total} trials, {sum(counts.values())} have no result: {kinds}. The list of trials says why."
+    ]
+
+
+def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -> page.Section:
+    tables = [arena_table(arena), optimism(arena, others), scores(arena) if arena.finished else None]
+    tables = [table for table in tables if table]
+    return page.Section(arena, glance.answers(arena), tables, figures.of_arena(arena), shown)
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> None:

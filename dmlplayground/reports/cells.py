@@ -9,13 +9,14 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from ..records import Record
-from .statistics import Summary, summary
+from .statistics import Summary, best, summary
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
+HEADLINE = "R@1"
 PRIMARY = {"paper": "best", "validated": "joined"}
 SECONDARY = {"paper": "last", "validated": "separate"}
 
@@ -28,6 +29,7 @@ class Problem:
     config: Mapping[str, Any]
     status: str  # failed, interrupted, running or missing
     reason: str
+    record: Record | None = None  # as far as it got
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Cell:
     records: list[Record] = field(default_factory=list)  # the finished ones, by seed
     problems: list[Problem] = field(default_factory=list)
     factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
+    headline: str = HEADLINE  # the metric that ranks
 
     @property
     def method(self) -> str:
@@ -46,19 +49,31 @@ class Cell:
         return self.config["protocol"]["name"]
 
     @property
+    def distinctions(self) -> list[str]:
+        """What tells it from the arena's other cells, besides the method."""
+        return [f"{name(key)} {plain(value)}" for key, value in self.factors.items()]
+
+    @property
     def label(self) -> str:
-        """The method and all that tells it from the arena's other cells."""
-        return ", ".join(
-            [self.method, *(f"{name(key)} {plain(value)}" for key, value in self.factors.items())]
-        )
+        return ", ".join([self.method, *self.distinctions])
+
+    def label_without(self, key: str) -> str:
+        """The label of all cells that differ from this one in ``key`` alone."""
+        others = {other: value for other, value in self.factors.items() if other != key}
+        return Cell(self.config, factors=others).label
 
     @property
     def key(self) -> str:
         return canonical({k: v for k, v in self.config.items() if k not in SEED_AND_PLACE})
 
-    def scores(self, which: str, metric: str) -> Optional[Summary]:
+    def scores(self, which: str, metric: str) -> Summary | None:
         """Percent, over seeds."""
         return summary((record.seed, score(record, which, metric)) for record in self.records)
+
+    @property
+    def score(self) -> Summary | None:
+        """What ranks it."""
+        return self.scores(self.primary, self.headline)
 
     @property
     def primary(self) -> str:
@@ -69,7 +84,7 @@ class Cell:
         return SECONDARY[self.protocol]
 
     @property
-    def seconds(self) -> Optional[Summary]:
+    def seconds(self) -> Summary | None:
         return summary((record.seed, record.seconds) for record in self.records)
 
     @property
@@ -80,7 +95,7 @@ class Cell:
 
 @dataclass
 class Arena:
-    """Cells that may be compared: one data set with its options, one protocol. Best first, those without a result last."""
+    """Cells that may be compared: one data set, one protocol. Best first, those without a result last."""
 
     data: dict[str, Any]
     protocol: str
@@ -96,13 +111,30 @@ class Arena:
         return list(self.cells[0].factors)
 
     @property
+    def headline(self) -> str:
+        return self.cells[0].headline
+
+    @property
     def metrics(self) -> list[str]:
         return list(dict.fromkeys(metric for cell in self.cells for metric in cell.metrics))
+
+    def champions(self) -> list[Cell]:
+        """Every method's best cell."""
+        methods: dict[str, list[Cell]] = defaultdict(list)
+        for cell in self.finished:
+            methods[cell.method].append(cell)
+        return [cells[best([cell.score for cell in cells])] for cells in methods.values()]
+
+    @property
+    def untrained_on(self) -> set[str]:
+        """What the untrained networks were measured on."""
+        outcomes = [record.results.get("untrained") for cell in self.finished for record in cell.records]
+        return {outcome["measured_on"] for outcome in outcomes if outcome and "measured_on" in outcome}
 
     def untrained(self, metric: str) -> dict[str, Summary]:
         """Each backbone's features before any training, over seeds.
 
-        Methods that start from the same seed start from the same network up to their head: a seed counts once, as their mean.
+        Methods of one seed start from the same network up to their head: a seed counts once, as their mean.
         """
         values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for cell in self.finished:
@@ -116,7 +148,7 @@ class Arena:
         }
 
 
-def score(record: Record, which: str, metric: str) -> Optional[float]:
+def score(record: Record, which: str, metric: str) -> float | None:
     """A metric of a finished record in percent. ``separate`` is the mean of the folds' models."""
     outcome = record.results.get(which)
     if not outcome:
@@ -126,7 +158,7 @@ def score(record: Record, which: str, metric: str) -> Optional[float]:
     return None if None in values else 100 * sum(values) / len(values)
 
 
-def arenas(records: Iterable[Record], expected: Optional[Iterable[Mapping[str, Any]]] = None) -> list[Arena]:
+def arenas(records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None) -> list[Arena]:
     """All cells of a store, and of the trials that were planned for it, by arena."""
     cells: dict[str, Cell] = {}
 
@@ -141,7 +173,7 @@ def arenas(records: Iterable[Record], expected: Optional[Iterable[Mapping[str, A
         if record.status == "finished":
             cell.records.append(record)
         else:
-            cell.problems.append(Problem(record.id, record.config, record.status, _reason(record)))
+            cell.problems.append(Problem(record.id, record.config, record.status, _reason(record), record))
     for planned in expected or ():
         if planned["id"] not in known:
             problem = Problem(planned["id"], planned["config"], "missing", "it has not been run")
@@ -158,21 +190,35 @@ def arenas(records: Iterable[Record], expected: Optional[Iterable[Mapping[str, A
 
 def _arena(cells: list[Cell]) -> Arena:
     factors = _factors([flatten(cell.config) for cell in cells])
+    headline = _headline([cell.metrics for cell in cells if cell.records])
     for cell in cells:
         flat = flatten(cell.config)
         cell.factors = {key: flat.get(key) for key in factors}
+        cell.headline = headline
     cells.sort(key=_rank)
     return Arena(cells[0].config["data"], cells[0].protocol, cells, "")
 
 
+def _headline(measured: Sequence[Sequence[str]]) -> str:
+    """R@1 where every cell has it, else the first metric that all have."""
+    shared = (
+        [metric for metric in measured[0] if all(metric in metrics for metrics in measured)]
+        if measured
+        else []
+    )
+    return HEADLINE if HEADLINE in shared or not shared else shared[0]
+
+
 def _rank(cell: Cell) -> tuple:
-    found = cell.scores(cell.primary, "R@1")
-    return (found is None, -found.mean if found else 0.0, cell.label)
+    return (cell.score is None, -cell.score.mean if cell.score else 0.0, cell.label)
 
 
 def _factors(configs: Sequence[dict[str, Any]]) -> list[str]:
-    """The keys that tell the cells apart: the prominent ones that differ at all, and those that differ between cells of one
-    method which the prominent ones do not tell apart."""
+    """The keys that tell the cells apart.
+
+    These are the prominent ones that differ at all, and those that differ between cells of one method which the
+    prominent ones do not tell apart: what a method sets for itself is the method, not a factor.
+    """
     factors = [key for key in PROMINENT if len({plain(config.get(key)) for config in configs}) > 1]
     groups: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
     for config in configs:
@@ -203,7 +249,7 @@ def _reason(record: Record) -> str:
     )
 
 
-# --- configurations as text ---------------------------------------------------------------------------------------
+# --- configurations as text ---------------------------------------------------------------------------------
 
 
 def canonical(content: Any) -> str:

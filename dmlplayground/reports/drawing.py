@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from .figures import Figure, Series
 
@@ -18,7 +18,7 @@ COLOURS = (
     "#7f7f7f",
 )  # after Okabe and Ito
 DASHES = ("-", "--", ":", "-.")
-MARKERS = "os^Dvp*X"
+INK = "#333333"
 STYLE = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -44,90 +44,73 @@ def draw(figure: Figure) -> dict[str, bytes]:
     from matplotlib.figure import Figure as Sheet
 
     with mpl.rc_context(STYLE):
-        rows = len({x for series in figure.series for x in series.x}) if figure.kind == "bars" else 0
-        height = max(1.6, 0.9 + 0.3 * rows) if rows else 3.6
-        sheet = Sheet(figsize=(6.4, height), layout="constrained")
+        sheet = Sheet(figsize=(6.4, _height(figure)), layout="constrained")
         FigureCanvasAgg(sheet)
         axes = sheet.add_subplot()
         {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
         axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
         if len(figure.series) > 1 or figure.reference is not None:
-            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return {suffix: _saved(sheet, suffix) for suffix in (".png", ".svg")}
+
+
+def _height(figure: Figure) -> float:
+    """Inches: bars need a row each."""
+    if figure.kind != "bars":
+        return 3.6
+    measured = [series for series in figure.series if not series.quoted_for]
+    rows = len({x for series in measured for x in series.x})
+    return 0.9 + rows * (0.14 + 0.14 * len(measured))
 
 
 def _saved(sheet, suffix: str) -> bytes:
     stream = io.BytesIO()
-    sheet.savefig(
-        stream, format=suffix[1:], metadata={"Date": None} if suffix == ".svg" else {"Software": None}
-    )
+    metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
+    sheet.savefig(stream, format=suffix[1:], metadata=metadata)
     return stream.getvalue()
 
 
+def coloured(figure: Figure) -> Iterator[tuple[int, Series]]:
+    """The series with the number of their colour: published values have that of what they stand beside."""
+    measured = [series.name for series in figure.series if not series.quoted_for]
+    return ((measured.index(series.quoted_for or series.name), series) for series in figure.series)
+
+
 def _bars(axes, figure: Figure) -> None:
-    measured = [series for series in figure.series if not series.quoted]
-    categories = list(dict.fromkeys(x for series in measured for x in series.x))
-    places = {category: row for row, category in enumerate(categories)}
-    width = 0.75 / len(measured)
-    for number, series in enumerate(measured):
-        rows = [places[x] + (number - (len(measured) - 1) / 2) * width for x in series.x]
+    count = sum(not series.quoted_for for series in figure.series)
+    categories = list(dict.fromkeys(x for series in figure.series for x in series.x))
+    width = 0.75 / count
+    for number, series in coloured(figure):
+        rows = [categories.index(x) + (number - (count - 1) / 2) * width for x in series.x]
+        if series.quoted_for:
+            axes.plot(series.y, rows, "D", mfc="white", mec=INK, ms=4.5, ls="", label=series.name)
+            continue
         axes.barh(rows, series.y, height=width * 0.9, color=COLOURS[number % len(COLOURS)], label=series.name)
-        axes.errorbar(
-            series.y, rows, xerr=_errors(series), fmt="none", ecolor="#333333", elinewidth=1, capsize=2
-        )
-    for series in figure.series:
-        if series.quoted:
-            axes.plot(
-                series.y,
-                [places[x] for x in series.x],
-                "D",
-                mfc="white",
-                mec="#333333",
-                ms=5,
-                ls="",
-                label=series.name,
-            )
+        axes.errorbar(series.y, rows, xerr=_errors(series), fmt="none", ecolor=INK, elinewidth=1, capsize=2)
     if figure.reference is not None:
-        axes.axvline(figure.reference, color="#555555", ls="--", lw=1, label=figure.reference_label)
+        axes.axvline(figure.reference, color=INK, ls="--", lw=1, label=figure.reference_label)
+    low, high = figure.span
+    axes.set_xlim(min(0, low * 1.04), max(0, high * 1.04) or 1)
     axes.set_yticks(range(len(categories)), categories)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
 
 
 def _lines(axes, figure: Figure) -> None:
-    for number, series in enumerate(figure.series):
+    for number, series in coloured(figure):
         colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
-        if series.quoted:
+        if series.quoted_for:
             axes.plot(
-                series.x,
-                series.y,
-                color=COLOURS[(number - 1) % len(COLOURS)],
-                ls=":",
-                marker="D",
-                mfc="white",
-                ms=4,
-                label=series.name,
+                series.x, series.y, color=colour, ls=":", marker="D", mfc="white", ms=4, label=series.name
             )
             continue
-        axes.plot(
-            series.x,
-            series.y,
-            color=colour,
-            ls=dash,
-            marker="o" if len(series.x) < 12 else None,
-            ms=3,
-            lw=1.4,
-            label=series.name,
-        )
-        known = [i for i, low in enumerate(series.low) if low is not None]
-        axes.fill_between(
-            [series.x[i] for i in known],
-            [series.low[i] for i in known],
-            [series.high[i] for i in known],
-            color=colour,
-            alpha=0.12,
-            lw=0,
-        )
+        marker = "o" if len(series.x) < 12 else None
+        axes.plot(series.x, series.y, color=colour, ls=dash, marker=marker, ms=3, lw=1.4, label=series.name)
+        points = zip(series.x, series.low, series.high, series.seeds)
+        known = [(x, low, high) for x, low, high, seeds in points if seeds > 2]
+        if known:
+            axes.fill_between(*zip(*known), color=colour, alpha=0.12, lw=0)
+    _limit(axes, figure)
     if figure.log:
         sizes = sorted({x for series in figure.series for x in series.x})
         axes.set_xscale("log", base=2)
@@ -136,23 +119,23 @@ def _lines(axes, figure: Figure) -> None:
 
 
 def _points(axes, figure: Figure) -> None:
-    for number, series in enumerate(figure.series):
-        marker = MARKERS[number // len(COLOURS) % len(MARKERS)]
-        colour = COLOURS[number % len(COLOURS)]
+    for number, series in coloured(figure):
+        colour, marker = COLOURS[number % len(COLOURS)], "os^D"[number // len(COLOURS) % 4]
+        errors = _errors(series)
         axes.errorbar(
-            series.x,
-            series.y,
-            yerr=_errors(series),
-            fmt=marker,
-            color=colour,
-            ms=5,
-            elinewidth=1,
-            label=series.name,
+            series.x, series.y, yerr=errors, fmt=marker, color=colour, ms=5, elinewidth=1, label=series.name
         )
     axes.set_xlim(left=0)
+    _limit(axes, figure)
 
 
-def _errors(series: Series) -> Sequence[list[float]]:
+def _limit(axes, figure: Figure) -> None:
+    low, high = figure.span
+    margin = 0.06 * (high - low) or 1
+    axes.set_ylim(low - margin, high + margin)
+
+
+def _errors(series: Series) -> tuple[list[float], list[float]]:
     lower = [0.0 if low is None else y - low for y, low in zip(series.y, series.low)]
     upper = [0.0 if high is None else high - y for y, high in zip(series.y, series.high)]
     return lower, upper

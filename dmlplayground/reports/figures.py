@@ -1,18 +1,22 @@
-"""The numbers of every figure, apart from how they are drawn (``drawing`` for files, ``page.js`` for the page)."""
+"""The numbers of every figure. How they are drawn is told elsewhere: ``drawing`` for files, ``page.js`` for the page."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Optional
+from typing import Any, Literal
 
 from ..records import Record
 from . import published
 from .cells import Arena, Cell
 from .statistics import Summary, differences, summary
 
-INTERVAL = "Whiskers and bands: 95 % interval of the mean over seeds; a single run has none."
+INTERVAL = (
+    "Whiskers and bands of the figures: 95 % interval of the mean over seeds. That of two seeds is very wide: "
+    "a whisker may run off the figure, a band is not drawn. A single run has none."
+)
+CURVES = 16  # more than so many are a tangle: then every method's best setting alone
 
 
 @dataclass
@@ -20,20 +24,32 @@ class Series:
     """Points of one name. ``x`` holds numbers, or categories where the figure has bars."""
 
     name: str
+    quoted_for: str = ""  # the series that these published values belong to
     x: list = field(default_factory=list)
     y: list[float] = field(default_factory=list)
-    low: list[Optional[float]] = field(default_factory=list)
-    high: list[Optional[float]] = field(default_factory=list)
-    quoted: bool = False  # published by others
+    low: list[float | None] = field(default_factory=list)
+    high: list[float | None] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
 
-    def add(self, x, measured: Summary, label: str = "") -> None:
+    def add(self, x: Any, measured: Summary, label: str = "") -> None:
         low, high = measured.interval or (None, None)
-        self.x.append(x)
-        self.y.append(measured.mean)
-        self.low.append(low)
-        self.high.append(high)
-        self.labels.append(label or f"{measured.n} seed" + "s" * (measured.n != 1))
+        seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
+        self._append(x, measured.mean, low, high, measured.n, f"{label}, {seeds}" if label else seeds)
+
+    def quote(self, x: Any, cell: Cell) -> None:
+        """Add what was published for such trials, if anything was."""
+        found = published.find(cell.config).get(cell.headline)
+        if found:
+            self._append(x, found.value, None, None, 0, f"quoted: {found.source}")
+
+    def _append(
+        self, x: Any, y: float, low: float | None, high: float | None, seeds: int, label: str
+    ) -> None:
+        for values, value in zip(
+            (self.x, self.y, self.low, self.high, self.seeds, self.labels), (x, y, low, high, seeds, label)
+        ):
+            values.append(value)
 
 
 @dataclass
@@ -44,80 +60,82 @@ class Figure:
     x_label: str
     y_label: str
     series: list[Series]
-    log: bool = False  # the x axis
+    log: bool = False  # the x axis, by powers of two
     note: str = ""
-    reference: Optional[float] = None  # a line drawn across, and what it stands for
+    reference: float | None = None  # a line drawn across, and what it stands for
     reference_label: str = ""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest value to be shown: every mean, and the intervals worth an axis."""
+        values = [value for series in self.series for value in series.y]
+        for series in self.series:
+            for low, high, seeds in zip(series.low, series.high, series.seeds):
+                values += [low, high] if low is not None and seeds > 2 else []
+        return min(values), max(values)
 
 
 def of_arena(arena: Arena) -> list[Figure]:
     """Every figure that the arena has the numbers for."""
-    makers: tuple[Callable[[Arena], Optional[Figure]], ...] = (
-        bars,
-        learning_curves,
-        embedding_size,
-        batch_size,
-        cost,
-        optimism,
-    )
-    return [figure for figure in (maker(arena) for maker in makers) if figure]
+    makers: tuple[Callable[[Arena], Figure | None], ...] = (
+        bars, optimism, learning_curves, cost, embedding_size, batch_size,
+    )  # fmt: skip
+    return [figure for figure in (maker(arena) for maker in makers) if figure] if arena.finished else []
 
 
-def bars(arena: Arena) -> Optional[Figure]:
-    """R@1 of every cell, a colour a backbone; published values beside them."""
-    backbones: dict[str, Series] = {}
-    quoted = Series("published", quoted=True)
+def bars(arena: Arena) -> Figure:
+    """The score of every cell, a colour a backbone, with the published values."""
+    measured: dict[str, Series] = {}
+    quoted: dict[str, Series] = {}
     for cell in arena.finished:
         backbone = cell.config["backbone"]["name"]
-        category = _without_backbone(cell)
-        backbones.setdefault(backbone, Series(backbone)).add(category, cell.scores(cell.primary, "R@1"))
-        quote = published.find(cell.config).get("R@1")
-        if quote:
-            quoted.x.append(category)
-            quoted.y.append(quote.value)
-            quoted.labels.append(f"{backbone}, quoted: {quote.source}")
-    if not backbones:
-        return None
-    untrained = list(arena.untrained("R@1").values())
-    reference = untrained[0].mean if len(untrained) == 1 else None
-    figure = Figure(
+        category = cell.label_without("backbone.name")
+        measured.setdefault(backbone, Series(backbone)).add(category, cell.score)
+        quoted.setdefault(backbone, Series(f"{backbone}, published", backbone)).quote(category, cell)
+    series = [*measured.values(), *(one for one in quoted.values() if one.x)]
+    untrained = list(arena.untrained(arena.headline).values())
+    reference = untrained[0].mean if len(untrained) == 1 and arena.untrained_on == {"test"} else None
+    label = _axis(arena)
+    return Figure(
         "bars",
-        "R@1 by method",
+        f"{arena.headline} by method",
         "bars",
-        f"R@1 ({arena.finished[0].primary}), %",
+        label,
         "",
-        [*backbones.values(), *([quoted] if quoted.x else [])],
+        series,
+        reference=reference,
+        reference_label="untrained",
     )
-    figure.note, figure.reference, figure.reference_label = INTERVAL, reference, "untrained"
-    return figure
 
 
-def _without_backbone(cell: Cell) -> str:
-    return Cell(cell.config, factors={k: v for k, v in cell.factors.items() if k != "backbone.name"}).label
-
-
-def learning_curves(arena: Arena) -> Optional[Figure]:
-    """R@1 after every epoch, mean over seeds (and folds, which are watched on validation classes)."""
-    series = []
-    for cell in arena.finished:
-        curve = Series(cell.label)
-        by_epoch: dict[int, list[tuple[int, float]]] = defaultdict(list)
-        for record in cell.records:
-            for epoch, values in epochs(record, "R@1").items():
-                by_epoch[epoch].append((record.seed, sum(values) / len(values)))
-        for epoch, values in sorted(by_epoch.items()):
-            curve.add(epoch, summary(values))
-        series.append(curve)
-    if not any(len(curve.x) > 1 for curve in series):
+def learning_curves(arena: Arena) -> Figure | None:
+    """The score after every epoch, mean over seeds (and folds, which are watched on validation classes)."""
+    cells = arena.finished if len(arena.finished) <= CURVES else arena.champions()
+    series = [_curve(cell) for cell in cells]
+    if max(len(curve.x) for curve in series) < 2:
         return None
     watched = "validation classes" if arena.protocol == "validated" else "test classes"
+    note = "" if len(cells) == len(arena.finished) else "Every method at its best setting."
     return Figure(
-        "curves", "Learning curves", "lines", "epoch", f"R@1 on {watched}, %", series, note=INTERVAL
+        "curves", "Learning curves", "lines", "epoch", f"{arena.headline} on {watched}, %", series, note=note
     )
+
+
+def _curve(cell: Cell) -> Series:
+    by_epoch: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for record in cell.records:
+        for epoch, values in epochs(record, cell.headline).items():
+            by_epoch[epoch].append((record.seed, sum(values) / len(values)))
+    curve = Series(cell.label)
+    for epoch, pairs in sorted(by_epoch.items()):
+        measured = summary(pairs)
+        if measured:
+            curve.add(epoch, measured)
+    return curve
 
 
 def epochs(record: Record, metric: str) -> dict[int, list[float]]:
-    """A metric's values in percent by epoch: one a fold. Members trained one after another count their epochs on."""
+    """A metric's values in percent by epoch, one a fold."""
     values: dict[int, list[float]] = defaultdict(list)
     for entry in record.epochs:
         if metric in entry.get("metrics", {}):
@@ -125,73 +143,74 @@ def epochs(record: Record, metric: str) -> dict[int, list[float]]:
     return values
 
 
-def position(record: Record, entry: dict) -> int:
+def position(record: Record, entry: dict[str, Any]) -> int:
     """The epoch of an entry, counted on from member to member of an ensemble trained in sequence."""
     return entry.get("member", 0) * record.config["epochs"] + entry["epoch"]
 
 
-def embedding_size(arena: Arena) -> Optional[Figure]:
-    return _against(arena, "embed_dim", "Embedding size", "embedding size")
+def embedding_size(arena: Arena) -> Figure | None:
+    return _against(arena, "embed_dim", "embedding size")
 
 
-def batch_size(arena: Arena) -> Optional[Figure]:
-    return _against(arena, "batch_size", "Batch size", "batch size")
+def batch_size(arena: Arena) -> Figure | None:
+    return _against(arena, "batch_size", "batch size")
 
 
-def _against(arena: Arena, key: str, title: str, x_label: str) -> Optional[Figure]:
-    """R@1 against a size, a line for all that differs otherwise; None where no line would have two points."""
+def _against(arena: Arena, key: str, words: str) -> Figure | None:
+    """The score against a size, a line for all that differs otherwise; None where no line would have two points."""
     lines: dict[str, list[Cell]] = defaultdict(list)
     for cell in arena.finished:
-        others = {factor: value for factor, value in cell.factors.items() if factor != key}
-        lines[Cell(cell.config, factors=others).label].append(cell)
+        lines[cell.label_without(key)].append(cell)
     series = []
     for label, cells in lines.items():
         if len({cell.config[key] for cell in cells}) > 1:
-            cells = sorted(cells, key=lambda cell: cell.config[key])
-            series += _line(label, key, cells)
-    if not series:
-        return None
-    kind = arena.finished[0].primary
-    return Figure(key, title, "lines", x_label, f"R@1 ({kind}), %", series, log=True, note=INTERVAL)
+            series += _line(label, key, sorted(cells, key=lambda cell: cell.config[key]))
+    title = f"{arena.headline} against {words}"
+    return Figure(key, title, "lines", words, _axis(arena), series, log=True) if series else None
 
 
 def _line(label: str, key: str, cells: Iterable[Cell]) -> list[Series]:
-    measured, quoted = Series(label), Series(f"{label}, published", quoted=True)
+    measured, quoted = Series(label), Series(f"{label}, published", label)
     for cell in cells:
-        measured.add(cell.config[key], cell.scores(cell.primary, "R@1"))
-        quote = published.find(cell.config).get("R@1")
-        if quote:
-            quoted.x.append(cell.config[key])
-            quoted.y.append(quote.value)
-            quoted.labels.append("quoted")
+        measured.add(cell.config[key], cell.score)
+        quoted.quote(cell.config[key], cell)
     return [measured, quoted] if quoted.x else [measured]
 
 
-def cost(arena: Arena) -> Optional[Figure]:
-    """R@1 against the wall time of a trial."""
+def cost(arena: Arena) -> Figure | None:
+    """The score against the wall time of a trial."""
+    if len(arena.finished) < 2:
+        return None
     series: dict[str, Series] = {}
     for cell in arena.finished:
         points = series.setdefault(cell.method, Series(cell.method))
-        points.add(cell.seconds.mean, cell.scores(cell.primary, "R@1"), cell.label)
-    if len(arena.finished) < 2:
-        return None
+        points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions))
+    label = "seconds a trial (wall time, evaluation included)"
     return Figure(
-        "cost", "R@1 against training time", "points", "seconds a trial (wall time, evaluation included)",
-        f"R@1 ({arena.finished[0].primary}), %", list(series.values()), note=INTERVAL,
-    )  # fmt: skip
+        "cost",
+        f"{arena.headline} against training time",
+        "points",
+        label,
+        _axis(arena),
+        list(series.values()),
+    )
 
 
-def optimism(arena: Arena) -> Optional[Figure]:
-    """How much of R@1 comes of reporting the best test epoch: best minus last, seed by seed."""
+def optimism(arena: Arena) -> Figure | None:
+    """How much of the score comes of reporting the best test epoch: best minus last, seed by seed."""
     if arena.protocol != "paper":
         return None
     gains = Series("best − last epoch")
     for cell in arena.finished:
-        gap = differences(cell.scores("best", "R@1"), cell.scores("last", "R@1"))
-        gains.add(cell.label, gap)
-    if not gains.x:
-        return None
-    return Figure(
-        "optimism", "Optimism of the best test epoch", "bars", "R@1 at the best test epoch − at the last, points", "", [gains],
-        note="What choosing the epoch on the test set adds. " + INTERVAL,
-    )  # fmt: skip
+        gains.add(
+            cell.label, differences(cell.scores("best", cell.headline), cell.scores("last", cell.headline))
+        )
+    label, note = (
+        f"{arena.headline}, points",
+        "What the same runs gain by reporting their best test epoch instead of their last.",
+    )
+    return Figure("optimism", "Optimism: best test epoch − last", "bars", label, "", [gains], note=note)
+
+
+def _axis(arena: Arena) -> str:
+    return f"{arena.headline} ({arena.finished[0].primary}), %"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Optional
 
 from . import published
 from .cells import Arena, Cell
@@ -21,11 +20,10 @@ class Answer:
 
 def answers(arena: Arena) -> list[Answer]:
     """The questions a reader comes with, answered from the arena's cells; empty where nothing has finished."""
-    cells = champions(arena)
+    cells = arena.champions()
     if not cells:
         return []
-    kind = cells[0].primary
-    scores = [cell.scores(kind, "R@1") for cell in cells]
+    scores = [cell.score for cell in cells]
     top = best(scores)
     chances = against_best(scores)
     return [
@@ -36,26 +34,18 @@ def answers(arena: Arena) -> list[Answer]:
     ]
 
 
-def champions(arena: Arena) -> list[Cell]:
-    """Every method's best cell."""
-    methods: dict[str, list[Cell]] = {}
-    for cell in arena.finished:
-        methods.setdefault(cell.method, []).append(cell)
-    return [cells[best([cell.scores(cell.primary, "R@1") for cell in cells])] for cells in methods.values()]
-
-
 def _winner(arena: Arena, cell: Cell) -> Answer:
-    score = cell.scores(cell.primary, "R@1")
-    details = [f"R@1 {text(score)} % ({cell.primary}), {score.n} seed{'s' * (score.n != 1)}"]
+    score = cell.score
+    details = [f"{cell.headline} {text(score)} ({cell.primary}), {score.n}\u00a0seed{'s' * (score.n != 1)}"]
     if score.interval:
         details.append(f"95 % interval {score.interval[0]:.2f} to {score.interval[1]:.2f}")
-    untrained = arena.untrained("R@1").get(cell.config["backbone"]["name"])
-    if untrained and arena.protocol == "paper":
+    untrained = arena.untrained(cell.headline).get(cell.config["backbone"]["name"])
+    if untrained and arena.untrained_on == {"test"}:
         details.append(f"the untrained network: {untrained.mean:.2f}")
     return Answer("Best method", cell.label, details)
 
 
-def _margin(cells: list[Cell], scores: list, chances: list[Optional[float]], top: int) -> Answer:
+def _margin(cells: list[Cell], scores: list, chances: list[float | None], top: int) -> Answer:
     question = "By how much, beyond the noise?"
     others = sorted((i for i in range(len(cells)) if i != top), key=lambda i: -scores[i].mean)
     if not others:
@@ -65,7 +55,7 @@ def _margin(cells: list[Cell], scores: list, chances: list[Optional[float]], top
     lead = f"{abs(gap):.2f} points {'ahead of' if gap >= 0 else 'behind'} {cells[second].label}"
     level = [i for i in others if chances[i] is not None and chances[i] >= LEVEL]
     untested = [cells[i].method for i in others if chances[i] is None]
-    details = [lead + (f" (p {_p(chances[second])})" if chances[second] is not None else "")]
+    details = [lead + (f" (p\u00a0{_p(chances[second])})" if chances[second] is not None else "")]
     if scores[top].spread is None:
         answer = "Cannot be said: single runs"
     elif level:
@@ -74,38 +64,37 @@ def _margin(cells: list[Cell], scores: list, chances: list[Optional[float]], top
         answer = "Yes" if len(untested) < len(others) else "Cannot be said: the others are single runs"
     if untested and scores[top].spread is not None:
         details.append(f"single runs, not tested: {listing(untested)}")
-    last = max(cells, key=lambda cell: cell.scores(cell.secondary, "R@1").mean)
+    last = max(cells, key=lambda cell: cell.scores(cell.secondary, cell.headline).mean)
     if cells[top].primary == "best" and last is not cells[top]:
-        details.append(f"after the last epoch {last.method} leads with {text(last.scores('last', 'R@1'))}")
+        details.append(
+            f"after the last epoch {last.method} leads with {text(last.scores('last', last.headline))}"
+        )
     return Answer(question, answer, details)
 
 
-def _published(arena: Arena, cell: Cell) -> Answer:
+def _published(arena: Arena, winner: Cell) -> Answer:
     question = "Against what was published?"
-    pairs = [
-        (each, each.scores(each.primary, "R@1").mean - published.find(each.config)["R@1"].value)
-        for each in arena.finished
-        if "R@1" in published.find(each.config)
-    ]
-    if not pairs:
+    gaps = {cell.label: gap for cell in arena.finished if (gap := _against_published(cell)) is not None}
+    if not gaps:
         return Answer(
             question,
             "Nothing published corresponds",
             ["the study's tables are of CUB-200-2011, Cars196 and SOP"],
         )
-    mean = sum(gap for _, gap in pairs) / len(pairs)
-    details = [f"R@1 here minus published, mean of {len(pairs)} cell{'s' * (len(pairs) != 1)}: {mean:+.2f}"]
-    furthest, gap = max(pairs, key=lambda pair: abs(pair[1]))
-    details.append(f"furthest: {furthest.label} {gap:+.2f}")
-    own = published.find(cell.config).get("R@1")
-    if own is None:
+    mean = sum(gaps.values()) / len(gaps)
+    furthest = max(gaps, key=lambda label: abs(gaps[label]))
+    details = [
+        f"{arena.headline} here minus published (quoted), mean of {len(gaps)} row{'s' * (len(gaps) != 1)}: {mean:+.2f}",
+        f"furthest: {furthest} {gaps[furthest]:+.2f}",
+    ]
+    if winner.label not in gaps:
         return Answer(question, f"{mean:+.2f} points on average", details)
-    here = cell.scores(cell.primary, "R@1").mean
-    return Answer(
-        question,
-        f"{here - own.value:+.2f} points for {cell.method}",
-        [f"published {own.value:.1f} (quoted)", *details],
-    )
+    return Answer(question, f"{gaps[winner.label]:+.2f} points for {winner.method}", details)
+
+
+def _against_published(cell: Cell) -> float | None:
+    quote = published.find(cell.config).get(cell.headline)
+    return cell.score.mean - quote.value if quote else None
 
 
 def _cost(arena: Arena, winner: Cell, level: list[Cell]) -> Answer:
@@ -129,4 +118,4 @@ def listing(words: Iterable[str]) -> str:
 
 
 def _p(value: float) -> str:
-    return f"= {value:.2g}" if value >= 0.001 else "< 0.001"
+    return f"=\u00a0{value:.2g}" if value >= 0.001 else "<\u00a00.001"

@@ -1,96 +1,122 @@
-"""Which tables there are, and what stands in them."""
+"""The tables of an arena: who leads, and every score of every cell."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, Optional
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from ..records import Record
 from . import published
 from .cells import Arena, Cell, arenas, name, plain
 from .statistics import Summary, leaders
-from .tables import Column, Difference, Quoted, Row, Seconds, Table
+from .tables import Column, Difference, Row, Seconds, Table
 
-RULE = (
-    "Bold (* in a terminal): the best of the column, and all that are not significantly different from it (Welch's t-test over seeds, "
-    "5 %, Holm's adjustment for many comparisons). A single run is never bold."
-)
 MEANING = {
     "best": "at the best test epoch, as the study reports it: the test set chose the epoch",
     "last": "after the last epoch: nothing was chosen",
     "joined": "the embeddings of all folds' models side by side; validation classes chose the epochs",
     "separate": "the mean over the folds' models, each scored alone; validation classes chose the epochs",
 }
-HEADLINE = ("R@1", "NMI")
-NO_SPREAD = "Figures without ± come from a single run: nothing is known of their spread."
+RULE = (
+    "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
+    "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A single run is never bold."
+)
+SINGLE = "Figures without ± come from a single run: nothing is known of their spread."
+ON_VALIDATION = "The untrained row was measured on validation classes, not on the test half: it cannot be set beside the others."
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column, and what stands in it: of a cell, and of a backbone before training."""
+
+    column: Column
+    of_cell: Callable[[Cell], Any]
+    of_backbone: Callable[[str], Any] = lambda backbone: None
+    ranked: bool = False  # the leaders are bold
 
 
 def leaderboard(
-    records: Iterable[Record], expected: Optional[Iterable[Mapping[str, Any]]] = None
+    records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None
 ) -> list[Table]:
-    """A table for each data set and protocol: mean ± spread over seeds, the untrained network first, then the best first."""
+    """A table for each data set and protocol: the untrained network first, then the best first.
+
+    ``expected`` are the trials that were planned, as ``write`` takes them.
+    """
     return [arena_table(arena) for arena in arenas(records, expected)]
 
 
 def arena_table(arena: Arena) -> Table:
-    metrics = [metric for metric in HEADLINE if metric in arena.metrics] or list(HEADLINE[:1])
+    """Mean ± spread of the headline metrics, beside what was published where anything corresponds."""
     quoted = any(published.find(cell.config) for cell in arena.cells)
-    columns = [
-        Column("method", numeric=False),
-        *(Column(name(key), numeric=False) for key in arena.factors),
-        Column("seeds"),
+    fields = _naming(arena)
+    for metric in dict.fromkeys([arena.headline, "NMI"]):
+        if metric in arena.metrics:
+            fields += _measured(arena, metric)
+            fields += _quoted(metric) if quoted else []
+    fields.append(Field(Column("time", "wall time of a trial, mean over seeds"), _seconds))
+    return _table("leaderboard", "Leaderboard", arena, fields)
+
+
+def scores(arena: Arena) -> Table:
+    """Every metric, in the shape of the study's tables, with the headline's 95 % interval."""
+    which = arena.cells[0].primary
+    fields = _naming(arena)
+    for metric in arena.metrics:
+        fields.append(_score(arena, metric, which, Column(metric, MEANING[which])))
+        if metric == arena.headline:
+            fields.append(
+                Field(Column("95 % interval", f"of the mean of {metric}, by Student's t"), _interval)
+            )
+    return _table("scores", f"All scores ({which})", arena, fields)
+
+
+# --- columns ------------------------------------------------------------------------------------------------------
+
+
+def _naming(arena: Arena) -> list[Field]:
+    backbones = arena.untrained(arena.headline)
+
+    def factor(key: str) -> Field:
+        return Field(
+            Column(name(key), numeric=False),
+            lambda cell: plain(cell.factors[key]),
+            lambda backbone: backbone if key == "backbone.name" else None,
+        )
+
+    return [
+        Field(Column("method", numeric=False), lambda cell: cell.method, lambda backbone: "untrained"),
+        *map(factor, arena.factors),
+        Field(Column("seeds", "with a result"), _seeds, lambda backbone: backbones[backbone].n),
     ]
-    for metric in metrics:
-        columns += [Column(f"{metric} {which}", MEANING[which]) for which in _kinds(arena)]
-        if quoted:
-            columns += [
-                Column(f"{metric} published", "quoted from the study, not measured here"),
-                Column("difference", f"{metric} {_kinds(arena)[0]} minus published"),
-            ]
-    columns.append(Column("time", "wall time of a trial, mean over seeds"))
-    rows = [*_baselines(arena, metrics, quoted), *(_row(cell, metrics, quoted) for cell in arena.cells)]
-    _mark_leaders(arena, columns, rows)
-    return Table(
-        f"leaderboard-{slug(arena.title)}", f"Leaderboard: {arena.title}", columns, rows, _notes(arena, rows)
-    )
 
 
-def _kinds(arena: Arena) -> tuple[str, str]:
+def _measured(arena: Arena, metric: str) -> list[Field]:
     cell = arena.cells[0]
-    return cell.primary, cell.secondary
+    return [
+        _score(arena, metric, which, Column(f"{metric} {which}", MEANING[which]))
+        for which in (cell.primary, cell.secondary)
+    ]
 
 
-def _baselines(arena: Arena, metrics: list[str], quoted: bool) -> list[Row]:
-    by_metric = {metric: arena.untrained(metric) for metric in metrics}
-    rows = []
-    for backbone in by_metric[metrics[0]]:
-        values: list[Any] = [
-            "untrained",
-            *(backbone if key == "backbone.name" else None for key in arena.factors),
-        ]
-        values.append(by_metric[metrics[0]][backbone].n)
-        for metric in metrics:
-            found = by_metric[metric].get(backbone)
-            values += [found, found, *([None, None] if quoted else [])]
-        rows.append(Row([*values, None], kind="baseline"))
-    return rows
+def _score(arena: Arena, metric: str, which: str, column: Column) -> Field:
+    before = arena.untrained(metric)
+    return Field(column, lambda cell: cell.scores(which, metric), before.get, ranked=True)
 
 
-def _row(cell: Cell, metrics: list[str], quoted: bool) -> Row:
-    values: list[Any] = [cell.method, *(plain(value) for value in cell.factors.values()), _seeds(cell)]
-    for metric in metrics:
-        primary = cell.scores(cell.primary, metric)
-        values += [primary, cell.scores(cell.secondary, metric)]
-        if quoted:
-            values += _against(primary, published.find(cell.config).get(metric))
-    seconds = cell.seconds
-    values.append(Seconds(seconds.mean) if seconds else None)
-    return Row(values, kind="" if cell.records else "incomplete", cell=cell.key)
+def _quoted(metric: str) -> list[Field]:
+    def quote(cell: Cell) -> Any:
+        return published.find(cell.config).get(metric)
 
+    def difference(cell: Cell) -> Any:
+        measured = cell.scores(cell.primary, metric)
+        return Difference(measured.mean - quote(cell).value) if measured and quote(cell) else None
 
-def _against(measured: Optional[Summary], quote: Optional[Quoted]) -> list[Any]:
-    return [quote, Difference(measured.mean - quote.value) if measured and quote else None]
+    return [
+        Field(Column(f"{metric} published", "quoted from the study, not measured here"), quote),
+        Field(Column("difference", f"{metric} measured minus published"), difference),
+    ]
 
 
 def _seeds(cell: Cell) -> Any:
@@ -103,36 +129,47 @@ def _seeds(cell: Cell) -> Any:
     )
 
 
-def _mark_leaders(arena: Arena, columns: list[Column], rows: list[Row]) -> None:
-    ranked = [row for row in rows if row.kind != "baseline"]
-    for index, column in enumerate(columns):
-        if column.name.split(" ")[-1] in MEANING:
-            for place in leaders([row.values[index] for row in ranked]):
-                ranked[place].bold.add(index)
+def _seconds(cell: Cell) -> Any:
+    return Seconds(cell.seconds.mean) if cell.seconds else None
 
 
-def _notes(arena: Arena, rows: list[Row]) -> list[str]:
-    kinds = _kinds(arena)
-    notes = [
-        f"Percent, mean ± sample standard deviation over seeds. {kind}: {MEANING[kind]}." for kind in kinds
+def _interval(cell: Cell) -> Any:
+    interval = cell.score.interval if cell.score else None
+    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else None
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
+    backbones = arena.untrained(arena.headline)
+    baselines = [
+        Row([field.of_backbone(backbone) for field in fields], kind="baseline") for backbone in backbones
     ]
-    notes[1] = notes[1].partition(". ")[2]
-    notes.append(RULE)
-    if any(isinstance(value, Summary) and value.n == 1 for row in rows for value in row.values):
-        notes.append(NO_SPREAD)
-    measured_on = {
-        r.results["untrained"].get("measured_on")
-        for cell in arena.finished
-        for r in cell.records
-        if r.results.get("untrained")
-    }
-    if measured_on - {"test"}:
-        notes.append(
-            "The untrained row was measured on validation classes, not on the test half: it cannot be set beside the others."
+    rows = [
+        Row(
+            [field.of_cell(cell) for field in fields],
+            kind="" if cell.records else "incomplete",
+            cell=cell.key,
         )
-    notes += published.notes(cell.config for cell in arena.cells)
-    return notes
+        for cell in arena.cells
+    ]
+    for index, field in enumerate(fields):
+        if field.ranked:
+            for place in leaders([row.values[index] for row in rows]):
+                rows[place].bold.add(index)
+    return Table(
+        kind, title, arena.title, [field.column for field in fields], [*baselines, *rows], _notes(arena)
+    )
 
 
-def slug(title: str) -> str:
-    return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
+def _notes(arena: Arena) -> list[str]:
+    first = arena.cells[0]
+    notes = ["Percent, mean ± sample standard deviation over seeds."]
+    notes += [f"{which}: {MEANING[which]}." for which in (first.primary, first.secondary)]
+    notes.append(RULE)
+    if any(len(cell.records) == 1 for cell in arena.cells):
+        notes.append(SINGLE)
+    if arena.untrained_on - {"test"}:
+        notes.append(ON_VALIDATION)
+    return notes + published.notes(cell.config for cell in arena.cells)

@@ -2,6 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const dialog = document.getElementById("trial");
 const tip = document.getElementById("tip");
+let clips = 0;
 const COLOURS = 8, DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 
 // --- elements -------------------------------------------------------------------------------------------------------
@@ -45,20 +46,22 @@ function hideTip() { tip.hidden = true; }
 
 // --- charts: the same figures as the files beside this page, drawn for the width there is -----------------------------
 
+// Round values from low to high, as [value, label]; all labels have the same number of decimals.
 function ticks(low, high, count) {
   const raw = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step * 1.001)));
   const found = [];
-  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-6; value += step) found.push(Number(value.toPrecision(10)));
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-6; i += 1) found.push([i * step, (i * step).toFixed(decimals)]);
   return found;
 }
 
 function colouring(series) {
-  let index = -1;
+  const measured = series.filter((one) => !one.quoted_for).map((one) => one.name);
   return series.map((one) => {
-    if (!one.quoted || index < 0) index += 1;
-    return { colour: `var(--c${index % COLOURS})`, dash: one.quoted ? "2 3" : DASHES[Math.floor(index / COLOURS) % DASHES.length] };
+    const index = measured.indexOf(one.quoted_for || one.name);
+    return { index, colour: `var(--c${index % COLOURS})`, dash: one.quoted_for ? "2 3" : DASHES[Math.floor(index / COLOURS) % DASHES.length] };
   });
 }
 
@@ -66,10 +69,10 @@ function draw(place, figure) {
   place.replaceChildren();
   const width = Math.max(240, place.clientWidth || 480);
   const styles = colouring(figure.series);
-  const svg = shape(place, "svg", { role: "img", "aria-label": `${figure.title}: ${figure.y_label} against ${figure.x_label}` });
-  const height = { bars: drawBars, lines: drawPlane, points: drawPlane }[figure.kind](svg, figure, styles, width);
+  const svg = shape(place, "svg", { role: "img", "aria-label": figure.title });
+  const height = { bars: drawBars, lines: drawPlane, points: drawPlane, map: drawMap }[figure.kind](svg, figure, styles, width);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  if (figure.series.length > 1 || figure.reference !== null) place.append(legend(figure, styles, svg));
+  if (figure.series.length > 1 || figure.reference != null) place.append(legend(figure, styles, svg));
 }
 
 function legend(figure, styles, svg) {
@@ -78,7 +81,7 @@ function legend(figure, styles, svg) {
     const key = element("span", { tabindex: 0 });
     const mark = shape(key, "svg", { viewBox: "0 0 22 10" });
     if (figure.kind === "bars") {
-      if (series.quoted) diamond(mark, 11, 5, {});
+      if (series.quoted_for) diamond(mark, 11, 5, {});
       else shape(mark, "rect", { x: 4, y: 0, width: 14, height: 10, fill: styles[index].colour });
     } else if (figure.kind === "lines") shape(mark, "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: styles[index].colour, "stroke-width": 2, "stroke-dasharray": styles[index].dash });
     else shape(mark, "circle", { cx: 11, cy: 5, r: 4.5, fill: styles[index].colour });
@@ -87,7 +90,7 @@ function legend(figure, styles, svg) {
     for (const [kind, on] of [["mouseenter", true], ["mouseleave", false], ["focus", true], ["blur", false]]) key.addEventListener(kind, () => fade(on));
     box.append(key);
   });
-  if (figure.reference !== null) {
+  if (figure.reference != null) {
     const key = element("span");
     shape(shape(key, "svg", { viewBox: "0 0 22 10" }), "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
     key.append(`${figure.reference_label} (${number(figure.reference)})`);
@@ -101,7 +104,7 @@ function diamond(parent, x, y, attributes) {
 }
 
 function describe(series, i) {
-  const interval = series.low[i] === null || series.low[i] === undefined ? "" : `\n95 % interval ${number(series.low[i])} to ${number(series.high[i])}`;
+  const interval = series.low[i] == null ? "" : `\n95 % interval ${number(series.low[i])} to ${number(series.high[i])}`;
   return `${series.name}\n${number(series.y[i])}${interval}${series.labels[i] ? `\n${series.labels[i]}` : ""}`;
 }
 
@@ -112,39 +115,44 @@ function hover(mark, text) {
 }
 
 function drawBars(svg, figure, styles, width) {
-  const measured = figure.series.map((series, index) => [series, index]).filter(([series]) => !series.quoted);
-  const categories = [...new Set(measured.flatMap(([series]) => series.x))];
+  const categories = [...new Set(figure.series.flatMap((series) => series.x))];
+  const count = figure.series.filter((series) => !series.quoted_for).length;
   const left = Math.min(width * 0.42, 12 + 6.6 * Math.max(...categories.map((name) => name.length)));
-  const row = measured.length > 1 ? 14 * measured.length + 8 : 24;
+  const row = count > 1 ? 14 * count + 8 : 24;
+  const thick = (row - 8) / count;
   const [top, bottom, right] = [6, 40, 46];
   const height = top + row * categories.length + bottom;
-  const values = figure.series.flatMap((series) => [...series.y, ...series.low, ...series.high]).filter((value) => value !== null && value !== undefined);
-  const [low, high] = [Math.min(0, ...values), Math.max(1e-9, ...values)];
-  const x = (value) => left + ((value - low) / (high - low)) * (width - left - right);
-  for (const value of ticks(low, high, Math.max(2, Math.floor((width - left) / 80)))) {
+  const [low, high] = [Math.min(0, figure.span[0]), Math.max(1e-9, figure.span[1])];
+  const x = (value) => left + ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (width - left - right);
+  const middle = (category, index) => top + row * categories.indexOf(category) + 4 + thick * (index + 0.5);
+  for (const [value, label] of ticks(low, high, Math.max(2, Math.floor((width - left) / 80)))) {
     shape(svg, "line", { class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - bottom });
-    shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, number(value));
+    shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, label);
   }
-  const place = (category) => top + row * categories.indexOf(category) + row / 2;
-  for (const category of categories) {
-    const fits = Math.floor((left - 8) / 6.3);
-    shape(svg, "text", { x: left - 7, y: place(category) + 4, "text-anchor": "end" }, category.length > fits ? `${category.slice(0, fits - 1)}…` : category);
-  }
-  const thick = (row - 8) / measured.length;
-  measured.forEach(([series, index], number_) => series.x.forEach((category, i) => {
+  const fits = Math.floor((left - 8) / 6.3);
+  categories.forEach((category, i) => shape(svg, "text", { x: left - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, category.length > fits ? `${category.slice(0, fits - 1)}…` : category));
+  figure.series.forEach((series, index) => series.x.forEach((category, i) => {
     const group = shape(svg, "g", { class: "mark", "data-series": index });
-    const y = place(category) - (row - 8) / 2 + number_ * thick;
-    shape(group, "rect", { x: Math.min(x(0), x(series.y[i])), y: y + 1, width: Math.abs(x(series.y[i]) - x(0)), height: thick - 2, fill: styles[index].colour, rx: 1.5 });
-    if (series.low[i] !== null) shape(group, "path", { d: `M${x(series.low[i])} ${y + thick / 2}H${x(series.high[i])}M${x(series.low[i])} ${y + thick / 2 - 3}v6M${x(series.high[i])} ${y + thick / 2 - 3}v6`, stroke: "var(--ink)", fill: "none" });
-    const end = Math.max(series.high[i] ?? series.y[i], series.y[i]);
-    shape(group, "text", { x: x(end) + 5, y: y + thick / 2 + 4 }, series.y[i].toFixed(1));
+    const y = middle(category, styles[index].index);
+    if (series.quoted_for) diamond(group, x(series.y[i]), y, {});
+    else bar(group, series, i, x, y, thick, styles[index].colour);
     hover(group, `${category}\n${describe(series, i)}`);
   }));
-  figure.series.forEach((series, index) => series.quoted && series.x.forEach((category, i) =>
-    hover(diamond(svg, x(series.y[i]), place(category), { class: "mark", "data-series": index }), `${category}\n${describe(series, i)}`)));
-  if (figure.reference !== null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
+  if (figure.reference != null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
   shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
   return height;
+}
+
+function bar(group, series, i, x, y, thick, colour) {
+  const [from, to] = [x(0), x(series.y[i])].sort((a, b) => a - b);
+  shape(group, "rect", { x: from, y: y - thick / 2 + 1, width: to - from, height: thick - 2, fill: colour, rx: 1.5 });
+  let end = to;
+  if (series.low[i] !== null) {
+    const [low, high] = [x(series.low[i]), x(series.high[i])];
+    shape(group, "path", { d: `M${low} ${y}H${high}M${low} ${y - 3}v6M${high} ${y - 3}v6`, stroke: "var(--ink)", fill: "none" });
+    end = Math.max(end, high);
+  }
+  shape(group, "text", { x: end + 5, y: y + 4 }, series.y[i].toFixed(1));
 }
 
 function drawPlane(svg, figure, styles, width) {
@@ -152,45 +160,61 @@ function drawPlane(svg, figure, styles, width) {
   const [left, right, top, bottom] = [figure.y_label ? 52 : 42, 14, 8, figure.x_label ? 40 : 24];
   const scale = figure.log ? Math.log2 : (value) => value;
   const xs = figure.series.flatMap((series) => series.x).map(scale);
-  const ys = figure.series.flatMap((series) => [...series.y, ...(series.low || []), ...(series.high || [])]).filter((value) => value !== null && value !== undefined);
-  let [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  let [x0, x1, [y0, y1]] = [Math.min(...xs), Math.max(...xs), figure.span];
   if (figure.kind === "points") [x0, x1] = [0, x1 * 1.05];
   const margin = (y1 - y0) * 0.05 || Math.abs(y1) * 0.1 || 1;
   [y0, y1] = [y0 >= 0 ? Math.max(0, y0 - margin) : y0 - margin, y1 + margin];
   const x = (value) => left + ((scale(value) - x0) / (x1 - x0 || 1)) * (width - left - right);
   const y = (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom);
-  for (const value of ticks(y0, y1, 5)) {
+  for (const [value, label] of ticks(y0, y1, 5)) {
     shape(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) });
-    shape(svg, "text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, number(value));
+    shape(svg, "text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, label);
   }
-  const marks = figure.log ? [...new Set(figure.series.flatMap((series) => series.x))] : ticks(x0, x1, Math.max(2, Math.floor(width / 80)));
-  for (const value of marks) shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, number(value));
+  const marks = figure.log ? [...new Set(figure.series.flatMap((series) => series.x))].map((value) => [value, value]) : ticks(x0, x1, Math.max(2, Math.floor(width / 60)));
+  for (const [value, label] of marks) shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, label);
   shape(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
   if (figure.x_label) shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
   if (figure.y_label) shape(svg, "text", { transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, figure.y_label);
-  figure.series.forEach((series, index) => (figure.kind === "lines" ? drawLine : drawDots)(svg, series, index, styles[index], x, y));
+  const clip = `clip${(clips += 1)}`; // an interval of two seeds may be far wider than the figure
+  shape(shape(svg, "clipPath", { id: clip }), "rect", { x: left - 4, y: top - 4, width: width - left - right + 8, height: height - top - bottom + 8 });
+  const inner = shape(svg, "g", { "clip-path": `url(#${clip})` });
+  figure.series.forEach((series, index) => (figure.kind === "lines" ? drawLine : drawDots)(inner, series, index, styles[index], x, y));
   nearest(svg, figure, x, y, width, height);
   return height;
 }
 
-function drawLine(svg, series, index, style, x, y) {
-  const group = shape(svg, "g", { class: "mark", "data-series": index });
-  const known = series.x.map((_, i) => i).filter((i) => series.low && series.low[i] !== null && series.low[i] !== undefined);
+function drawLine(parent, series, index, style, x, y) {
+  const group = shape(parent, "g", { class: "mark", "data-series": index });
+  const known = series.x.map((_, i) => i).filter((i) => series.low[i] != null && series.seeds[i] > 2);
   if (known.length > 1) {
     const upper = known.map((i) => `${x(series.x[i])} ${y(series.high[i])}`), lower = known.map((i) => `${x(series.x[i])} ${y(series.low[i])}`).reverse();
     shape(group, "path", { d: `M${upper.concat(lower).join("L")}Z`, fill: style.colour, opacity: 0.1 });
   }
   const points = series.x.map((value, i) => `${x(value)} ${y(series.y[i])}`);
   shape(group, "path", { d: `M${points.join("L")}`, fill: "none", stroke: style.colour, "stroke-width": 1.8, "stroke-dasharray": style.dash });
-  if (series.x.length < 12 || series.quoted) series.x.forEach((value, i) => shape(group, "circle", { cx: x(value), cy: y(series.y[i]), r: 2.6, fill: series.quoted ? "var(--ground)" : style.colour, stroke: style.colour }));
+  if (series.x.length < 12) series.x.forEach((value, i) => shape(group, "circle", { cx: x(value), cy: y(series.y[i]), r: 2.6, fill: series.quoted_for ? "var(--ground)" : style.colour, stroke: style.colour }));
 }
 
-function drawDots(svg, series, index, style, x, y) {
-  const group = shape(svg, "g", { class: "mark", "data-series": index });
+function drawDots(parent, series, index, style, x, y) {
+  const group = shape(parent, "g", { class: "mark", "data-series": index });
   series.x.forEach((value, i) => {
     if (series.low[i] !== null) shape(group, "line", { x1: x(value), x2: x(value), y1: y(series.low[i]), y2: y(series.high[i]), stroke: style.colour });
     shape(group, "circle", { cx: x(value), cy: y(series.y[i]), r: 5, fill: style.colour });
   });
+}
+
+function drawMap(svg, figure, styles, width) {
+  const [xs, ys] = ["x", "y"].map((axis) => figure.series.flatMap((series) => series[axis]));
+  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const scale = (width - 12) / (x1 - x0 || 1);
+  const height = Math.min(width, Math.max(width * 0.5, (y1 - y0) * scale + 12));
+  const unit = Math.min(scale, (height - 12) / (y1 - y0 || 1));
+  figure.series.forEach((series, index) => {
+    const group = shape(svg, "g", { class: "mark", "data-series": index, fill: styles[index].colour });
+    series.x.forEach((value, i) => shape(group, "circle", { cx: width / 2 + (value - (x0 + x1) / 2) * unit, cy: height / 2 - (series.y[i] - (y0 + y1) / 2) * unit, r: 3.2, opacity: 0.8 }));
+    hover(group, series.name);
+  });
+  return height;
 }
 
 function nearest(svg, figure, x, y, width, height) {
@@ -271,15 +295,16 @@ function listTrials() {
 }
 
 function pairsTable(pairs) {
-  const table = element("table");
-  for (const [key, value] of pairs) table.insertRow().append(element("th", { scope: "row" }, key), element("td", {}, typeof value === "string" ? value : JSON.stringify(value)));
+  const table = element("table"), body = table.createTBody();
+  for (const [key, value] of pairs) body.insertRow().append(element("th", { scope: "row" }, key), element("td", {}, typeof value === "string" ? value : JSON.stringify(value)));
   return table;
 }
 
 function scoresTable(scores) {
-  const names = Object.keys(scores), table = element("table"), head = table.createTHead().insertRow();
-  head.append(element("th"), ...names.map((name) => element("th", { class: "num" }, name)));
-  for (const metric of Object.keys(scores[names[0]])) table.insertRow().append(element("th", { scope: "row" }, metric), ...names.map((name) => element("td", { class: "num" }, number(100 * scores[name][metric]))));
+  const table = element("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+  const metrics = Object.keys(Object.values(scores)[0]);
+  head.append(element("th"), ...metrics.map((metric) => element("th", { class: "num" }, metric)));
+  for (const [name, values] of Object.entries(scores)) body.insertRow().append(element("th", { scope: "row" }, name), ...metrics.map((metric) => element("td", { class: "num" }, (100 * values[metric]).toFixed(2))));
   return element("div", { class: "scroll" }, table);
 }
 
@@ -288,7 +313,8 @@ function curvesOf(trial) {
   for (const [quantity, folds] of Object.entries(trial.curves)) {
     const place = element("div", { class: "chart" });
     const series = Object.entries(folds).map(([name, points]) => ({ name, x: points.map((p) => p[0]), y: points.map((p) => p[1]), low: [], high: [], labels: [] }));
-    place.figure = { title: quantity, kind: "lines", x_label: "", y_label: "", series, log: false, reference: null };
+    const values = series.flatMap((one) => one.y);
+    place.figure = { title: quantity, kind: "lines", x_label: "", y_label: "", series, log: false, span: [Math.min(...values), Math.max(...values)] };
     grid.append(element("figure", {}, element("figcaption", {}, quantity.replaceAll("_", " ")), place));
   }
   return grid;
@@ -302,6 +328,7 @@ function showTrial(cell, trial) {
   const seeds = element("p", { class: "seeds" }, ...cell.trials.map((one) => element("a", { href: `#${encodeURIComponent(one.id)}`, ...(one === trial ? { "aria-current": "true" } : {}) }, `seed ${one.seed}`)));
   const parts = [close, element("h2", {}, cell.label), element("p", { class: "note" }, `${cell.arena} · ${trial.id} · `, element("span", { class: trial.status }, trial.status)), seeds];
   if (trial.reason) parts.push(element("pre", {}, trial.reason));
+  if (trial.traceback) parts.push(element("details", {}, element("summary", {}, "Traceback"), element("pre", {}, trial.traceback)));
   if (trial.scores) parts.push(heading("Scores, %"), scoresTable(trial.scores));
   if (trial.curves) parts.push(heading("Curves and health, by epoch"), curvesOf(trial));
   parts.push(heading("Run it again"), element("pre", {}, `dmlplayground train ${data.store}/${trial.id}/trial.json --store ${data.store}`));
@@ -331,6 +358,7 @@ document.addEventListener("click", (event) => {
 dialog.addEventListener("close", () => { hideTip(); if (location.hash) history.replaceState(null, "", location.pathname + location.search); });
 dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 addEventListener("hashchange", openFromAddress);
+document.querySelectorAll("details.pictures").forEach((one) => one.addEventListener("toggle", () => one.querySelectorAll("[data-figure]").forEach((place) => draw(place, data.figures[place.dataset.figure]))));
 let pending;
 addEventListener("resize", () => { clearTimeout(pending); pending = setTimeout(drawAll, 120); });
 

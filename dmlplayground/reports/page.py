@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..records import Record
-from .cells import Arena, Cell, Problem, flatten
-from .figures import Figure, position
+from . import drilldown, pictures
+from .cells import Arena
+from .figures import INTERVAL, Figure
 from .glance import Answer
+from .pictures import Picture
 from .statistics import Summary
-from .tables import Quoted, Seconds, Table, text
-
-CURVES = ("R@1", "NMI")
+from .tables import Column, Quoted, Row, Seconds, Table, text
 
 
 @dataclass
@@ -25,27 +24,28 @@ class Section:
 
     arena: Arena
     answers: list[Answer]
-    tables: list[Table]
+    tables: list[Table]  # the first is the one to see first
     figures: list[Figure]
+    pictures: list[Picture]
 
 
 @dataclass
 class Page:
     title: str
     about: str
-    store: str
+    store: str  # as it stands in the commands
     sections: list[Section]
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def render(page: Page) -> str:
     here = Path(__file__).parent
-    body = [
-        _header(page),
-        *(_section(section, number) for number, section in enumerate(page.sections)),
-        _trials(page),
-    ]
-    content = {"store": page.store, "figures": _figures(page.sections), "cells": _cells(page.sections)}
+    sections = "".join(_section(section, number) for number, section in enumerate(page.sections))
+    content = {
+        "store": page.store,
+        "figures": dict(_drawn(page.sections)),
+        "cells": drilldown.cells(section.arena for section in page.sections),
+    }
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +57,7 @@ def render(page: Page) -> str:
 </head>
 <body>
 <main>
-{"".join(body)}
+{_header(page)}{sections}{TRIALS}
 </main>
 <dialog id="trial"></dialog>
 <div id="tip" role="status" hidden></div>
@@ -69,70 +69,134 @@ def render(page: Page) -> str:
 """
 
 
+TRIALS = """
+<section class="screen"><h2>Trials</h2>
+<p>Every trial with its configuration, curves and health; choose one to open it.</p>
+<p><input type="search" id="filter" placeholder="filter, for instance: npairs failed" aria-label="filter the trials"></p>
+<div class="scroll"><table id="trials" class="sortable"></table></div>
+</section>"""
+
+
 def escape(content: Any) -> str:
     return html.escape(str(content))
 
 
 def embedded(content: Any) -> str:
     """JSON that cannot end its script element, whatever a record says."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def _drawn(sections: Iterable[Section]) -> Iterable[tuple[str, dict[str, Any]]]:
+    for number, section in enumerate(sections):
+        for figure in section.figures:
+            yield f"{number}-{figure.name}", drilldown.rounded({**asdict(figure), "span": figure.span})
+        for index, picture in enumerate(section.pictures):
+            yield f"{number}-map{index}", drilldown.rounded(pictures.flat_map(picture))
 
 
 def _header(page: Page) -> str:
-    about = f"<p class=about>{escape(page.about)}</p>" if page.about else ""
-    notes = "".join(f"<p class=warning>{escape(note)}</p>" for note in page.notes)
-    return f"<header><h1>{escape(page.title)}</h1>{about}{notes}</header>"
+    about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
+    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
+    return f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
 
 
 def _section(section: Section, number: int) -> str:
-    cards = "".join(
-        f"<div class=card><h3>{escape(one.question)}</h3><p class=answer>{escape(one.answer)}</p>"
-        + "".join(f"<p>{escape(detail)}</p>" for detail in one.details)
-        + "</div>"
-        for one in section.answers
+    leaderboard, *others = _without_repetition(section.tables)
+    return (
+        f"<section><h2>{escape(section.arena.title)}</h2>"
+        f'<div class="cards">{"".join(map(_card, section.answers))}</div>'
+        f"{table_html(leaderboard)}{_figures(section.figures, number)}{_pictures(section.pictures, number)}"
+        f"{''.join(map(table_html, others))}</section>"
     )
+
+
+def _without_repetition(tables: list[Table]) -> Iterable[Table]:
+    """The same tables, with every note at its first place alone."""
+    said: set[str] = set()
+    for table in tables:
+        yield replace(table, notes=[note for note in table.notes if note not in said])
+        said.update(table.notes)
+
+
+def _card(answer: Answer) -> str:
+    details = "".join(f"<p>{escape(detail)}</p>" for detail in answer.details)
+    return f'<div class="card"><h3>{escape(answer.question)}</h3><p class="answer">{escape(answer.answer)}</p>{details}</div>'
+
+
+def _figures(figures: Iterable[Figure], number: int) -> str:
     charts = "".join(
-        f'<figure><figcaption>{escape(figure.title)}</figcaption><div class=chart data-figure="{number}-{figure.name}"></div>'
-        f"<p class=note>{escape(figure.note)}</p></figure>"
-        for figure in section.figures
+        f'<figure><figcaption>{escape(figure.title)}</figcaption><div class="chart" data-figure="{number}-{figure.name}">'
+        f'</div><p class="note">{escape(figure.note)}</p></figure>'
+        for figure in figures
+    )
+    return f'<div class="figures">{charts}</div><p class="note">{escape(INTERVAL)}</p>' if charts else ""
+
+
+# --- pictures -----------------------------------------------------------------------------------------------------
+
+STRIPS = "Queries drawn at random, each followed by its nearest neighbours: right (✓) and wrong (✗)."
+MAP = "Test images of {classes} classes drawn at random, on the two principal components of their embeddings ({share:.0%} of the variance)."
+
+
+def _pictures(found: list[Picture], number: int) -> str:
+    if not found:
+        return ""
+    parts = "".join(
+        _picture(picture, f"{number}-map{index}", index == 0) for index, picture in enumerate(found)
     )
     return (
-        f"<section><h2>{escape(section.arena.title)}</h2><div class=cards>{cards}</div>"
-        f"{''.join(table_html(table) for table in section.tables)}<div class=figures>{charts}</div></section>"
+        '<div class="block"><h3>What the embeddings look like</h3><p class="note">Every method at its best setting, '
+        f"the seed nearest to the mean. {STRIPS}</p>{parts}</div>"
     )
+
+
+def _picture(picture: Picture, key: str, opened: bool) -> str:
+    about = MAP.format(classes=len(picture.content["map_names"]), share=picture.content["share"])
+    return (
+        f'<details class="pictures"{" open" * opened}><summary>{escape(picture.label)} <span class="soft">seed {picture.seed}'
+        f'</span></summary><div class="looks">{pictures.strips(picture)}<figure><div class="chart" data-figure="{key}"></div>'
+        f'<p class="note">{escape(about)}</p></figure></div></details>'
+    )
+
+
+# --- tables -------------------------------------------------------------------------------------------------------
 
 
 def table_html(table: Table) -> str:
-    heads = "".join(
-        f'<th scope=col class="{"num" if column.numeric else ""}" title="{escape(column.about)}">'
-        f"<button type=button>{escape(column.name)}</button></th>"
-        for column in table.columns
-    )
+    heads = "".join(map(_head_html, table.columns))
     rows = "".join(_row_html(table, row) for row in table.rows)
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     return (
-        f'<div class=block><h3>{escape(table.title)}</h3><div class=scroll><table class="sortable ranking" id="{table.name}">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div><ul class=notes>{notes}</ul></div>"
+        f'<div class="block"><h3>{escape(table.title)}</h3><div class="scroll">'
+        f'<table class="sortable ranking" id="{table.name}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        f'</div><ul class="notes">{notes}</ul></div>'
     )
 
 
-def _row_html(table: Table, row) -> str:
-    cells = []
-    for index, (value, column) in enumerate(zip(row.values, table.columns)):
-        shown = escape(text(value))
-        if index in row.bold:
-            shown = f"<strong>{shown}</strong>"
-        if index == 0 and row.cell:
-            shown = f'<a href="#" data-cell="{escape(row.cell)}">{shown}</a>'
-        tag = "th scope=row" if index == 0 else "td"
-        classes = " ".join(["num"] * column.numeric + ["quoted"] * isinstance(value, Quoted))
-        key = sort_key(value)
-        cells.append(
-            f'<{tag} class="{classes}" data-label="{escape(column.name)}" data-key="{escape(key)}" title="{escape(_hover(value))}">'
-            f"{shown}</{tag[:2]}>"
-        )
+def _head_html(column: Column) -> str:
+    kind = ' class="num"' if column.numeric else ""
+    about = f' title="{escape(column.about)}"' if column.about else ""
+    return f'<th scope="col"{kind}{about}><button type="button">{escape(column.name)}</button></th>'
+
+
+def _row_html(table: Table, row: Row) -> str:
+    cells = [_cell_html(row, index, column) for index, column in enumerate(table.columns)]
     return f'<tr class="{row.kind}">{"".join(cells)}</tr>'
+
+
+def _cell_html(row: Row, index: int, column: Column) -> str:
+    value = row.values[index]
+    shown = escape(text(value))
+    if index in row.bold:
+        shown = f"<strong>{shown}</strong>"
+    if index == 0 and row.cell:
+        shown = f'<a href="#" data-cell="{escape(row.cell)}">{shown}</a>'
+    classes = " ".join(["num"] * column.numeric + ["quoted"] * isinstance(value, Quoted))
+    hover = f' title="{escape(_hover(value))}"' if _hover(value) else ""
+    attributes = (
+        f'class="{classes}" data-label="{escape(column.name)}" data-key="{escape(sort_key(value))}"{hover}'
+    )
+    return f'<th scope="row" {attributes}>{shown}</th>' if index == 0 else f"<td {attributes}>{shown}</td>"
 
 
 def sort_key(value: Any) -> Any:
@@ -150,90 +214,3 @@ def _hover(value: Any) -> str:
     if isinstance(value, Quoted):
         return f"quoted: {value.source}" + (f"; doubtful: {value.doubt}" if value.doubt else "")
     return f"{value.value:.1f} s" if isinstance(value, Seconds) else ""
-
-
-def _trials(page: Page) -> str:
-    return (
-        "<section><h2>Trials</h2><p>Every trial with its configuration, curves and health; choose one to open it.</p>"
-        "<p><input type=search id=filter placeholder='filter, for instance npairs failed' aria-label='filter the trials'></p>"
-        "<div class=scroll><table id=trials class=sortable></table></div></section>"
-    )
-
-
-# --- data for page.js ---------------------------------------------------------------------------------------------
-
-
-def _figures(sections: Iterable[Section]) -> dict[str, Any]:
-    return {
-        f"{number}-{figure.name}": rounded(asdict(figure))
-        for number, section in enumerate(sections)
-        for figure in section.figures
-    }
-
-
-def _cells(sections: Iterable[Section]) -> list[dict[str, Any]]:
-    return [_cell(cell, section.arena) for section in sections for cell in section.arena.cells]
-
-
-def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
-    trials = [
-        *(_finished(record) for record in cell.records),
-        *(_problem(problem) for problem in cell.problems),
-    ]
-    config = {key: value for key, value in flatten(cell.config).items() if key != "seed"}
-    return {
-        "key": cell.key, "label": cell.label, "arena": arena.title, "config": config, "factors": list(cell.factors),
-        "trials": sorted(trials, key=lambda trial: trial["seed"]),
-    }  # fmt: skip
-
-
-def _finished(record: Record) -> dict[str, Any]:
-    shown = {which: outcome for which, outcome in record.results.items() if which != "untrained"}
-    scores = {}
-    for which, outcome in shown.items():
-        for number, one in enumerate(outcome if isinstance(outcome, list) else [outcome]):
-            scores[f"{which} {number}" if isinstance(outcome, list) else which] = one["metrics"]
-    return {**_trial(record), "scores": rounded(scores), "curves": rounded(_curves(record))}
-
-
-def _trial(record: Record) -> dict[str, Any]:
-    return {
-        "id": record.id, "seed": record.seed, "status": record.status, "seconds": round(record.seconds, 1), "started": record.started,
-        "versions": record.versions, "machine": record.machine, "data": record.data,
-    }  # fmt: skip
-
-
-def _problem(problem: Problem) -> dict[str, Any]:
-    return {
-        "id": problem.id,
-        "seed": problem.config["seed"],
-        "status": problem.status,
-        "reason": problem.reason,
-    }
-
-
-def _curves(record: Record) -> dict[str, dict[str, list]]:
-    """Every quantity's values by epoch: name -> fold -> points."""
-    curves: dict[str, dict[str, list]] = {}
-    for entry in record.epochs:
-        found = {
-            metric: 100 * value for metric, value in entry.get("metrics", {}).items() if metric in CURVES
-        }
-        if "loss" in entry:
-            found["loss"] = entry["loss"]
-        found.update(entry.get("health") or {})
-        for quantity, value in found.items():
-            if value is not None:
-                curves.setdefault(quantity, {}).setdefault(f"fold {entry['fold']}", []).append(
-                    [position(record, entry), value]
-                )
-    return curves
-
-
-def rounded(content: Any) -> Any:
-    """The same with five significant digits, for the page's size."""
-    if isinstance(content, float):
-        return float(f"{content:.5g}")
-    if isinstance(content, Mapping):
-        return {key: rounded(value) for key, value in content.items()}
-    return [rounded(one) for one in content] if isinstance(content, list) else content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from .. import files
 from .tables import Quoted
@@ -51,7 +51,7 @@ def _from_curve(axis: str, config: Mapping[str, Any]) -> dict[str, Quoted]:
     curve = _book()["curves"][axis]
     if (config["data"]["name"], config["backbone"]["name"]) != (curve["data"], curve["backbone"]):
         return {}
-    point: Optional[float] = curve["methods"].get(config["method"]["name"], {}).get(str(config[axis]))
+    point: float | None = curve["methods"].get(config["method"]["name"], {}).get(str(config[axis]))
     return {} if point is None else {"R@1": Quoted(point, curve["source"])}
 
 

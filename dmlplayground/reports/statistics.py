@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
 
 import numpy as np
 from scipy import stats
@@ -28,12 +27,12 @@ class Summary:
         return float(np.mean(list(self.values.values())))
 
     @property
-    def spread(self) -> Optional[float]:
+    def spread(self) -> float | None:
         """The sample standard deviation; a single run has none."""
         return float(np.std(list(self.values.values()), ddof=1)) if self.n > 1 else None
 
     @property
-    def interval(self) -> Optional[tuple[float, float]]:
+    def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the mean, by Student's t."""
         if self.spread is None:
             return None
@@ -41,13 +40,13 @@ class Summary:
         return self.mean - half, self.mean + half
 
 
-def summary(pairs: Iterable[tuple[int, Optional[float]]]) -> Optional[Summary]:
+def summary(pairs: Iterable[tuple[int, float | None]]) -> Summary | None:
     """The summary of (seed, value) pairs, those without a value left out; None where nothing is left."""
     values = {seed: value for seed, value in pairs if value is not None}
     return Summary(values) if values else None
 
 
-def welch(a: Summary, b: Summary) -> Optional[float]:
+def welch(a: Summary, b: Summary) -> float | None:
     """The two-sided p-value of Welch's t-test: independent runs of unequal spread. None where one is a single run."""
     if a.spread is None or b.spread is None:
         return None
@@ -59,7 +58,7 @@ def welch(a: Summary, b: Summary) -> Optional[float]:
     return _two_sided((a.mean - b.mean) / math.sqrt(total), freedom)
 
 
-def paired(differences: Optional[Summary]) -> Optional[float]:
+def paired(differences: Summary | None) -> float | None:
     """The two-sided p-value of a t-test that differences taken seed by seed are zero on average."""
     if differences is None or differences.spread is None:
         return None
@@ -68,15 +67,15 @@ def paired(differences: Optional[Summary]) -> Optional[float]:
     return _two_sided(differences.mean * math.sqrt(differences.n) / differences.spread, differences.n - 1)
 
 
-def differences(a: Summary, b: Summary) -> Optional[Summary]:
+def differences(a: Summary, b: Summary) -> Summary | None:
     """a - b for every seed that both have."""
     return summary((seed, a.values[seed] - b.values[seed]) for seed in a.values if seed in b.values)
 
 
-def holm(values: Sequence[Optional[float]]) -> list[Optional[float]]:
+def holm(values: Sequence[float | None]) -> list[float | None]:
     """P-values of several tests made at once, adjusted so that all of them together err with the level's probability."""
     known = sorted((value, index) for index, value in enumerate(values) if value is not None)
-    adjusted: list[Optional[float]] = [None] * len(values)
+    adjusted: list[float | None] = [None] * len(values)
     highest = 0.0
     for rank, (value, index) in enumerate(known):
         highest = max(highest, min(1.0, value * (len(known) - rank)))
@@ -84,14 +83,14 @@ def holm(values: Sequence[Optional[float]]) -> list[Optional[float]]:
     return adjusted
 
 
-def best(summaries: Sequence[Optional[Summary]]) -> Optional[int]:
+def best(summaries: Sequence[Summary | None]) -> int | None:
     """Which is highest. A single run counts only where nothing else does: of its noise nothing is known."""
     known = [index for index, value in enumerate(summaries) if value is not None]
     repeated = [index for index in known if summaries[index].spread is not None]
     return max(repeated or known, key=lambda index: summaries[index].mean, default=None)
 
 
-def against_best(summaries: Sequence[Optional[Summary]]) -> list[Optional[float]]:
+def against_best(summaries: Sequence[Summary | None]) -> list[float | None]:
     """For each, the adjusted p-value of its gap to the best; None for the best itself and where there is no telling."""
     top = best(summaries)
     pairs = [
@@ -101,7 +100,7 @@ def against_best(summaries: Sequence[Optional[Summary]]) -> list[Optional[float]
     return holm([welch(*pair) if pair else None for pair in pairs])
 
 
-def leaders(summaries: Sequence[Optional[Summary]]) -> set[int]:
+def leaders(summaries: Sequence[Summary | None]) -> set[int]:
     """The best, and all that are not significantly different from it. A single run is never among them."""
     top = best(summaries)
     if top is None or summaries[top].spread is None:

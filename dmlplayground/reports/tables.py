@@ -7,7 +7,7 @@ import io
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from .statistics import Summary
 
@@ -52,11 +52,25 @@ class Row:
 
 @dataclass
 class Table:
-    name: str  # of its files
+    kind: str
     title: str
+    of: str  # the arena
     columns: list[Column]
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Of its files."""
+        return f"{self.kind}-{slug(self.of)}"
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title}: {self.of}"
+
+
+def slug(words: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in words.lower()).split())
 
 
 def text(value: Any) -> str:
@@ -114,7 +128,7 @@ def _terminal(table: Table) -> str:
         ).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
-    lines = [table.title, "", aligned(heads), rule, *map(aligned, grid)]
+    lines = [table.heading, "", aligned(heads), rule, *map(aligned, grid)]
     notes = [
         textwrap.fill(note, max(len(rule), 78), initial_indent="  ", subsequent_indent="  ")
         for note in table.notes
@@ -137,7 +151,7 @@ def markdown(table: Table) -> str:
     ]
     rule = ["---:" if column.numeric else "---" for column in table.columns]
     lines = [
-        f"### {table.title}",
+        f"### {table.heading}",
         "",
         cells(column.name for column in table.columns),
         cells(rule),
@@ -170,7 +184,7 @@ def latex(table: Table) -> str:
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    return "\n".join([f"% {table.title}", *notes, *body]) + "\n"
+    return "\n".join([f"% {table.heading}", *notes, *body]) + "\n"
 
 
 _TEX = {
@@ -211,7 +225,7 @@ def comma_separated(table: Table) -> str:
 SUMMARY_PARTS = ("", "spread", "seeds", "low", "high")
 
 
-def _parts(value: Optional[Summary]) -> list[Any]:
+def _parts(value: Summary | None) -> list[Any]:
     if value is None:
         return [""] * len(SUMMARY_PARTS)
     low, high = value.interval or ("", "")

@@ -1,0 +1,92 @@
+"""Every trial as data that the page opens on demand: configuration, scores, curves, health, and how to run it again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..records import Record
+from .cells import Arena, Cell, Problem, flatten
+from .figures import position
+
+CURVES = ("R@1", "NMI")  # of the metrics; loss and health figures are all shown
+
+
+def cells(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
+    """The cells of all arenas with their trials; the configuration stands once a cell, for the page's size."""
+    return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
+
+
+def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
+    trials = [*map(_finished, cell.records), *map(_problem, cell.problems)]
+    return {
+        "key": cell.key,
+        "label": cell.label,
+        "arena": arena.title,
+        "config": {key: value for key, value in flatten(cell.config).items() if key != "seed"},
+        "factors": list(cell.factors),
+        "trials": sorted(trials, key=lambda trial: trial["seed"]),
+    }
+
+
+def _finished(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "seed": record.seed,
+        "status": record.status,
+        "seconds": round(record.seconds, 1),
+        "started": record.started,
+        "versions": record.versions,
+        "machine": record.machine,
+        "data": record.data,
+        "scores": rounded(_scores(record)),
+        "curves": rounded(_curves(record.epochs, record)),
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    trial = {
+        "id": problem.id,
+        "seed": problem.config["seed"],
+        "status": problem.status,
+        "reason": problem.reason,
+    }
+    if problem.record:
+        trial["curves"] = rounded(_curves(problem.record.epochs, problem.record))
+        trial["traceback"] = problem.record.error or ""
+    return trial
+
+
+def _scores(record: Record) -> dict[str, Mapping[str, float]]:
+    """The metrics of every result, each fold's under a name of its own."""
+    scores = {}
+    for which, outcome in record.results.items():
+        if isinstance(outcome, list):
+            scores.update({f"fold {number}": one["metrics"] for number, one in enumerate(outcome)})
+        elif which != "untrained":
+            scores[which] = outcome["metrics"]
+    return scores
+
+
+def _curves(epochs: Iterable[Mapping[str, Any]], record: Record) -> dict[str, dict[str, list]]:
+    """Every quantity's points (epoch, value): quantity -> fold -> points."""
+    curves: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
+    for entry in epochs:
+        found = {
+            metric: 100 * value for metric, value in entry.get("metrics", {}).items() if metric in CURVES
+        }
+        found.update({"loss": entry.get("loss"), **(entry.get("health") or {})})
+        for quantity, value in found.items():
+            if value is not None:
+                curves[quantity][f"fold {entry['fold']}"].append([position(record, dict(entry)), value])
+    return curves
+
+
+def rounded(content: Any) -> Any:
+    """The same with five significant digits."""
+    if isinstance(content, float):
+        return float(f"{content:.5g}")
+    if isinstance(content, Mapping):
+        return {key: rounded(value) for key, value in content.items()}
+    return [rounded(one) for one in content] if isinstance(content, (list, tuple)) else content

@@ -1,0 +1,88 @@
+"""What the embeddings look like: nearest neighbours and a map, from the samples that trials have kept."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..records import Record
+from . import samples
+from .cells import Arena, Cell
+
+BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000
+LEFT_OUT = "Pictures of {} are left out: the page would grow too large."
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One trial's samples."""
+
+    label: str
+    seed: int
+    content: dict[str, Any]
+
+    @property
+    def sheet(self) -> str:
+        return base64.b64encode(self.content["sheet"].tobytes()).decode()
+
+
+def of_arena(arena: Arena, store: Path) -> list[Picture]:
+    """The samples of every method's best setting: of the seed nearest to the mean, neither the luckiest nor the worst."""
+    found = []
+    for cell in arena.champions():
+        record = _typical(cell)
+        content = samples.load(store / record.id)
+        if content:
+            found.append(Picture(cell.label, record.seed, content))
+    return found
+
+
+def _typical(cell: Cell) -> Record:
+    return min(cell.records, key=lambda record: abs(cell.score.values[record.seed] - cell.score.mean))
+
+
+def within_budget(groups: Iterable[list[Picture]]) -> tuple[list[list[Picture]], list[str]]:
+    """The pictures that the page has room for, and the labels of the others."""
+    left, kept, dropped = BUDGET, [], []
+    for pictures in groups:
+        kept.append([])
+        for picture in pictures:
+            if len(picture.sheet) <= left:
+                left -= len(picture.sheet)
+                kept[-1].append(picture)
+            else:
+                dropped.append(picture.label)
+    return kept, dropped
+
+
+def strips(picture: Picture) -> str:
+    """The queries, each with its nearest neighbours, as HTML: all cut from the one sheet."""
+    names, right = picture.content["names"], picture.content["right"]
+    rows = []
+    for row, (classes, flags) in enumerate(zip(names, right)):
+        marks = ["query", *("right" if flag else "wrong" for flag in flags)]
+        cells = "".join(
+            f'<i class={mark} style="--x:{column};--y:{row}" title="{html.escape(f"{mark}: {name}")}"></i>'
+            for column, (mark, name) in enumerate(zip(marks, classes))
+        )
+        rows.append(f"<div>{cells}</div>")
+    size = f"--columns:{right.shape[1] + 1};--rows:{len(right)}"
+    return f'<div class=strips style="{size};--sheet:url(data:image/jpeg;base64,{picture.sheet})">{"".join(rows)}</div>'
+
+
+def flat_map(picture: Picture) -> dict[str, Any]:
+    """The map's points by class, for the page to draw."""
+    points, labels = picture.content["map"], picture.content["map_labels"]
+    names = picture.content["map_names"]
+    return {
+        "kind": "map",
+        "title": f"{picture.label}: map of {len(names)} classes",
+        "series": [
+            {"name": name, "x": points[labels == i, 0].tolist(), "y": points[labels == i, 1].tolist()}
+            for i, name in enumerate(names)
+        ],
+    }
