@@ -211,7 +211,7 @@ def _run_train(arguments) -> int:
 
 
 def _run_sweep(arguments) -> int:
-    from . import listing, reports
+    from . import listing
     from .sweeps import grid, runner
 
     experiment, path = grid.load(arguments.file)
@@ -227,24 +227,30 @@ def _run_sweep(arguments) -> int:
     except KeyboardInterrupt:
         print(listing.tally(runner.tally(store, trials)), file=sys.stderr)
         raise
-    print(reports.summary(store))
-    print(listing.tally(runner.tally(store, trials)))
-    failed = runner.tally(store, trials)["failed"]
-    if failed:
+    _print_report(store)
+    states = runner.tally(store, trials)
+    print(listing.tally(states))
+    if states["failed"]:
         print(f"run what failed again: dmlplayground sweep {arguments.file} --store {store} --retry-failed")
-    return 1 if failed else 0
+    return 1 if states["failed"] else 0
 
 
 def _run_report(arguments) -> None:
-    from . import reports
+    _print_report(arguments.store)
 
-    print(reports.summary(arguments.store))
+
+def _print_report(store: Path) -> None:
+    from . import records, reports
+
+    page = reports.report(store)
+    print("\n" + reports.terminal(reports.leaderboard(records.load_store(store))))
+    print(f"\nreport: {page}")
 
 
 def _run_compare(arguments) -> None:
     from . import reports
 
-    print(reports.compare(arguments.first, arguments.second))
+    print(reports.terminal(reports.compare(arguments.first, arguments.second)))
 
 
 def _run_evaluate(arguments) -> None:

@@ -61,10 +61,10 @@ def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Datas
     return data.load(options.pop("name"), split=split, **options), transforms.create(**trial.transform)
 
 
-def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """The trial's metrics of these embeddings."""
+def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
+    """The trial's metrics of these embeddings, as an entry of its record states them."""
     chosen = trial.evaluation
-    return metrics.evaluate(
+    result = metrics.assess(
         embeddings,
         labels,
         ks=tuple(chosen.ks),
@@ -72,6 +72,11 @@ def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str,
         seed=seeds.integer(trial.seed, "clustering"),
         distance=chosen.distance,
     )
+    entry: dict[str, Any] = {"metrics": result.scores}
+    if result.clustering is not None:
+        kmeans = result.clustering
+        entry["kmeans"] = {"starts": kmeans.starts, "iterations": kmeans.iterations, "inertia": kmeans.inertia}
+    return entry
 
 
 def validated(trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
@@ -81,8 +86,9 @@ def validated(trial, folder: Path, plan, folds: list, contexts: list[mx.Context]
     for chosen in folds:
         learners = [load(folder / name, contexts) for name in chosen["weights"]]
         embeddings = embed(learners, plan.test, transform, workers)
-        separate.append({**chosen, "validation": chosen["metrics"], "metrics": score(trial, embeddings, plan.test.labels)})
+        scored = score(trial, embeddings, plan.test.labels)
+        separate.append({**chosen, "validation": chosen["metrics"], "measured_on": "test", **scored})
         parts.append(embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12))
     joined = score(trial, np.concatenate(parts, axis=1), plan.test.labels)
     weights = [name for chosen in folds for name in chosen["weights"]]
-    return {"separate": separate, "joined": {"metrics": joined, "measured_on": "test", "weights": weights}}
+    return {"separate": separate, "joined": {**joined, "measured_on": "test", "weights": weights}}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, Optional
 
 import mxnet as mx
 import numpy as np
+from mxnet import nd
 
 from .. import files, records, seeds
 from ..config import Trial
@@ -29,7 +29,9 @@ from . import health, models, protocols
 from .learner import Learner
 from .progress import Progress
 
-IN_FLIGHT = 2  # steps queued before the loss of the oldest is read: the host never waits for the step it just queued
+# Reading a loss costs the host a wait, so losses are read several at a time, and never that of the step just queued; but
+# often enough for Ctrl-C to be heard within a second or two, however slow the steps.
+READ_STEPS, READ_SECONDS, IN_FLIGHT = 10, 1.0, 2
 
 States = list[dict[str, np.ndarray]]
 
@@ -148,25 +150,21 @@ class Run:
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
         for learner in learners:
             learner.begin_epoch(epoch)
-        losses: list[float] = []
-        queued: deque = deque()
+        losses = Losses(epoch)
         steps = -(-sampler.length(epoch - 1) // self.trial.accumulate)
         for batches in self._steps(unit, epoch, sampler):
             outcomes = [learner.step(batches) for learner in learners]
-            queued.append([loss for loss, _, _ in outcomes])
-            if len(queued) > IN_FLIGHT:
-                losses.append(_read(queued.popleft(), len(losses) + 1, epoch))
-                self.progress.step(len(losses), steps, losses[-1])
-        while queued:
-            losses.append(_read(queued.popleft(), len(losses) + 1, epoch))
+            if losses.add([loss for loss, _, _ in outcomes]):
+                self.progress.step(len(losses.read), steps, losses.read[-1])
+        losses.finish()
         _, embeddings, labels = outcomes[0]
         figures = health.figures(learners[0], embeddings, labels)
         if health.collapsed(figures):
             self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
         return {
-            "loss": float(np.mean(losses)),
+            "loss": float(np.mean(losses.read)),
             "learning_rate": self.trial.optimizer.lr * self.trial.schedule.scale(epoch),
-            "steps": len(losses),
+            "steps": len(losses.read),
             "seconds": time.perf_counter() - started,
             "health": figures,
         }
@@ -189,7 +187,7 @@ class Run:
         embeddings = np.concatenate([*self.before, self._embed(unit, learners)], axis=1)
         return {
             "measured_on": unit.fold.measured_on,
-            "metrics": models.score(self.trial, embeddings, unit.fold.monitor.labels),
+            **models.score(self.trial, embeddings, unit.fold.monitor.labels),
             "evaluation_seconds": time.perf_counter() - started,
         }
 
@@ -284,9 +282,37 @@ def _units(trial: Trial, plan: protocols.Plan) -> list[Unit]:
     return [Unit(number, fold, members) for number, (fold, members) in enumerate(places)]
 
 
-def _read(losses: list, step: int, epoch: int) -> float:
-    """The mean loss of a step's learners, as soon as it has been computed."""
-    value = float(np.mean([loss.asscalar() for loss in losses]))
-    if not math.isfinite(value):
-        raise Diverged(f"the loss is {value} at step {step} of epoch {epoch}; a smaller learning rate may help")
-    return value
+class Losses:
+    """The losses of an epoch's steps, left on the device until a handful can be read together."""
+
+    def __init__(self, epoch: int):
+        self.epoch = epoch
+        self.read: list[float] = []
+        self._waiting: list = []
+        self._batch = 1
+        self._last = time.perf_counter()
+
+    def add(self, losses: list) -> bool:
+        """Take the losses of a step's learners; whether any were read."""
+        self._waiting.append(losses[0] if len(losses) == 1 else nd.add_n(*losses) / len(losses))
+        if len(self._waiting) < self._batch + IN_FLIGHT:
+            return False
+        self._read(self._batch)
+        now = time.perf_counter()
+        self._batch = int(np.clip(READ_SECONDS * self._batch / max(now - self._last, 1e-9), 1, READ_STEPS))
+        self._last = now
+        return True
+
+    def finish(self) -> None:
+        if self._waiting:
+            self._read(len(self._waiting))
+
+    def _read(self, count: int) -> None:
+        values = nd.concat(*self._waiting[:count], dim=0).asnumpy().tolist()
+        del self._waiting[:count]
+        for value in values:
+            self.read.append(value)
+            if not math.isfinite(value):
+                raise Diverged(
+                    f"the loss is {value} at step {len(self.read)} of epoch {self.epoch}; a smaller learning rate may help"
+                )
