@@ -1,0 +1,125 @@
+"""Agreement of clusterings: hand-computed values, plain loops, scikit-learn, and properties each must have."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+from dmlplayground import metrics
+from dmlplayground.errors import UserError
+from dmlplayground.metrics import clustering
+
+from reference import metrics as reference
+
+METRICS = {
+    "nmi": metrics.nmi,
+    "nmi geometric": partial(metrics.nmi, average="geometric"),
+    "ami": metrics.ami,
+    "pairwise_f1": metrics.pairwise_f1,
+}
+PEERS = {
+    "nmi": sklearn_metrics.normalized_mutual_info_score,
+    "nmi geometric": partial(sklearn_metrics.normalized_mutual_info_score, average_method="geometric"),
+    "ami": sklearn_metrics.adjusted_mutual_info_score,
+    "pairwise_f1": lambda classes, clusters: _f1_of_pairs(classes, clusters),
+}
+SYMMETRIC = list(METRICS)
+BLIND_TO_NAMES = list(METRICS)
+WITHIN_ZERO_AND_ONE = ["nmi", "nmi geometric", "pairwise_f1"]
+ZERO_BY_CHANCE = ["ami"]
+
+labellings = st.integers(2, 30).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(-3, 6), min_size=n, max_size=n)] * 2)
+)
+
+
+def _f1_of_pairs(classes, clusters):
+    (_, together), (apart, both) = sklearn_metrics.pair_confusion_matrix(classes, clusters)
+    return 2 * both / (2 * both + together + apart) if both + together + apart else 1.0
+
+
+def test_every_metric_is_in_the_lists():
+    public = {
+        name
+        for name, value in vars(clustering).items()
+        if inspect.isfunction(value) and value.__module__ == clustering.__name__ and not name.startswith("_")
+    }
+    assert public - {"contingency"} == {name.split()[0] for name in METRICS}
+    assert set(PEERS) == set(METRICS) == set(SYMMETRIC) == set(BLIND_TO_NAMES)
+    assert set(WITHIN_ZERO_AND_ONE) | set(ZERO_BY_CHANCE) == set(METRICS)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=labellings)
+def test_agrees_with_the_peer(name, pair):
+    assert METRICS[name](*pair) == pytest.approx(PEERS[name](*pair), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+@given(pair=labellings)
+def test_is_symmetric(name, pair):
+    assert METRICS[name](*pair) == pytest.approx(METRICS[name](*pair[::-1]), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", BLIND_TO_NAMES)
+@given(pair=labellings)
+def test_is_blind_to_names(name, pair):
+    renamed = [100 - 7 * label for label in pair[1]]
+    assert METRICS[name](*pair) == pytest.approx(METRICS[name](pair[0], renamed), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=labellings)
+def test_is_one_for_equal_labellings(name, pair):
+    assert METRICS[name](pair[0], pair[0]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", WITHIN_ZERO_AND_ONE)
+@given(pair=labellings)
+def test_is_within_zero_and_one(name, pair):
+    assert 0.0 <= METRICS[name](*pair) <= 1.0
+
+
+@pytest.mark.parametrize("name", ZERO_BY_CHANCE)
+def test_is_zero_by_chance(name):
+    random = np.random.default_rng(0)
+    values = [METRICS[name](random.integers(30, size=200), random.integers(40, size=200)) for _ in range(20)]
+    assert abs(np.mean(values)) < 0.01
+
+
+def test_agrees_with_plain_loops():
+    classes, clusters = [0, 0, 0, 1, 1, 2, 2], [5, 5, 7, 7, 8, 8, 8]
+    assert metrics.nmi(classes, clusters) == pytest.approx(reference.nmi(classes, clusters))
+    geometric = reference.nmi(classes, clusters, "geometric")
+    assert metrics.nmi(classes, clusters, "geometric") == pytest.approx(geometric)
+    assert metrics.ami(classes, clusters) == pytest.approx(reference.ami(classes, clusters))
+    assert metrics.pairwise_f1(classes, clusters) == pytest.approx(reference.pairwise_f1(classes, clusters))
+
+
+def test_arithmetic_and_geometric_differ():
+    classes, clusters = [0] * 8 + [1] * 8, list(range(16))
+    arithmetic, geometric = metrics.nmi(classes, clusters), metrics.nmi(classes, clusters, "geometric")
+    assert (arithmetic, geometric) == pytest.approx((2 / 5, 1 / 2))
+
+
+def test_many_thousand_classes_are_no_burden():
+    labels = np.arange(60_000) // 5
+    assert metrics.ami(labels, labels) == pytest.approx(1.0)
+    assert metrics.ami(labels, np.roll(labels, 1)) < 1.0
+
+
+@pytest.mark.parametrize("pair", [([0, 1], [0, 1, 2]), ([], []), ([[0, 1]], [[0, 1]])])
+def test_labellings_that_do_not_fit_are_refused(pair):
+    with pytest.raises(UserError, match="two labellings of the same points"):
+        metrics.nmi(*pair)
+
+
+def test_unknown_average_is_refused():
+    with pytest.raises(UserError, match="Known: arithmetic, geometric"):
+        metrics.nmi([0, 0, 1], [0, 1, 1], "harmonic")
