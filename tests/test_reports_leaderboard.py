@@ -1,18 +1,192 @@
-"""Tables: what stands in them, against arithmetic done here from the records' JSON."""
+"""Tables: every number recomputed here, plainly, from the records' JSON; and the cells that have none shown as such."""
 
+import csv
+import io
+import json
+import statistics
+from collections import defaultdict
+
+import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
+from dmlplayground.records import Record
+from dmlplayground.reports import tables
+
+PAPER, VALIDATED = 0, 1  # the arenas of the fixture's grid
 
 
-def test_the_untrained_network_comes_first_and_then_the_best():
-    table = reports.leaderboard(fixture.grid())[0]
-    assert [row.values[0] for row in table.rows][:3] == ["untrained", "npairs", "margin"]
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    for record in fixture.grid():
+        record.save(folder / record.id)
+    planned = [{"id": "planned", "config": fixture.configuration("discriminative")}]
+    (folder / "experiment.json").write_text(json.dumps({"title": "A grid", "about": "By hand", "trials": planned}))
+    reports.report(folder)
+    return folder
 
 
-def test_the_report_is_written_from_records_alone(tmp_path):
-    index = reports.write(tmp_path, fixture.grid(), title="A grid")
-    page = index.read_text(encoding="utf-8")
-    assert index == tmp_path / "report" / "index.html"
-    assert "A grid" in page and "npairs" in page
-    assert (tmp_path / "report" / "leaderboard-glyphs-paper-protocol.csv").exists()
+def rows_of(store, name):
+    with open(store / "report" / f"{name}.csv", newline="") as stream:
+        return {row["method"]: row for row in csv.DictReader(stream)}
+
+
+def plainly(store, protocol, result, metric):
+    """method -> values in percent, read from the JSON without any of the package."""
+    values = defaultdict(list)
+    for path in sorted(store.glob("*/record.json")):
+        record = json.loads(path.read_text())
+        if record["status"] == "finished" and record["config"]["protocol"]["name"] == protocol:
+            found = record["results"][result]
+            ones = found if isinstance(found, list) else [found]
+            score = sum(one["metrics"][metric] for one in ones) / len(ones)
+            values[record["config"]["method"]["name"]].append(100 * score)
+    return values
+
+
+@pytest.mark.parametrize(
+    ("protocol", "result"),
+    [("paper", "best"), ("paper", "last"), ("validated", "joined"), ("validated", "separate")],
+)
+@pytest.mark.parametrize("metric", ["R@1", "NMI"])
+def test_means_spreads_and_seeds_are_those_of_the_records(store, protocol, result, metric):
+    rows = rows_of(store, f"leaderboard-glyphs-{protocol}-protocol")
+    expected = plainly(store, protocol, result, metric)
+    for method, values in expected.items():
+        row = rows[method]
+        assert float(row[f"{metric} {result}"]) == pytest.approx(statistics.mean(values))
+        assert row[f"{metric} {result} seeds"] == str(len(values))
+        spread = row[f"{metric} {result} spread"]
+        assert float(spread) == pytest.approx(statistics.stdev(values)) if len(values) > 1 else spread == ""
+    assert {"untrained", *expected} <= set(rows)
+
+
+@pytest.mark.parametrize("metric", fixture.METRICS)
+def test_the_table_of_all_scores_too(store, metric):
+    rows = rows_of(store, "scores-glyphs-paper-protocol")
+    for method, values in plainly(store, "paper", "best", metric).items():
+        assert float(rows[method][metric]) == pytest.approx(statistics.mean(values))
+
+
+def test_optimism_is_the_mean_gap_between_the_same_runs(store):
+    rows = rows_of(store, "optimism-glyphs-paper-protocol")
+    best, last = (plainly(store, "paper", which, "R@1") for which in ("best", "last"))
+    for method in best:
+        gaps = [b - a for b, a in zip(best[method], last[method])]
+        assert float(rows[method]["best − last"]) == pytest.approx(statistics.mean(gaps))
+    joined = plainly(store, "validated", "joined", "R@1")["margin"]
+    gaps = [b - a for b, a in zip(best["margin"], joined)]
+    assert float(rows["margin"]["best − joined"]) == pytest.approx(statistics.mean(gaps))
+    assert float(rows["margin"]["best − joined spread"]) == pytest.approx(statistics.stdev(gaps))
+    assert rows["proxy_nca"]["best − joined"] == ""  # it has no validated twin
+
+
+def test_the_untrained_network_comes_first_then_the_best_and_last_what_has_no_result(store):
+    methods = list(rows_of(store, "leaderboard-glyphs-paper-protocol"))
+    means = {method: statistics.mean(v) for method, v in plainly(store, "paper", "best", "R@1").items()}
+    ranked = sorted(means, key=means.get, reverse=True)
+    assert methods == ["untrained", *ranked, "discriminative", "ranked_list"]
+
+
+def test_failed_missing_and_single_cells_are_shown_as_such(store):
+    rows = rows_of(store, "leaderboard-glyphs-paper-protocol")
+    assert rows["lifted_structure"]["seeds"] == "2 (1 failed)"
+    assert rows["ranked_list"]["seeds"] == "0 (2 failed)" and rows["ranked_list"]["R@1 best"] == ""
+    assert rows["discriminative"]["seeds"] == "0 (1 missing)"
+    assert rows["angular"]["seeds"] == "1"
+    text = reports.terminal(reports.leaderboard(fixture.grid()))
+    assert "nothing is known of their spread" in text
+
+
+def bold(table, metric="R@1 best"):
+    column = [column.name for column in table.columns].index(metric)
+    return {row.values[0] for row in table.rows if column in row.bold}
+
+
+def test_bold_are_the_best_and_what_is_inside_the_noise():
+    assert bold(reports.leaderboard(fixture.grid())[PAPER]) == {"npairs", "margin"}
+
+
+def test_a_clear_winner_is_bold_alone_and_a_single_run_above_it_is_not():
+    records = [fixture.record("margin", seed, 0.5, noise=0.002) for seed in range(4)]
+    records += [fixture.record("npairs", seed, 0.3, noise=0.002) for seed in range(4)]
+    records += [fixture.record("angular", 0, 0.9)]
+    assert bold(reports.leaderboard(records)[0]) == {"margin"}
+
+
+def test_the_baseline_counts_a_seed_once():
+    table = reports.leaderboard([fixture.record(m, s) for m in ("margin", "npairs") for s in (0, 1, 2)])[0]
+    assert table.rows[0].kind == "baseline" and table.rows[0].values[1] == 3
+
+
+def test_a_baseline_measured_on_validation_classes_says_so():
+    paper, validated = reports.leaderboard(fixture.grid())
+    assert not any("validation classes, not on the test" in note for note in paper.notes)
+    assert any("validation classes, not on the test" in note for note in validated.notes)
+
+
+def test_what_differs_within_a_method_gets_a_column_and_what_a_method_sets_for_itself_does_not():
+    records = [
+        fixture.record("margin", 0, optimizer={"name": "adam", "lr": 0.1}),
+        fixture.record("npairs", 0, optimizer={"name": "adam", "lr": 0.2}),
+    ]
+    assert [c.name for c in reports.leaderboard(records)[0].columns][:2] == ["method", "seeds"]
+    records += [fixture.record("npairs", 0, optimizer={"name": "adam", "lr": 0.3}, embed_dim=64)]
+    assert [c.name for c in reports.leaderboard(records)[0].columns][:3] == ["method", "optimizer.lr", "seeds"]
+    records += [fixture.record("npairs", 0, embed_dim=128)]
+    names = [c.name for c in reports.leaderboard(records)[0].columns]
+    assert names[:4] == ["method", "embed_dim", "optimizer.lr", "seeds"]
+
+
+def test_data_sets_and_protocols_are_never_ranked_together():
+    records = [fixture.record("margin", 0), fixture.record("margin", 0, data__classes=60)]
+    titles = [table.of for table in reports.leaderboard(records)]
+    assert titles == ["glyphs, classes 200, paper protocol", "glyphs, classes 60, paper protocol"]
+
+
+def test_without_recall_at_one_another_metric_ranks():
+    records = [fixture.record("margin", seed, level) for seed, level in ((0, 0.4), (1, 0.41))]
+    for record in records:
+        for result in record.results.values():
+            result["metrics"].pop("R@1", None)
+    table = reports.leaderboard(records)[0]
+    assert table.columns[2].name == "R@2 best"
+
+
+def test_the_forms_say_the_same():
+    table = reports.leaderboard(fixture.grid())[PAPER]
+    best = table.rows[1]
+    shown = tables.text(best.values[2])
+    assert f"**{shown}**" in tables.markdown(table)
+    assert rf"\textbf{{{shown.replace('±', '$' + chr(92) + 'pm$')}}}" in tables.latex(table)
+    assert f"{shown} *" in tables.terminal(table)
+    assert r"lifted\_structure" in tables.latex(table)
+    widths = {len(row) for row in csv.reader(io.StringIO(tables.comma_separated(table)))}
+    assert len(widths) == 1
+
+
+def test_an_unfinished_store_can_be_reported(tmp_path):
+    running = fixture.record("margin", 0, status="running")
+    assert '"status":"running"' in reports.write(tmp_path, [running]).read_text()
+    stopped = Record(id="x", config=fixture.configuration("npairs"), status="interrupted")
+    assert "it was interrupted and can go on" in reports.write(tmp_path, [stopped]).read_text()
+
+
+def test_one_trial_can_be_reported(store):
+    trial = next(store.glob("margin-glyphs-*"))
+    page = reports.report(trial)
+    assert page == trial / "report" / "index.html"
+    assert reports.report(trial / "record.json") == page
+
+
+def test_the_same_records_give_the_same_report(tmp_path, monkeypatch):
+    for side in "ab":
+        (tmp_path / side).mkdir()
+        monkeypatch.chdir(tmp_path / side)  # the page's commands name the store as it was given
+        reports.write("store", [fixture.record("margin", seed) for seed in range(2)])
+    first, second = (tmp_path / side / "store" / "report" for side in "ab")
+    names = sorted(path.name for path in first.iterdir())
+    assert names == sorted(path.name for path in second.iterdir())
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name

@@ -72,7 +72,7 @@ def render(page: Page) -> str:
 TRIALS = """
 <section class="screen"><h2>Trials</h2>
 <p>Every trial with its configuration, curves and health; choose one to open it.</p>
-<p><input type="search" id="filter" placeholder="filter, for instance: npairs failed" aria-label="filter the trials"></p>
+<p><input type="search" id="filter" placeholder="filter, for instance: margin failed" aria-label="filter the trials"></p>
 <div class="scroll"><table id="trials" class="sortable"></table></div>
 </section>"""
 

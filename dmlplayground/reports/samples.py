@@ -109,11 +109,12 @@ def _map(points: np.ndarray, dataset: Dataset, seed: int) -> Mapping[str, Any]:
     rows = np.concatenate([np.flatnonzero(labels == label)[: MAP_POINTS // MAP_CLASSES] for label in chosen])
     centred = points[rows] - points[rows].mean(axis=0)
     left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    flat = left[:, :2] * values[:2]
+    flat = np.zeros((len(rows), 2), np.float32)  # embeddings may have a single dimension
+    flat[:, : len(values)] = (left * values)[:, :2]
     flat *= np.where(np.abs(flat).max(axis=0) == flat.max(axis=0), 1, -1)  # a component's sign is arbitrary
     total = float((values**2).sum())
     return {
-        "map": flat.astype(np.float32),
+        "map": flat,
         "map_labels": np.searchsorted(chosen, labels[rows]).astype(np.uint8),
         "map_names": [dataset.class_names[label] for label in chosen],
         "share": float((values[:2] ** 2).sum() / total) if total > 0 else 0.0,

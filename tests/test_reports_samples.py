@@ -1,0 +1,93 @@
+"""Samples that a trial keeps: the right neighbours, small, and the same every time."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from dmlplayground.data import Dataset
+from dmlplayground.reports import samples
+
+
+@pytest.fixture
+def dataset():
+    random = np.random.default_rng(0)
+    labels = np.repeat(np.arange(20, dtype=np.int32), 9)
+    images = random.integers(0, 256, (len(labels), 48, 48, 3), np.uint8)
+    return Dataset("made", "test", images, labels, tuple(f"class {i}" for i in range(20)))
+
+
+@pytest.fixture
+def embeddings(dataset):
+    random = np.random.default_rng(1)
+    centres = random.normal(size=(20, 16))
+    return (centres[dataset.labels] + 0.9 * random.normal(size=(len(dataset), 16))).astype(np.float32)
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
+def test_neighbours_are_the_nearest_others(dataset, embeddings, distance):
+    found = samples.collect(embeddings, dataset, 0, distance)
+    points = embeddings.astype(np.float64)
+    if distance == "cosine":
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    if distance == "hamming":
+        points = np.sign(points)
+    queries = samples._queries(dataset.labels, 0)
+    for query, names, right in zip(queries, found["names"], found["right"]):
+        distances = np.linalg.norm(points - points[query], axis=1)
+        distances[query] = np.inf
+        nearest = np.argsort(distances, kind="stable")[: samples.NEIGHBOURS]
+        assert names == [dataset.class_names[dataset.labels[row]] for row in (query, *nearest)]
+        assert right.tolist() == (dataset.labels[nearest] == dataset.labels[query]).tolist()
+
+
+def test_the_sheet_shows_queries_and_neighbours_in_their_places(dataset, embeddings):
+    flat = np.broadcast_to(np.arange(len(dataset), dtype=np.uint8)[:, None, None, None], dataset.images.shape)
+    plain = Dataset("made", "test", flat, dataset.labels, dataset.class_names)  # an image is its number as a grey
+    sheet = Image.open(io.BytesIO(samples.collect(embeddings, plain, 0)["sheet"].tobytes()))
+    size = samples.THUMB
+    assert sheet.size == ((samples.NEIGHBOURS + 1) * size, samples.QUERIES * size)
+    for row, query in enumerate(samples._queries(dataset.labels, 0)):
+        assert sheet.getpixel((size // 2, row * size + size // 2))[0] == pytest.approx(query, abs=6)
+
+
+def test_queries_are_of_different_classes(dataset, embeddings):
+    names = [row[0] for row in samples.collect(embeddings, dataset, 0)["names"]]
+    assert len(set(names)) == len(names) == samples.QUERIES
+
+
+def test_the_map_keeps_the_largest_spreads(dataset, embeddings):
+    found = samples.collect(embeddings, dataset, 3)
+    assert len(found["map"]) == len(found["map_labels"]) == 8 * 9
+    names = np.array(found["map_names"])[found["map_labels"]]
+    rows = [i for i in range(len(dataset)) if dataset.class_names[dataset.labels[i]] in found["map_names"]]
+    assert sorted(names) == sorted(dataset.class_names[dataset.labels[i]] for i in rows)
+    points = embeddings[rows].astype(np.float64)
+    values = np.linalg.eigvalsh(np.cov(points.T))
+    assert found["share"] == pytest.approx(values[-2:].sum() / values.sum(), rel=1e-3)
+    assert found["map"].var(axis=0, ddof=1) == pytest.approx(values[[-1, -2]], rel=1e-3)
+
+
+def test_the_same_seed_chooses_the_same_and_another_seed_others(dataset, embeddings):
+    first, again, other = (samples.collect(embeddings, dataset, seed) for seed in (0, 0, 1))
+    assert (first["sheet"] == again["sheet"]).all() and first["names"] == again["names"]
+    assert first["names"] != other["names"]
+
+
+def test_small_sets_and_one_dimension_and_collapsed_embeddings(dataset):
+    few = dataset.subset([0, 1])
+    found = samples.collect(np.arange(len(few))[:, None], few, 0)
+    assert len(found["names"]) == 2 and found["map"].shape == (len(few), 2)
+    tiny = Dataset("made", "test", dataset.images[:3], dataset.labels[:3], ("class 0",))
+    found = samples.collect(np.ones((3, 4)), tiny, 0)
+    assert found["right"].shape == (1, 2) and found["share"] == 0
+
+
+def test_saved_and_loaded(tmp_path, dataset, embeddings):
+    samples.save(tmp_path, embeddings, dataset, 0)
+    found, expected = samples.load(tmp_path), samples.collect(embeddings, dataset, 0)
+    assert found.keys() == expected.keys()
+    assert (found["map"] == expected["map"]).all() and found["names"] == expected["names"]
+    assert (tmp_path / samples.FILE).stat().st_size < 80_000
+    assert samples.load(tmp_path / "elsewhere") is None

@@ -1,0 +1,69 @@
+"""The statistics of the tables, against SciPy's own tests and against cases worked out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dmlplayground.reports import statistics
+from dmlplayground.reports.statistics import Summary
+
+VALUES = st.lists(st.floats(0, 100), min_size=2, max_size=8)
+
+
+def of(*values):
+    return Summary(dict(enumerate(values)))
+
+
+def test_mean_spread_and_interval_of_a_hand_worked_case():
+    three = of(1.0, 2.0, 3.0)
+    assert (three.n, three.mean, three.spread) == (3, 2.0, 1.0)
+    half = 4.302652729911275 / math.sqrt(3)  # Student's t for two degrees of freedom
+    assert three.interval == pytest.approx((2 - half, 2 + half))
+
+
+def test_a_single_run_has_no_spread_and_no_interval():
+    assert of(5.0).spread is None and of(5.0).interval is None
+    assert statistics.welch(of(5.0), of(1.0, 2.0)) is None
+
+
+@given(VALUES, VALUES)
+def test_welch_is_scipys(a, b):
+    if np.std(a) < 1e-3 or np.std(b) < 1e-3:
+        return  # SciPy warns of lost precision there; the next test says what we do
+    expected = stats.ttest_ind(a, b, equal_var=False).pvalue
+    assert statistics.welch(of(*a), of(*b)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_without_any_noise_every_gap_counts():
+    assert statistics.welch(of(1.0, 1.0), of(1.0, 1.0)) == 1.0
+    assert statistics.welch(of(1.0, 1.0), of(2.0, 2.0)) == 0.0
+    assert statistics.paired(of(0.0, 0.0)) == 1.0
+    assert statistics.paired(of(0.5, 0.5)) == 0.0
+
+
+def test_paired_is_scipys_and_takes_the_seeds_that_both_have():
+    a, b = Summary({0: 1.0, 1: 2.5, 2: 3.0, 7: 9.0}), Summary({2: 2.5, 1: 2.0, 0: 1.2, 5: 0.0})
+    gap = statistics.differences(a, b)
+    assert gap.values == pytest.approx({0: -0.2, 1: 0.5, 2: 0.5})
+    expected = stats.ttest_rel([1.0, 2.5, 3.0], [1.2, 2.0, 2.5]).pvalue
+    assert statistics.paired(gap) == pytest.approx(expected)
+
+
+def test_holm_by_hand():
+    # sorted: 0.01 * 4, 0.02 * 3, 0.03 * 2 (below the one before it, which it takes over), 0.5 * 1
+    assert statistics.holm([0.02, None, 0.01, 0.5, 0.03]) == pytest.approx([0.06, None, 0.04, 0.5, 0.06])
+
+
+def test_leaders_are_the_best_and_what_is_level_with_it():
+    best, level, worse = of(10.0, 11.0, 12.0), of(10.0, 10.5, 12.0), of(1.0, 1.1, 1.2)
+    assert statistics.leaders([worse, level, None, best]) == {1, 3}
+
+
+def test_a_single_run_never_leads():
+    assert statistics.leaders([of(99.0), of(1.0, 2.0)]) == {1}
+    assert statistics.leaders([of(99.0), of(98.0)]) == set()
+    assert statistics.leaders([None]) == set()
