@@ -18,7 +18,7 @@ from ..errors import UserError
 from .kernels import kernels
 from .memory import Memory, as_bytes
 from .points import Frame, Points
-from .product import Product, view
+from .product import Product
 
 ROUNDS = 176  # of a start with many clusters; fewer are faster, more are closer to one centre a round
 TILE = 2**22  # numbers in a tile of products: they stay in the cache
@@ -71,8 +71,9 @@ class _Data:
         self.product = Product(TILE)
         self._kept = None
         if 4 * len(points) * points.dim <= memory // 2:
-            self._kept = self.product.array(self.frame.rows(points, slice(None)))
-            self._view = view(self._kept)
+            self._kept, self._view = self.product.empty((len(points), points.dim))
+            for part in self.slices(1):
+                self._view[part] = self.frame.rows(points, part)
         self.squares = np.concatenate([np.einsum("ij,ij->i", x, x, dtype=np.float64) for x in self.parts()])
 
     def __len__(self) -> int:

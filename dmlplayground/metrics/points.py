@@ -131,7 +131,7 @@ class Frame:
         which = np.arange(len(points))[which]
         rows = np.empty((len(which), self.dim), np.float32)
         for part in points.slices(len(which)):
-            rows[part] = (points.rows(which[part]) - self.centre) * self.factor
+            rows[part] = self._place(points, which[part])
         return rows
 
     def block(self, points: Points, which: np.ndarray | slice) -> Block:
@@ -140,8 +140,15 @@ class Frame:
         if self.distance != "cosine":
             return Block(rows, np.sqrt(squares), squares / 2, squares / 2)
         centre = self.centre * self.factor
-        along = np.concatenate([x @ centre for x in _float64_parts(points, rows)])
+        which = np.arange(len(points))[which]
+        along = np.concatenate(
+            [self._place(points, which[part]) @ centre for part in points.slices(len(which))]
+        )
         return Block(rows, np.sqrt(squares), -along, self.factor**2 - centre @ centre - along)
+
+    def _place(self, points: Points, which: np.ndarray) -> np.ndarray:
+        """Rows in this frame before they are rounded, float64."""
+        return (points.rows(which) - self.centre) * self.factor
 
     def slack(self, queries: Block, references: Block) -> np.ndarray:
         """For each query: how far a value of the tile may be from ``gain * distance - shift``, whatever the

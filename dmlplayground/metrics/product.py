@@ -18,8 +18,17 @@ class Product:
         import mxnet as mx
 
         self._mx = mx
-        self._buffer = mx.nd.empty((capacity,), ctx=mx.cpu())
-        self._view = view(self._buffer)
+        self._buffer, self._view = self.empty((capacity,))
+
+    def empty(self, shape: tuple[int, ...]):
+        """An operand to be filled through the NumPy view that comes with it; keep both, they share their memory."""
+        array = self._mx.nd.empty(shape, ctx=self._mx.cpu())
+        array.wait_to_read()
+        pointer = ctypes.c_void_p()
+        check_call, library = self._mx.base.check_call, self._mx.base._LIB
+        check_call(library.MXNDArrayGetData(array.handle, ctypes.byref(pointer)))
+        view = np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), shape)
+        return array, view
 
     def array(self, values: np.ndarray):
         """An operand: a float32 copy that can take part in many products."""
@@ -35,12 +44,3 @@ class Product:
         )
         out.wait_to_read()
         return self._view[:size].reshape(shape)
-
-
-def view(array) -> np.ndarray:
-    """The memory of an NDArray as a NumPy array. It dies with the NDArray, so whoever uses it keeps both."""
-    from mxnet.base import _LIB, check_call
-
-    pointer = ctypes.c_void_p()
-    check_call(_LIB.MXNDArrayGetData(array.handle, ctypes.byref(pointer)))
-    return np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), array.shape)

@@ -1,0 +1,168 @@
+"""Ranks of positives: equal to a stable sort in plain loops, whatever the blocks, the kernels and the ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dmlplayground.errors import UserError
+from dmlplayground.metrics import compiled, plain, ranking
+from dmlplayground.metrics.points import Frame, Points
+from reference import metrics as reference
+
+KERNELS = {"compiled": compiled, "plain": plain}
+SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions
+
+
+@pytest.fixture(params=KERNELS)
+def each_kernel(request, monkeypatch):
+    monkeypatch.setattr(ranking, "kernels", lambda: KERNELS[request.param])
+
+
+def cloud(random, size, dim, kind):
+    if kind == "spread":
+        return random.normal(size=(size, dim))
+    if kind == "whole numbers":
+        return random.integers(-2, 3, size=(size, dim)).astype(float)
+    if kind == "duplicates":
+        return random.normal(size=(4, dim))[random.integers(4, size=size)]
+    if kind == "nearly one point":
+        return random.normal(size=dim) + 1e-6 * random.normal(size=(size, dim))
+    return np.zeros((size, dim))
+
+
+KINDS = ["spread", "whole numbers", "duplicates", "nearly one point", "zeros"]
+
+
+def ranks_by_query(queries, labels, distance, gallery=None, gallery_labels=None, depth=3, memory="512MB"):
+    """For each query its R and the ranks of its positives, as listed."""
+    pool = None if gallery is None else Points(gallery, distance)
+    found = {}
+    for rows, ranks in ranking.positive_ranks(
+        Points(queries, distance), labels, pool, gallery_labels, depth, memory
+    ):
+        lists = np.split(ranks.rank, np.cumsum(ranks.counts)[:-1])
+        found.update({row: (r, one.tolist()) for row, r, one in zip(rows, ranks.relevant, lists)})
+    return [found[row] for row in range(len(queries))]
+
+
+def ranks_by_loops(queries, labels, distance, gallery=None, gallery_labels=None, depth=3):
+    lists = []
+    for relevant in reference.relevance(queries.tolist(), labels, distance, gallery, gallery_labels):
+        deepest = max(depth, sum(relevant))
+        lists.append((sum(relevant), [i + 1 for i, hit in enumerate(relevant[:deepest]) if hit]))
+    return lists
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("distance", ["euclidean", "hamming"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equals_plain_loops_in_any_blocks(each_kernel, kind, distance, dtype):
+    random = np.random.default_rng(len(kind))
+    points = cloud(random, 67, 11, kind).astype(dtype)
+    labels = random.integers(-3, 9, size=67)
+    expected = ranks_by_loops(points, labels, distance)
+    for memory in (SMALL_BLOCKS, "512MB"):
+        assert ranks_by_query(points, labels, distance, memory=memory) == expected
+
+
+@pytest.mark.parametrize("kind", ["spread", "duplicates", "zeros"])
+def test_cosine_equals_plain_loops(each_kernel, kind):
+    random = np.random.default_rng(5)
+    points = cloud(random, 60, 9, kind)
+    points[::7] = 0.0  # similarity 0 to everything
+    labels = random.integers(8, size=60)
+    for memory in (SMALL_BLOCKS, "512MB"):
+        found = ranks_by_query(points, labels, "cosine", memory=memory)
+        assert found == ranks_by_loops(points, labels, "cosine")
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
+def test_separate_gallery_equals_plain_loops(each_kernel, distance):
+    random = np.random.default_rng(6)
+    queries, gallery = random.normal(size=(31, 6)), random.normal(size=(45, 6))
+    gallery[10:20] = queries[:10]  # a query's twin in the gallery is a reference like any other
+    labels, gallery_labels = random.integers(12, size=31), random.integers(2, 14, size=45)
+    expected = ranks_by_loops(queries, labels, distance, gallery.tolist(), gallery_labels)
+    for memory in (SMALL_BLOCKS, "512MB"):
+        assert ranks_by_query(queries, labels, distance, gallery, gallery_labels, memory=memory) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    size=st.integers(2, 25),
+    dim=st.integers(1, 19),
+    classes=st.integers(1, 6),
+    depth=st.integers(1, 30),
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 99),
+)
+def test_equals_plain_loops_for_any_sizes(size, dim, classes, depth, kind, seed):
+    random = np.random.default_rng(seed)
+    points, labels = cloud(random, size, dim, kind), random.integers(classes, size=size)
+    expected = ranks_by_loops(points, labels, "euclidean", depth=depth)
+    assert ranks_by_query(points, labels, "euclidean", depth=depth) == expected
+
+
+def test_kernels_agree_to_the_last_bit():
+    random = np.random.default_rng(1)
+    for dtype in (np.float32, np.float64):
+        x, y = random.normal(size=(9, 21)).astype(dtype), random.normal(size=(30, 21)).astype(dtype)
+        columns = random.integers(-1, 30, size=(9, 7))
+        for cosine in (False, True):
+            lengths = [
+                np.linalg.norm(rows.astype(float), axis=1) if cosine else np.ones(30) for rows in (x, y)
+            ]
+            arguments = (x, lengths[0], y, lengths[1], columns, cosine)
+            np.testing.assert_array_equal(compiled.distances(*arguments), plain.distances(*arguments))
+
+
+def test_kernels_of_kmeans_agree():
+    random = np.random.default_rng(2)
+    tile = random.integers(-9, 9, size=(50, 130)).astype(np.float32)
+    value = random.integers(-9, 9, size=50).astype(np.float32)
+    np.testing.assert_array_equal(compiled.gains(tile, value), plain.gains(tile, value))
+    results = []
+    for module in KERNELS.values():
+        label, least = np.full(50, -1), value.copy()
+        module.nearest(tile, np.arange(130) * 3, label, least)
+        results.append((label.tolist(), least.tolist()))
+    assert results[0] == results[1]
+    assert -1 in results[0][0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_the_bound_on_rounding_holds(kind, distance, scale):
+    """A float32 value of a product is never off by more than its slack, which is small where points differ at all."""
+    random = np.random.default_rng(3)
+    points = Points(cloud(random, 80, 48, kind) * scale + scale, distance)
+    frame = Frame(points)
+    block = frame.block(points, slice(None))
+    tile = block.bias.astype(np.float32) - block.rows @ block.rows.T
+    rows = points.rows(slice(None))
+    difference = rows[:, None] - rows[None]
+    exact = (difference**2).sum(-1) if distance == "euclidean" else 1 - rows @ rows.T
+    error = np.abs(tile - (frame.gain * exact - block.shift[:, None]))
+    slack = frame.slack(block, block)
+    assert (error <= slack[:, None]).all()
+    if kind in ("spread", "whole numbers", "duplicates"):
+        assert slack.max() < 1e-4
+
+
+def test_products_of_bits_are_exact():
+    points = Points(np.random.default_rng(0).integers(256, size=(40, 33), dtype=np.uint8), "hamming")
+    frame = Frame(points)
+    block = frame.block(points, slice(None))
+    found = (block.bias - block.rows @ block.rows.T + block.shift[:, None]) / frame.gain
+    bits = points.rows(slice(None))
+    np.testing.assert_array_equal(found, (bits[:, None] != bits[None]).sum(-1))
+    assert not frame.slack(block, block).any()
+
+
+def test_too_little_memory_is_refused():
+    with pytest.raises(UserError, match="memory of 1000 bytes is too little"):
+        ranks_by_query(np.zeros((5, 64)), np.zeros(5, int), "euclidean", memory=1000)
