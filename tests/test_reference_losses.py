@@ -25,7 +25,8 @@ from reference import (
     triplet_semihard,
 )
 
-FILES = sorted(Path(__file__).with_name("reference").glob("*.py"))
+FILES = Path(__file__).with_name("reference").glob("*.py")
+LOSSES = sorted(file for file in FILES if "\ndef value(" in file.read_text() or file.stem == "_arithmetic")
 
 
 def column(*values):
@@ -42,7 +43,7 @@ def on_sphere(*shape, seed=0):
     return points / np.linalg.norm(points, axis=-1, keepdims=True)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", LOSSES, ids=lambda path: path.stem)
 def test_a_reference_stands_alone(path):
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -1,0 +1,219 @@
+"""What the options of the methods do: each against the slow reference, the released code's own forms, and the
+identities that tie one method to another.
+"""
+
+from __future__ import annotations
+
+import mxnet as mx
+import numpy as np
+import pytest
+from conformance import Case, block_labels, parameters, unit
+from mxnet import nd
+
+from dmlplayground import methods
+from dmlplayground.errors import UserError
+
+VARIANTS = [
+    ("triplet_semihard", {"margin": 0.2}),
+    ("lifted_structure", {"margin": 0.3}),
+    ("npairs", {"l2_reg": 0.1}),
+    ("npairs", {"l2_reg": 0.1, "symmetric": True}),
+    ("angular", {"alpha": 36.0, "l2_reg": 0.1}),
+    ("angular", {"alpha": 55.0, "l2_reg": 0.1, "symmetric": True}),
+    ("angular", {"npairs_weight": 2.5, "symmetric": True}),
+    ("prototypical", {"supports": 1}),
+    ("proxy_triplet", {"margin": 0.1, "scale": 3.0}),
+    ("proxy_nca", {"scale": 1.0, "temperature": 0.25}),
+    ("proxy_nca", {"label_smoothing": 0.1}),
+    ("proxy_nca", {"exclude_positive": False, "label_smoothing": 0.1}),
+    ("proxy_softmax", {"temperature": 0.5, "label_smoothing": 0.0}),
+    ("ranked_list", {"margin": 0.9, "alpha": 1.0, "temperature": 0.0}),
+    ("ranked_list", {"margin": 0.2, "alpha": 1.6, "temperature": 300.0}),
+    ("ranked_list", {"detach_weights": False}),
+    ("margin", {"margin": 0.5, "beta": 0.9, "nu": 0.3}),
+    ("margin", {"learn_beta": False, "beta": 0.7, "nu": 0.3}),
+    ("margin", {"per_class": False, "nu": 0.3}),
+    ("structured_clustering", {"gamma": 5.0}),
+    ("structured_clustering", {"gamma": 0.0}),
+    ("structured_clustering", {"refine": 0}),
+    ("dreml", {"scale": 2.0, "temperature": 0.5}),
+    ("dreml", {"static_proxies": True}),
+    ("dreml", {"meta_classes": 2, "class_map": "independent"}),
+]
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS, ids=[f"{key}-{'-'.join(o)}" for key, o in VARIANTS])
+@pytest.mark.parametrize("seed", range(2))
+def test_options_change_the_value_as_they_change_the_references(key, options, seed):
+    case = Case(key, classes=5, width=4, seed=seed, options=options)
+    assert case.value() == pytest.approx(case.expected(), rel=2e-5, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [
+        ("npairs", {"l2_reg": -1.0}),
+        ("angular", {"alpha": 90.0}),
+        ("angular", {"npairs_weight": -1.0}),
+        ("prototypical", {"supports": 0}),
+        ("proxy_triplet", {"scale": 0.0}),
+        ("proxy_nca", {"temperature": 0.0}),
+        ("proxy_nca", {"label_smoothing": 1.0}),
+        ("proxy_nca", {"released_sign": True}),
+        ("proxy_softmax", {"temperature": -0.05}),
+        ("margin", {"cutoff": 1.5}),
+        ("margin", {"nonzero_cutoff": 2.0}),
+        ("margin", {"nu": -0.1}),
+        ("margin", {"beta_by": "row"}),
+        ("ranked_list", {"temperature": -1.0}),
+        ("ranked_list", {"alpha": 0.0}),
+        ("structured_clustering", {"refine": -1}),
+        ("structured_clustering", {"gamma": -1.0}),
+        ("dreml", {"meta_classes": 1}),
+        ("dreml", {"class_map": "even"}),
+    ],
+)
+def test_impossible_values_are_refused_by_name(key, options):
+    with pytest.raises(UserError, match=key):
+        methods.loss(key, num_classes=4, embed_dim=4, **options)
+
+
+@pytest.mark.parametrize("key", ["proxy_triplet", "proxy_nca", "proxy_softmax", "discriminative"])
+def test_proxies_of_one_class_are_refused(key):
+    with pytest.raises(UserError, match=f"{key}.*num_classes must be at least 2"):
+        methods.loss(key, num_classes=1, embed_dim=4)
+
+
+@pytest.mark.parametrize("key", ["npairs", "angular"])
+def test_an_odd_number_of_rows_is_not_pairs(key):
+    case = Case(key)
+    with pytest.raises(UserError, match=f"{key}.*even number of rows, not 7"):
+        case.value(case.x[:7], case.labels[:7])
+
+
+# --- the released code's forms ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [("proxy_softmax", {}), ("proxy_nca", {"exclude_positive": False, "label_smoothing": 0.1})],
+)
+def test_the_released_sign_is_the_natural_one_with_opposite_proxies(key, options):
+    natural, released = Case(key, options=options), Case(key, options={**options, "released_sign": True})
+    value, gradients = natural.value_and_gradients()
+    parameters(released.loss)["proxies"].set_data(-parameters(natural.loss)["proxies"].data())
+    again, mirrored = released.value_and_gradients()
+    assert again == pytest.approx(value)
+    np.testing.assert_allclose(mirrored["x"], gradients["x"], atol=1e-6)
+    np.testing.assert_allclose(mirrored["proxies"], -gradients["proxies"], atol=1e-6)
+
+
+def test_ranked_list_weights_are_constants_of_the_gradient_or_not():
+    detached, differentiated = (Case("ranked_list", options={"detach_weights": d}) for d in (True, False))
+    value, gradients = detached.value_and_gradients()
+    again, others = differentiated.value_and_gradients()
+    assert again == value
+    assert not np.allclose(others["x"], gradients["x"])
+
+
+def test_differentiated_ranked_list_weights_have_the_slope_of_the_reference():
+    case = Case("ranked_list", dtype="float64", options={"detach_weights": False})
+    gradient = case.value_and_gradients()[1]["x"]
+    direction = np.random.default_rng(0).normal(size=case.x.shape)
+    ends = [case.expected(case.x + step * direction) for step in (1e-6, -1e-6)]
+    assert (gradient * direction).sum() == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-5)
+
+
+def meta_classes(draw: str, seed: int, classes=100, groups=12) -> np.ndarray:
+    mx.random.seed(seed)
+    loss = methods.loss("dreml", num_classes=classes, embed_dim=groups, class_map=draw)
+    return loss.class_map.data().asnumpy().astype(int)
+
+
+def test_meta_classes_are_dealt_evenly_or_drawn_independently():
+    for seed in range(5):
+        counts = np.bincount(meta_classes("balanced", seed), minlength=12)
+        assert set(counts) == {8, 9}
+    counts = np.concatenate([np.bincount(meta_classes("independent", s), minlength=12) for s in range(40)])
+    assert counts.mean() == pytest.approx(100 / 12)
+    assert counts.var() == pytest.approx(100 * (1 / 12) * (11 / 12), rel=0.2)
+
+
+def test_every_member_groups_the_classes_anew_and_the_same_seed_alike():
+    assert not np.array_equal(meta_classes("balanced", 1), meta_classes("balanced", 2))
+    np.testing.assert_array_equal(meta_classes("balanced", 1), meta_classes("balanced", 1))
+
+
+# --- identities ---------------------------------------------------------------------------------------------------
+
+
+def with_proxies(key, proxies, x, labels, **options) -> float:
+    loss = methods.loss(key, num_classes=len(proxies), embed_dim=x.shape[1], **options)
+    loss.proxies.set_data(nd.array(proxies))
+    return loss(nd.array(x), nd.array(labels, dtype="int32")).asscalar()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_proxy_nca_with_its_own_proxy_is_proxy_softmax(smoothing):
+    # |s u - s p|^2 = 2 s^2 - 2 s^2 u.p: a softmax of u.p at temperature T / (2 s^2).
+    rng = np.random.default_rng(0)
+    x, proxies, labels = unit(rng.normal(size=(9, 5))), rng.normal(size=(4, 5)), rng.integers(0, 4, 9)
+    nca = with_proxies("proxy_nca", proxies, x, labels, exclude_positive=False, label_smoothing=smoothing)
+    softmax = with_proxies("proxy_softmax", proxies, x, labels, temperature=1 / 18, label_smoothing=smoothing)
+    assert nca == pytest.approx(softmax, rel=1e-5)
+
+
+def test_prototypical_with_unit_prototypes_is_proxy_nca_over_them():
+    rng = np.random.default_rng(1)
+    prototypes, queries, labels = unit(rng.normal(size=(3, 5))), rng.normal(size=(4, 5)), [2, 0, 1, 1]
+    loss = methods.loss("prototypical", num_classes=3, embed_dim=5, supports=1)
+    rows = nd.array(np.concatenate([prototypes, queries]))
+    value = loss(rows, nd.array([0, 1, 2, *labels], dtype="int32")).asscalar()
+    nca = with_proxies("proxy_nca", prototypes, queries, labels, scale=1.0, exclude_positive=False)
+    assert value == pytest.approx(nca, rel=1e-5)
+
+
+def test_dreml_with_as_many_groups_as_classes_is_proxy_nca():
+    case = Case("dreml", options={"meta_classes": 4})
+    own = case.arrays()
+    value = with_proxies("proxy_nca", own["proxies"], case.x, own["class_map"][case.labels])
+    assert case.value() == pytest.approx(value, rel=1e-5)
+
+
+def test_pairs_on_the_sphere_are_prototypes_of_one_support():
+    # |a - p|^2 = 2 - 2 a.p, so N-pairs with every a.p doubled picks as the prototypical loss does.
+    rng = np.random.default_rng(2)
+    a, p, labels = unit(rng.normal(size=(5, 4))), unit(rng.normal(size=(5, 4))), np.arange(5)
+    pairs, episode = np.stack([a, p], axis=1).reshape(10, 4), np.concatenate([p, a])
+    npairs = methods.loss("npairs", num_classes=5, embed_dim=4, l2_reg=0.0)
+    prototypical = methods.loss("prototypical", num_classes=5, embed_dim=4, supports=1)
+    value = npairs(nd.array(np.sqrt(2) * pairs), nd.array(np.repeat(labels, 2), dtype="int32")).asscalar()
+    again = prototypical(nd.array(episode), nd.array(np.tile(labels, 2), dtype="int32")).asscalar()
+    assert value == pytest.approx(again, rel=1e-5)
+
+
+def test_prototypical_reads_both_layouts():
+    rng = np.random.default_rng(3)
+    x, labels = rng.normal(size=(12, 3)), block_labels(3, 4)
+    loss = methods.loss("prototypical", num_classes=3, embed_dim=3, supports=2)
+    first_supports = [0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11]
+    values = [loss(nd.array(x[o]), nd.array(labels[o])).asscalar() for o in (range(12), first_supports)]
+    assert values[0] == pytest.approx(values[1])
+
+
+def test_discriminative_attracts_however_small_the_batch():
+    """The released code's factor turns the sign around in batches of no more rows than classes."""
+    case = Case("discriminative", classes=50)
+    x, labels = case.x[:10], case.labels[:10]
+    value, gradients = case.value_and_gradients(x, labels)
+    assert case.value(x - 0.1 * gradients["x"], labels) < value
+    assert (gradients["x"][np.arange(10), labels] < 0).all()
+    assert case.value(np.eye(50)[labels], labels) == pytest.approx(-2 / 3)
+
+
+def test_structured_clustering_keeps_still_where_the_classes_are_apart():
+    rng = np.random.default_rng(4)
+    x, labels = np.repeat(np.eye(3) * 50, 4, axis=0) + rng.normal(size=(12, 3)), block_labels(3, 4)
+    value, gradients = Case("structured_clustering").value_and_gradients(x, labels)
+    assert value == 0
+    assert not gradients["x"].any()
