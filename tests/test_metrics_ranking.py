@@ -1,4 +1,4 @@
-"""Ranks of positives: equal to a stable sort in plain loops, whatever the blocks, the kernels and the ties."""
+"""Ranks of positives: equal to a stable sort in plain loops, whatever the blocks, kernels and ties."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import metrics as reference
 
 from dmlplayground.errors import UserError
 from dmlplayground.metrics import compiled, plain, ranking
 from dmlplayground.metrics.points import Frame, Points
-from reference import metrics as reference
 
 KERNELS = {"compiled": compiled, "plain": plain}
 SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions
@@ -137,7 +137,7 @@ def test_kernels_of_kmeans_agree():
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
 @pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
 def test_the_bound_on_rounding_holds(kind, distance, scale):
-    """A float32 value of a product is never off by more than its slack, which is small where points differ at all."""
+    """A float32 value of a product is never off by more than its slack, which is small where points differ."""
     random = np.random.default_rng(3)
     points = Points(cloud(random, 80, 48, kind) * scale + scale, distance)
     frame = Frame(points)

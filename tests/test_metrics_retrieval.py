@@ -1,4 +1,4 @@
-"""Retrieval metrics as functions of ranks: worked examples, the plain loops, and properties each must have."""
+"""Retrieval metrics as functions of ranks: worked examples, plain loops, and properties each must have."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import metrics as reference
 
 from dmlplayground import metrics
 from dmlplayground.errors import UserError
 from dmlplayground.metrics import Ranks, retrieval
-
-from reference import metrics as reference
 
 METRICS = {
     "recall_at_k": lambda ranks: metrics.recall_at_k(ranks, 5),

@@ -1,0 +1,278 @@
+"""The evaluation as it is called: names, decisions, galleries, files on disk, memory, machines without numba."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import metrics as reference
+
+import dmlplayground
+from dmlplayground import metrics
+from dmlplayground.errors import UserError
+
+ROOT = str(Path(dmlplayground.__file__).parents[1])
+
+
+def embeddings(size=120, classes=9, dim=12, seed=0, noise=1.5):
+    random = np.random.default_rng(seed)
+    labels = random.integers(classes, size=size)
+    points = random.normal(size=(classes, dim))[labels] + noise * random.normal(size=(size, dim))
+    return points.astype(np.float32), labels * 1000 - 500
+
+
+def in_a_new_process(code, *arguments, **environment):
+    """What the code prints, run by itself."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
+    variables = {**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1", **environment}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
+def test_scores_are_those_of_plain_loops(distance):
+    points, labels = embeddings()
+    run = metrics.assess(points, labels, [1, 3], distance=distance, precision_ks=[2], map_ks=[7])
+    lists = reference.relevance(points.tolist(), labels, distance)
+    expected = {
+        "R@1": reference.mean(reference.recall_at_k, lists, 1),
+        "R@3": reference.mean(reference.recall_at_k, lists, 3),
+        "RP": reference.mean(reference.r_precision, lists),
+        "MAP@R": reference.mean(reference.map_at_r, lists),
+        "P@2": reference.mean(reference.precision_at_k, lists, 2),
+        "mAP@7": reference.mean(reference.map_at_k, lists, 7),
+        "NMI": reference.nmi(labels.tolist(), run.clustering.clusters.tolist()),
+        "NMI_geometric": reference.nmi(labels.tolist(), run.clustering.clusters.tolist(), "geometric"),
+        "AMI": metrics.ami(labels, run.clustering.clusters),
+        "F1": reference.pairwise_f1(labels.tolist(), run.clustering.clusters.tolist()),
+    }
+    assert run.scores == pytest.approx(expected)
+    assert list(run.scores) == list(expected)
+    assert (run.clustering.starts, run.queries) == (10, 120)
+
+
+def test_evaluate_gives_the_scores_alone():
+    points, labels = embeddings()
+    assert metrics.evaluate(points, labels) == metrics.assess(points, labels).scores
+    names = ["R@1", "R@2", "R@4", "R@8", "R@16", "RP", "MAP@R"]
+    assert list(metrics.evaluate(points.tolist(), labels.tolist(), clustering=False)) == names
+
+
+def test_separate_gallery():
+    points, labels = embeddings()
+    run = metrics.assess(
+        points[:40], labels[:40], [2], gallery=points[40:], gallery_labels=labels[40:], map_ks=[9]
+    )
+    lists = reference.relevance(
+        points[:40].tolist(), labels[:40], gallery=points[40:].tolist(), gallery_labels=labels[40:]
+    )
+    assert run.scores["R@2"] == pytest.approx(reference.mean(reference.recall_at_k, lists, 2))
+    assert run.scores["mAP@9"] == pytest.approx(reference.mean(reference.map_at_k, lists, 9))
+    assert len(run.clustering.clusters) == 40
+
+
+def test_packed_bits_are_the_bits():
+    points, labels = embeddings(dim=21)
+    bits = points > 0
+    results = [
+        metrics.evaluate(codes, labels, distance="hamming", starts=1)
+        for codes in (points, bits, bits.astype(np.int64), bits.astype(np.uint8), np.packbits(bits, axis=1))
+    ]
+    for scores in results:
+        assert {name: scores[name] for name in ("R@1", "MAP@R")} == {
+            name: results[0][name] for name in ("R@1", "MAP@R")
+        }
+
+
+def test_lone_classes_are_left_out_or_counted():
+    points, labels = np.array([[0.0], [0.1], [5.0]]), np.array([7, 7, 8])
+    assert metrics.evaluate(points, labels, clustering=False)["R@1"] == 1.0
+    run = metrics.assess(points, labels, clustering=False, lone="miss")
+    assert (run.scores["R@1"], run.queries) == (pytest.approx(2 / 3), 3)
+
+
+def test_ties_and_duplicates_rank_by_index():
+    points, labels = np.zeros((4, 3)), np.array([0, 1, 0, 1])
+    found = metrics.evaluate(points, labels, [1, 2, 3], clustering=False)
+    assert [found["R@1"], found["R@2"], found["R@3"]] == [0.25, 0.75, 1.0]  # only 2 meets its class (0) first
+
+
+def test_fewer_points_than_k():
+    points, labels = np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 0])
+    found = metrics.evaluate(points, labels, [50], precision_ks=[4], clustering=False)
+    assert (found["R@50"], found["P@4"]) == (1.0, 0.5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
+def test_rows_that_are_not_finite_are_named(bad, distance):
+    points, labels = embeddings()
+    points[17, 3] = bad
+    with pytest.raises(UserError, match="embedding 17 holds a value that is not finite"):
+        metrics.evaluate(points, labels, distance=distance)
+
+
+def test_collapsed_embeddings_still_have_scores():
+    found = metrics.evaluate(np.full((30, 4), 0.3, np.float32), np.arange(30) // 3)
+    assert all(0.0 <= value <= 1.0 for value in found.values())
+    assert found["NMI"] == 0.0
+
+
+def test_all_kinds_of_numbers_are_taken():
+    points, labels = embeddings()
+    points = np.round(points * 8)
+    expected = metrics.evaluate(points, labels)
+    for kind in (np.float16, np.float64, np.int16, ">f4"):
+        assert metrics.evaluate(points.astype(kind), labels) == pytest.approx(expected, rel=1e-9)
+    assert metrics.evaluate(np.asfortranarray(points), labels[:, None][:, 0]) == expected
+
+
+def test_memory_and_blocks_change_nothing():
+    points, labels = embeddings(400, 30)
+    scores = [metrics.evaluate(points, labels, memory=memory) for memory in (70_000, "300kB", "2GiB")]
+    assert scores[0] == scores[1] == scores[2]
+
+
+def test_embeddings_on_disk(tmp_path):
+    points, labels = embeddings(500, 20)
+    np.save(tmp_path / "points.npy", points)
+    mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
+    assert metrics.evaluate(mapped, labels, memory="200kB") == metrics.evaluate(points, labels)
+    np.testing.assert_array_equal(mapped, points)
+
+
+def test_intervals_hold_the_score_and_narrow_with_more_queries():
+    wide, narrow = (metrics.assess(*embeddings(n), resamples=200, clustering=False) for n in (60, 600))
+    for run in (wide, narrow):
+        assert all(low <= run.scores[name] <= high for name, (low, high) in run.intervals.items())
+        assert set(run.intervals) == set(run.scores)
+    width = {run.queries: run.intervals["R@1"][1] - run.intervals["R@1"][0] for run in (wide, narrow)}
+    assert width[600] < 0.6 * width[60]
+    assert metrics.assess(*embeddings(60), resamples=200, clustering=False).intervals == wide.intervals
+
+
+def test_intervals_cover_as_often_as_they_say():
+    random, hits = np.random.default_rng(0), 0
+    for trial in range(200):
+        sample = {"R@1": (random.random(150) < 0.4).astype(float)}
+        low, high = metrics.bootstrap(sample, seed=trial, resamples=200, confidence=0.8)["R@1"]
+        hits += low <= 0.4 <= high
+    assert 0.7 < hits / 200 < 0.9
+
+
+POINTS = np.zeros((2, 2))
+MISTAKES = {
+    "rows of numbers": (np.zeros(5), [0] * 5, {}),
+    "rows of numbers, not <U1": ([["a"]], [0], {}),
+    "labels must be 2 integers": (POINTS, [0], {}),
+    "labels must be 2 integers.*float64": (POINTS, [0.5, 1.0], {}),
+    "Did you mean 'cosine'": (POINTS, [0, 0], {"distance": "cosin"}),
+    "nothing to retrieve": (POINTS, [0, 1], {}),
+    "K must be a whole number": (POINTS, [0, 0], {"ks": [0]}),
+    "a gallery needs both": (POINTS, [0, 0], {"gallery": POINTS}),
+    "2 dimensions, the gallery has 3": (POINTS, [0, 0], {"gallery": np.zeros((1, 3)), "gallery_labels": [0]}),
+    "treatment of lone queries 'skip'": (POINTS, [0, 0], {"lone": "skip"}),
+    "memory must be": (POINTS, [0, 0], {"memory": "lots"}),
+    "a bootstrap needs": (POINTS, [0, 0], {"resamples": 9, "confidence": 2}),
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes_are_named(message):
+    with pytest.raises(UserError, match=message):
+        metrics.evaluate(*MISTAKES[message][:2], **MISTAKES[message][2])
+
+
+def test_importing_is_light():
+    code = """
+        import sys, dmlplayground.metrics
+        print([name for name in ("mxnet", "numba", "sklearn", "scipy") if name in sys.modules])
+    """
+    assert in_a_new_process(code) == "[]"
+
+
+def test_without_numba_the_scores_are_the_same():
+    code = """
+        import json, sys
+        sys.modules["numba"] = None
+        import numpy as np
+        from dmlplayground.metrics import evaluate, kernels
+        data = np.load(sys.argv[1])
+        scores = [evaluate(data["points"], data["labels"], distance=d) for d in ("euclidean", "cosine", "hamming")]
+        print(json.dumps([kernels.kernels().__name__, scores]))
+    """
+    points, labels = embeddings()
+    points = np.round(points, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/data.npz", points=points, labels=labels)
+        name, scores = json.loads(in_a_new_process(code, f"{folder}/data.npz"))
+    assert name == "dmlplayground.metrics.plain"
+    for found, distance in zip(scores, ("euclidean", "cosine", "hamming")):
+        assert found == pytest.approx(metrics.evaluate(points, labels, distance=distance), abs=1e-12)
+
+
+def test_folders_that_cannot_be_written_do_no_harm():
+    """Where neither the package's folder nor the user's can be written, compiled code cannot be kept."""
+    code = """
+        import numba.core.caching as caching
+        caching.CacheImpl._locator_classes = []
+        import numpy as np
+        from dmlplayground.metrics import compiled
+        print(compiled.gains(np.zeros((2, 1), np.float32), np.ones(2, np.float32)))
+    """
+    assert in_a_new_process(code) == "[2.]"
+
+
+PEAK = """
+    import sys
+    import numpy as np
+    from dmlplayground import metrics
+
+    def peak():
+        lines = open("/proc/self/status").read().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+    small = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
+    metrics.evaluate(small, np.arange(300) // 3)  # libraries are loaded
+    rows, dim, size, memory, clustering = (int(argument) for argument in sys.argv[2:])
+    points = np.memmap(sys.argv[1], np.float32, "r", shape=(rows, dim))
+    labels = np.arange(rows) // size
+    before = peak()
+    scores = metrics.evaluate(points, labels, memory=memory, clustering=bool(clustering), starts=1)
+    print(peak() - before - points.nbytes, scores["R@1"])
+"""
+
+
+def write_embeddings(path, rows, dim, size):
+    points = np.memmap(path, np.float32, "w+", shape=(rows, dim))
+    random = np.random.default_rng(0)
+    for start in range(0, rows, 10_000 * size):
+        part = points[start : start + 10_000 * size]
+        centres = np.repeat(random.normal(size=(len(part) // size + 1, dim)), size, axis=0)[: len(part)]
+        part[:] = centres + 0.7 * random.normal(size=part.shape)
+    points.flush()
+
+
+@pytest.mark.parametrize(
+    ("rows", "dim", "size", "memory", "clustering"),
+    [
+        pytest.param(12_000, 64, 4, 60_000_000, 1, id="small"),
+        pytest.param(60_502, 256, 5, 300_000_000, 1, id="middle", marks=pytest.mark.slow),
+        pytest.param(12_000, 2_048, 5, 200_000_000, 1, id="wide", marks=pytest.mark.slow),
+        pytest.param(200_000, 16, 5, 100_000_000, 0, id="long", marks=pytest.mark.slow),
+    ],
+)
+def test_memory_is_bounded(tmp_path, rows, dim, size, memory, clustering):
+    """Against all pairs at once, which would take 576 MB for the small case and up to 160 GB for the others."""
+    write_embeddings(tmp_path / "points", rows, dim, size)
+    extra, recall = in_a_new_process(PEAK, tmp_path / "points", rows, dim, size, memory, clustering).split()
+    assert int(extra) < memory
+    assert float(recall) > 0.5
