@@ -174,8 +174,13 @@ def trial(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
     if isinstance(given, Trial):
         given = given.mapping()
     given = merge(DEFAULTS, expand(given), *(expand(override(text)) for text in overrides))
-    if "name" not in given.get("method", {}):
+    if "method" not in given:
         raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
+    for key in COMPONENTS:
+        if key in given and not isinstance(given[key], Mapping):
+            raise UserError(f"{key} must be a name, or a mapping with a name and options, not {given[key]!r}.")
+    if "name" not in given["method"]:
+        raise UserError(f"method needs a name; choose from {', '.join(methods.names())}.")
     method = methods.get(given["method"]["name"])
     dataset = data.get(given["data"]["name"])
     backbone = backbones.get(given["backbone"]["name"])

@@ -1,0 +1,128 @@
+"""A trial as a value: layers of defaults, canonical form, identity, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dmlplayground import config, methods
+from dmlplayground.errors import UserError
+
+SMALL = {"method": "npairs", "data": {"name": "glyphs", "classes": 40}, "batch_size": 20}
+
+
+def test_layers_override_in_their_order():
+    trial = config.trial({"method": "npairs"})
+    assert (trial.batch_size, trial.optimizer.lr, trial.sampler["name"]) == (128, 1e-4, "pairs")  # the method's record
+    assert trial.transform == {"name": "plain"}  # the data set's
+    assert trial.optimizer.beta1 == 0.9  # the framework's
+    trial = config.trial({"method": "npairs", "batch_size": 64}, ["batch_size=32", "optimizer.lr=1e-3"])
+    assert (trial.batch_size, trial.optimizer.lr) == (32, 1e-3)
+    assert trial.optimizer.weight_decay == 1e-5  # a changed learning rate leaves its neighbours alone
+
+
+def test_another_component_forgets_the_options_of_the_first():
+    trial = config.trial({"method": "npairs"}, ["sampler=blocks", "batch_size=125"])
+    assert trial.sampler == {"name": "blocks", "per_class": 5}
+
+
+def test_another_optimizer_keeps_the_learning_rate():
+    trial = config.trial({"method": "npairs", "optimizer": {"name": "sgd"}})
+    assert (trial.optimizer.name, trial.optimizer.lr) == ("sgd", 1e-4)
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_the_canonical_form_builds_the_same_trial(name):
+    trial = config.trial({"method": name, "data": {"name": "glyphs", "classes": 400}})
+    again = config.trial(json.loads(json.dumps(trial.mapping())))
+    assert again == trial
+    assert again.id == trial.id
+
+
+def test_a_trial_is_named_by_its_content():
+    trial = config.trial(SMALL)
+    assert config.trial({**SMALL, "method": {"name": "npairs", "l2_reg": "5e-4"}}).id == trial.id  # the default, spelled out
+    changes = ["seed=1", "embed_dim=32", "optimizer.lr=2e-4", "method.l2_reg=0", "evaluation.every=2", "data.size=32"]
+    assert len({trial.id, *(config.trial(SMALL, [change]).id for change in changes)}) == len(changes) + 1
+    assert config.trial(SMALL, ["device=cpu"]).id == trial.id  # where it runs is not what it is
+
+
+def test_a_group_takes_what_it_does_not_say_from_the_optimizer():
+    trial = config.trial({"method": "npairs", "groups": {"loss": {"name": "sgd", "lr": 0.1, "weight_decay": 0}}})
+    own = trial.groups.loss.optimizer(trial.optimizer)
+    assert (own.name, own.lr, own.weight_decay, own.epsilon) == ("sgd", 0.1, 0, trial.optimizer.epsilon)
+
+
+def test_schedule_steps_and_period():
+    steps = config.Schedule(factor=0.5, steps=[3, 5])
+    assert [steps.scale(epoch) for epoch in range(1, 7)] == [1, 1, 0.5, 0.5, 0.25, 0.25]
+    period = config.Schedule(factor=0.1, every=2)
+    assert [round(period.scale(epoch), 6) for epoch in range(1, 6)] == [1, 0.1, 0.1, 0.01, 0.01]
+
+
+BAD = {
+    "method=nparis": ["unknown method 'nparis'", "Did you mean 'npairs'?", "proxy_nca"],
+    "foo=1": ["unknown configuration key 'foo'", "batch_size"],
+    "optimizer.learning_rate=1": ["unknown key in optimizer: 'learning_rate'", "lr"],
+    "method.margin=0.5": ["unknown option of method npairs: 'margin'", "l2_reg"],
+    "method.l2_reg=-1": ["l2_reg", "-1"],
+    "data=cub": ["unknown data set 'cub'", "glyphs"],
+    "data.strenght=1": ["unknown option of data set glyphs: 'strenght'", "strength"],
+    "backbone=resnet51": ["unknown backbone 'resnet51'", "conv4"],
+    "sampler=paris": ["unknown sampler 'paris'", "pairs"],
+    "transform=papre": ["unknown transform 'papre'", "paper"],
+    "batch_size=31": ["batch_size 31 is odd"],
+    "batch_size=2": ["at least 2"],
+    "batch_size=abc": ["batch_size must be a whole number", "'abc'"],
+    "batch_size=0": ["batch_size must be at least 1"],
+    "seed=1.5": ["seed must be a whole number"],
+    "seed=-1": ["seed must not be negative"],
+    "epochs=-1": ["epochs must not be negative"],
+    "warmup_epochs=99": ["warmup_epochs 99 is more than epochs"],
+    "optimizer.lr=fast": ["optimizer.lr must be a number"],
+    "optimizer.lr=.nan": ["optimizer.lr must be a number"],
+    "optimizer.clip=0": ["clip above 0"],
+    "optimizer.momentum=1": ["momentum must be from 0 to below 1"],
+    "optimizer=adamw": ["optimizer.name must be one of adam, sgd, rmsprop"],
+    "schedule.steps=3": ["schedule.steps must be a list"],
+    "evaluation.ks=[]": ["evaluation.ks"],
+    "evaluation.ks=[0]": ["evaluation.ks"],
+    "evaluation.distance=manhattan": ["must be one of euclidean, cosine, hamming"],
+    "freeze_batchnorm=1": ["freeze_batchnorm must be true or false"],
+    "head.dropout=1": ["head.dropout"],
+    "devices=3": ["cannot be split over 3 devices"],
+    "sampler.same_image=2": ["a chance between 0 and 1"],
+    "protocol=honest": ["protocol.name must be one of paper, validated"],
+    "novalue": ["--set takes key=value"],
+    "seed={": ["--set seed", "YAML"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", BAD)
+def test_bad_input_is_one_message_that_names_the_thing(change):
+    with pytest.raises(UserError) as caught:
+        config.trial(SMALL, [change])
+    for words in BAD[change]:
+        assert words in str(caught.value)
+
+
+def test_impossible_combinations():
+    with pytest.raises(UserError, match=r"batch_size 12 is not a whole number of class blocks of 5.* 10, 15"):
+        config.trial({"method": "margin", "batch_size": 12})
+    with pytest.raises(UserError, match="needs 64 classes, but the training split has 20"):
+        config.check_data(config.trial({"method": "npairs"}), num_classes=20)
+
+
+@pytest.mark.parametrize("given", [None, [], "npairs", {"method": None}, {"method": {"l2_reg": 1}}, {}])
+def test_what_is_no_configuration_is_refused(given):
+    with pytest.raises(UserError):
+        config.trial(given)
+
+
+def test_yaml_problems_name_the_file(tmp_path):
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("method: [npairs\n")
+    for path in (broken, tmp_path / "absent.yaml", tmp_path):
+        with pytest.raises(UserError, match=str(path)):
+            config.read_yaml(path)

@@ -1,0 +1,148 @@
+"""Batch samplers: what each promises, for any data and any seed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dmlplayground.data import samplers
+from dmlplayground.errors import UserError
+
+sizes = st.lists(st.integers(1, 9), min_size=2, max_size=12)
+seeds = st.integers(0, 2**31)
+
+
+def labels_of(counts, seed=0):
+    return np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
+
+
+def batches(name, labels, size, epoch=0, **options):
+    return list(samplers.create(name, labels, size, **options).batches(epoch))
+
+
+@given(sizes, seeds, st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_blocks_are_one_class_each_and_repeat_an_image_only_when_they_must(counts, seed, per_class):
+    labels = labels_of(counts, seed)
+    classes = len(counts)
+    for rows in batches("blocks", labels, classes * per_class, iterations=3, seed=seed, per_class=per_class):
+        blocks = rows.reshape(classes, per_class)
+        found = labels[blocks]
+        assert (found == found[:, :1]).all()
+        assert len(set(found[:, 0])) == classes
+        for block, label in zip(blocks, found[:, 0]):
+            uses = Counter(block.tolist())
+            assert len(uses) == min(per_class, counts[label])
+            assert max(uses.values()) - min(uses.values()) <= 1
+
+
+@given(sizes, seeds)
+@settings(max_examples=40, deadline=None)
+def test_pairs_are_interleaved_and_distinct(counts, seed):
+    labels = labels_of(counts, seed)
+    for rows in batches("pairs", labels, 2 * len(counts), iterations=3, seed=seed):
+        anchors, positives = rows[0::2], rows[1::2]
+        assert (labels[anchors] == labels[positives]).all()
+        assert len(set(labels[anchors])) == len(counts)
+        alone = np.asarray(counts)[labels[anchors]] == 1
+        assert ((anchors == positives) == alone).all()
+
+
+def test_the_chance_of_one_image_twice():
+    labels = np.repeat(np.arange(50), 10)
+    rows = np.concatenate(batches("pairs", labels, 100, iterations=100, same_image=0.3))
+    share = (rows[0::2] == rows[1::2]).mean()
+    assert 0.27 < share < 0.33
+    assert (rows[0::2] == rows[1::2]).mean() != 1
+    always = batches("pairs", labels, 100, iterations=1, same_image=1.0)[0]
+    assert (always[0::2] == always[1::2]).all()
+
+
+@given(sizes, seeds, st.integers(1, 4), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_episodes_give_supports_then_queries_of_the_same_classes(counts, seed, supports, queries):
+    labels, classes = labels_of(counts, seed), len(counts)
+    size = classes * (supports + queries)
+    for rows in batches("episodes", labels, size, iterations=2, seed=seed, supports=supports, queries=queries):
+        first, then = labels[rows[: classes * supports]], labels[rows[classes * supports :]]
+        assert (first == np.repeat(first[::supports], supports)).all()
+        assert (then == np.repeat(first[::supports], queries)).all()
+        for label in set(first.tolist()):
+            used = rows[labels[rows] == label]
+            assert len(set(used.tolist())) == min(len(used), counts[label])
+
+
+@given(st.integers(1, 60), st.integers(1, 20), seeds, st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_rolled_passes_show_every_image_equally_often(size, batch, seed, epochs):
+    sampler = samplers.create("shuffled", np.zeros(size, np.int32), batch, seed=seed)
+    rows = [rows for epoch in range(epochs) for rows in sampler.batches(epoch)]
+    assert all(len(r) == batch for r in rows)
+    assert [sampler.length(epoch) for epoch in range(epochs)] == [len(list(sampler.batches(e))) for e in range(epochs)]
+    uses = np.bincount(np.concatenate(rows), minlength=size)
+    assert uses.max() - uses.min() <= 1
+    if size >= batch:
+        assert epochs * size - uses.sum() < batch  # nothing is lost but the batch still open
+
+
+@pytest.mark.parametrize(("last", "shown"), [("drop", 20), ("keep", 23)])
+def test_the_last_batch_dropped_or_kept(last, shown):
+    sampler = samplers.create("shuffled", np.zeros(23, np.int32), 5, last=last)
+    rows = np.concatenate(list(sampler.batches(0)))
+    assert len(rows) == len(set(rows.tolist())) == shown
+
+
+def test_uniform_draws_differ_within_a_batch():
+    for rows in batches("uniform", np.zeros(30, np.int32), 20, iterations=5):
+        assert len(set(rows.tolist())) == 20
+
+
+@pytest.mark.parametrize("name", samplers.SAMPLERS)
+def test_an_epoch_is_a_pure_function_of_seed_and_number(name):
+    labels = labels_of([12] * 20)
+    sampler = samplers.create(name, labels, 20, iterations=4, seed=5)
+    once = [list(sampler.batches(epoch)) for epoch in (0, 1, 2)]
+    again = samplers.create(name, labels, 20, iterations=4, seed=5)
+    assert np.array_equal(once[2], list(again.batches(2)))  # without having drawn the epochs before
+    assert np.array_equal(once[0], list(again.batches(0)))
+    assert not np.array_equal(once[0], once[1])
+    other = samplers.create(name, labels, 20, iterations=4, seed=6)
+    assert not np.array_equal(once[0], list(other.batches(0)))
+
+
+def test_another_process_draws_the_same():
+    program = (
+        "import numpy as np; from dmlplayground.data import samplers\n"
+        "s = samplers.create('blocks', np.repeat(np.arange(9), 7), 15, iterations=3, seed=11)\n"
+        "print(np.concatenate(list(s.batches(4))).tolist())"
+    )
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    sampler = samplers.create("blocks", np.repeat(np.arange(9), 7), 15, iterations=3, seed=11)
+    assert out.strip() == str(np.concatenate(list(sampler.batches(4))).tolist())
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "options", "words"),
+    [
+        ("blocks", 12, {}, "class blocks of 5"),
+        ("blocks", 500, {}, "needs 100 classes, but the training split has 9"),
+        ("blocks", 5, {}, "at least 2"),
+        ("blocks", 4, {"per_class": 0}, "per_class"),
+        ("pairs", 7, {}, "odd"),
+        ("pairs", 20, {}, "needs 10 classes"),
+        ("episodes", 12, {}, "5 supports and 5 queries"),
+        ("episodes", 20, {"supports": 0}, "supports"),
+        ("shuffled", 100, {"last": "drop"}, "last: drop"),
+        ("shuffled", 10, {"last": "loose"}, "one of roll, drop, keep"),
+        ("pears", 10, {}, "unknown sampler"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(name, size, options, words):
+    with pytest.raises(UserError, match=words):
+        samplers.create(name, np.repeat(np.arange(9), 7), size, **options)
