@@ -1,0 +1,225 @@
+"""What a learner does to its parameters: groups, warm-up, frozen batch-norm, several devices, several batches a step."""
+
+from __future__ import annotations
+
+import mxnet as mx
+import numpy as np
+import pytest
+
+from dmlplayground import config
+from dmlplayground.errors import UserError
+from dmlplayground.training.learner import Learner
+
+CLASSES, SIZE = 6, 12
+CPU = [mx.cpu(0)]
+
+
+def trial(method="npairs", **changes):
+    return config.trial(config.merge({"method": method, "batch_size": SIZE, "embed_dim": 8}, changes))
+
+
+def batch(seed=0):
+    images = np.random.default_rng(seed).integers(0, 256, (SIZE, 32, 32, 3)).astype(np.uint8)
+    return images, np.repeat(np.arange(CLASSES), 2).astype(np.int32)
+
+
+def moved(learner, before):
+    """The parts of which a weight has changed."""
+    changed = {name for name, array in learner.weights().items() if not np.array_equal(array, before[name])}
+    parts = {"network.backbone": "backbone", "network.head": "head", "loss": "loss"}
+    return {part for prefix, part in parts.items() if any(name.startswith(prefix) for name in changed)}, changed
+
+
+def steps(learner, count=1, epoch=1, seed=0):
+    learner.begin_epoch(epoch)
+    for number in range(count):
+        loss, _, _ = learner.step([batch(seed + number)])
+    return float(loss.asscalar())
+
+
+def test_a_step_moves_every_part():
+    learner = Learner(trial("proxy_nca"), CLASSES, CPU)
+    before = learner.weights()
+    steps(learner)
+    parts, changed = moved(learner, before)
+    assert parts == {"backbone", "head", "loss"}
+    constants = {"network.mean", "network.scale"}
+    assert set(before) - changed <= constants
+
+
+@pytest.mark.parametrize("still", ["backbone", "head", "loss"])
+def test_a_learning_rate_multiplier_of_zero_holds_its_part_still(still):
+    given = trial("proxy_nca", groups={still: {"lr_mult": 0.0}})
+    learner = Learner(given, CLASSES, CPU)
+    before = learner.weights()
+    steps(learner)
+    held = [name for name, p in learner.parts[still].parameters.items()]
+    prefix = {"backbone": "network.backbone.", "head": "network.head.", "loss": "loss."}[still]
+    after = learner.weights()
+    assert held
+    assert all(np.array_equal(before[prefix + name], after[prefix + name]) for name in held)
+    assert moved(learner, before)[0] >= {"backbone", "head", "loss"} - {still}
+
+
+def test_a_multiplier_by_name_reaches_the_named_parameters_alone():
+    learner = Learner(trial(groups={"backbone": {"lr_mult_by_name": {"conv": 0.0}}}), CLASSES, CPU)
+    before = learner.weights()
+    steps(learner)
+    _, changed = moved(learner, before)
+    convolutions = {n for n, p in learner.parts["backbone"].parameters.items() if "conv" in p.name}
+    assert convolutions
+    assert not {f"network.backbone.{name}" for name in convolutions} & changed
+    assert "backbone" in moved(learner, before)[0]
+
+
+def test_the_multiplier_scales_the_step():
+    """With plain SGD and no weight decay the head's step is proportional to its multiplier."""
+    deltas = []
+    for multiplier in (1.0, 0.25):
+        sgd = {"name": "sgd", "lr": 0.01, "momentum": 0.0, "weight_decay": 0.0}
+        learner = Learner(trial(optimizer=sgd, groups={"head": {"lr_mult": multiplier}}), CLASSES, CPU)
+        before = learner.weights()["network.head.0.weight"]
+        steps(learner)
+        deltas.append(learner.weights()["network.head.0.weight"] - before)
+    np.testing.assert_allclose(deltas[1], deltas[0] / 4, rtol=1e-3, atol=1e-8)
+
+
+def test_weight_decay_is_each_groups_own():
+    """A loss parameter without gradient still shrinks where its group decays, and only there."""
+    for decay, shrinks in ((0.1, True), (0.0, False)):
+        sgd = {"name": "sgd", "lr": 0.5, "momentum": 0.0, "weight_decay": decay}
+        learner = Learner(trial("margin", sampler={"per_class": 2}, groups={"loss": sgd}), 50, CPU)
+        before = learner.weights()["loss.beta"]
+        steps(learner)
+        unseen = learner.weights()["loss.beta"][CLASSES:]
+        assert np.allclose(unseen, before[CLASSES:] * (1 - 0.5 * decay)) and (unseen < before[CLASSES:]).all() == shrinks
+
+
+def test_warm_up_leaves_the_backbone_alone_and_then_not():
+    learner = Learner(trial("proxy_nca", warmup_epochs=2, epochs=3), CLASSES, CPU)
+    learned = {f"network.backbone.{name}" for name in learner.parts["backbone"].parameters}
+    before = learner.weights()
+    steps(learner, epoch=2)
+    _, changed = moved(learner, before)
+    assert not changed & learned
+    assert {"network.head.0.weight", "loss.proxies"} <= changed
+    steps(learner, epoch=3)
+    assert moved(learner, before)[1] & learned
+
+
+def test_frozen_batch_norm_is_a_constant():
+    free, frozen = (Learner(trial(freeze_batchnorm=freeze), CLASSES, CPU) for freeze in (False, True))
+    kinds = ("gamma", "beta", "running_mean", "running_var")
+    for learner, moves in ((free, True), (frozen, False)):
+        before = learner.weights()
+        steps(learner, count=2)
+        after = learner.weights()
+        for kind in kinds:
+            names = [name for name in before if name.endswith(kind) and "backbone" in name]
+            assert names
+            assert any(not np.array_equal(before[n], after[n]) for n in names) == moves, kind
+
+
+def test_the_learning_rate_follows_the_schedule():
+    sgd = {"name": "sgd", "lr": 0.01, "momentum": 0.0, "weight_decay": 0.0}
+    learner = Learner(trial(optimizer=sgd, schedule={"factor": 0.0, "steps": [2]}), CLASSES, CPU)
+    steps(learner, epoch=1)
+    before = learner.weights()["network.head.0.weight"]
+    steps(learner, epoch=2)
+    assert np.array_equal(before, learner.weights()["network.head.0.weight"])
+
+
+def test_gradients_are_cut_elementwise():
+    sgd = {"name": "sgd", "lr": 1.0, "momentum": 0.0, "weight_decay": 0.0, "clip": 1e-4}
+    learner = Learner(trial(optimizer=sgd), CLASSES, CPU)
+    before = learner.weights()["network.head.0.weight"]
+    steps(learner)
+    change = np.abs(learner.weights()["network.head.0.weight"] - before)
+    assert change.max() == pytest.approx(1e-4, rel=1e-2)
+
+
+def test_two_batches_a_step_average_their_gradients():
+    sgd = {"name": "sgd", "lr": 0.1, "momentum": 0.0, "weight_decay": 0.0}
+    name = "network.head.0.weight"
+    deltas = []
+    for batches in ([batch(0)], [batch(1)]):
+        learner = Learner(trial(optimizer=sgd), CLASSES, CPU)
+        before = learner.weights()[name]
+        learner.begin_epoch(1)
+        learner.step(batches)
+        deltas.append(learner.weights()[name] - before)
+    both = Learner(trial(optimizer=sgd, accumulate=2), CLASSES, CPU)
+    before = both.weights()
+    for _ in range(2):  # the second step must not remember the gradients of the first
+        both.load_weights(before)
+        both.begin_epoch(1)
+        both.step([batch(0), batch(1)])
+        np.testing.assert_allclose(both.weights()[name] - before[name], sum(deltas) / 2, rtol=1e-3, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["npairs", "proxy_nca", "triplet_semihard"])
+def test_two_devices_do_what_one_does(method):
+    """With batch-norm frozen a batch may be split: the loss still sees all of it."""
+    results = []
+    for devices in (1, 2):
+        given = trial(method, devices=devices, freeze_batchnorm=True, optimizer={"lr": 1e-3})
+        learner = Learner(given, CLASSES, [mx.cpu(i) for i in range(devices)])
+        losses = [steps(learner, seed=10 * i) for i in range(3)]
+        images = batch(99)[0]
+        results.append((losses, learner.embed([images[:6], images[6:]]), learner))
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-4)
+    np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-2, atol=1e-4)
+    both = results[1][2]
+    for parameter in both.network.collect_params().values():
+        first, second = (data.asnumpy() for data in parameter.list_data())
+        assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd", "rmsprop"])
+def test_state_and_weights_make_an_equal_learner(optimizer):
+    given = trial("proxy_nca", optimizer={"name": optimizer, "lr": 1e-3}, warmup_epochs=1)
+    first = Learner(given, CLASSES, CPU)
+    steps(first, count=2, epoch=1)
+    steps(first, count=2, epoch=2)
+    second = Learner(given, CLASSES, CPU, place=(0, 1))
+    second.load_state(first.state())
+    assert steps(first, count=3, epoch=3, seed=50) == steps(second, count=3, epoch=3, seed=50)
+    after, other = first.state(), second.state()
+    assert set(after) == set(other)
+    assert all(np.array_equal(after[key], other[key]) for key in after)
+
+
+def test_plain_rmsprop_by_hand():
+    from mxnet import nd
+
+    from dmlplayground.training.optimizers import build
+
+    settings = {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-3, "weight_decay": 0.01, "clip": 2.0}
+    optimizer = build(config.Optimizer(name="rmsprop", **settings))
+    weight, square, velocity = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2)
+    array = nd.array(weight)
+    state = optimizer.create_state(0, array)
+    for gradient in ([0.5, -3.0], [0.25, 1.0], [0.0, 0.0]):
+        optimizer.update(0, array, nd.array(gradient), state)
+        g = np.clip(np.array(gradient) + 0.01 * weight, -2, 2)
+        square = 0.9 * square + 0.1 * g**2
+        velocity = 0.5 * velocity + g / (np.sqrt(square) + 1e-3)
+        weight = weight - 0.1 * velocity
+    np.testing.assert_allclose(array.asnumpy(), weight, rtol=1e-5)
+
+
+def test_weights_of_another_network_are_refused_by_name():
+    learner = Learner(trial(), CLASSES, CPU)
+    weights = learner.weights()
+    missing = {name: array for name, array in weights.items() if name != "network.head.0.bias"}
+    with pytest.raises(UserError, match=r"missing: .*network\.head\.0\.bias"):
+        learner.load_weights(missing)
+    with pytest.raises(UserError, match=r"network\.head\.0\.bias has the shape \(3,\); this network needs \(8,\)"):
+        learner.load_weights({**weights, "network.head.0.bias": np.zeros(3)})
+
+
+def test_the_same_seed_starts_alike_and_members_do_not():
+    one, again, member = (Learner(trial(), CLASSES, CPU, place) for place in ((0, 0), (0, 0), (0, 1)))
+    weight = "network.head.0.weight"
+    assert np.array_equal(one.weights()[weight], again.weights()[weight])
+    assert not np.array_equal(one.weights()[weight], member.weights()[weight])
