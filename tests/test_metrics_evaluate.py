@@ -1,4 +1,4 @@
-"""The evaluation as it is called: names, decisions, galleries, files on disk, memory, machines without numba."""
+"""The evaluation as it is called: names, decisions, galleries, files on disk, memory, no numba."""
 
 from __future__ import annotations
 
@@ -264,14 +264,14 @@ def write_embeddings(path, rows, dim, size):
 @pytest.mark.parametrize(
     ("rows", "dim", "size", "memory", "clustering"),
     [
-        pytest.param(12_000, 64, 4, 60_000_000, 1, id="small"),
+        pytest.param(6_000, 64, 4, 40_000_000, 1, id="small"),
         pytest.param(60_502, 256, 5, 300_000_000, 1, id="middle", marks=pytest.mark.slow),
         pytest.param(12_000, 2_048, 5, 200_000_000, 1, id="wide", marks=pytest.mark.slow),
         pytest.param(200_000, 16, 5, 100_000_000, 0, id="long", marks=pytest.mark.slow),
     ],
 )
 def test_memory_is_bounded(tmp_path, rows, dim, size, memory, clustering):
-    """Against all pairs at once, which would take 576 MB for the small case and up to 160 GB for the others."""
+    """All pairs at once would take 144 MB for the small case and up to 160 GB for the others."""
     write_embeddings(tmp_path / "points", rows, dim, size)
     extra, recall = in_a_new_process(PEAK, tmp_path / "points", rows, dim, size, memory, clustering).split()
     assert int(extra) < memory
