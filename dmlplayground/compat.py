@@ -43,7 +43,7 @@ CUDA_LIBRARIES = (
     "nccl/lib/libnccl.so.2",
     "cudnn/lib/libcudnn.so.8",
 )
-# What every build links and no wheel carries; a machine with a compiler has them, a slim container may not.
+# What every build links and its wheel does not carry; a machine with a compiler has them, a slim one may not.
 SYSTEM_PACKAGES = {"libgomp.so.1": "libgomp1", "libquadmath.so.0": "libquadmath0"}
 
 
@@ -94,6 +94,7 @@ class _MXNetLoader(SourceFileLoader):
         _forget_parts("mxnet")
         try:
             _refuse_version_2()
+            _lend_system_libraries()
             _preload_cuda()
             with _lent_numpy_names(), _lent_distutils(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # invalid escapes, distutils, deprecated NumPy names
@@ -147,6 +148,29 @@ def _refuse_version_2() -> None:
                 f"{name} {version} is another interface than the MXNet 1.9.1 that dmlplayground is "
                 f"written for: pip uninstall {name}, then {INSTALL_CPU} or {INSTALL_CUDA}."
             )
+
+
+def _lend_system_libraries() -> None:
+    """Where the system lacks what MXNet links, load what the wheels of NumPy and scikit-learn carry.
+
+    They carry it under a name of their own, and the linker goes by the name written inside: load a copy with
+    the plain name. Whatever goes wrong here, MXNet's import then says which library it misses.
+    """
+    import ctypes
+    import tempfile
+
+    for library in SYSTEM_PACKAGES:
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(library)
+            continue
+        stem = library.partition(".")[0]
+        for path in (path for folder in sys.path for path in Path(folder).glob(f"*.libs/{stem}-*.so*")):
+            own_name, plain_name = path.name.encode(), library.encode()
+            with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(suffix=path.name) as copy:
+                copy.write(path.read_bytes().replace(own_name, plain_name.ljust(len(own_name), b"\0")))
+                copy.flush()
+                ctypes.CDLL(copy.name, ctypes.RTLD_GLOBAL)
+                break
 
 
 def _preload_cuda() -> None:

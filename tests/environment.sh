@@ -25,7 +25,7 @@ make_venv() {
     say "Making $venv with $("$found" --version) ($found)"
     rm -rf "$venv"
     # Debian keeps ensurepip in the package python3-venv: do without it where it is missing.
-    if "$found" -c 'import ensurepip' 2>/dev/null; then
+    if "$found" -m ensurepip --version >/dev/null 2>&1; then
         "$found" -m venv "$venv"
     else
         "$found" -m venv --without-pip "$venv"

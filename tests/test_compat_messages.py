@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,28 @@ def test_missing_part_of_gluoncv_is_named(tmp_path):
     message = last_line("import sys, dmlplayground; sys.modules['mxnet'] = sys; import gluoncv", tmp_path)
     assert "gluoncv cannot be imported: No module named 'no_such_lock'. " in message
     assert "pip install no_such_lock" in message
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler for the stand-ins of the libraries")
+def test_library_that_the_system_lacks_comes_from_a_wheel(tmp_path):
+    """A wheel has libprobe under a name of its own; libuser was linked against the plain name."""
+    (tmp_path / "some.libs").mkdir()
+    (tmp_path / "probe.c").write_text("int probe(void) { return 42; }")
+    (tmp_path / "user.c").write_text("int probe(void); int user(void) { return probe(); }")
+    for command in (
+        "cc -shared -fPIC -Wl,-soname,libprobe.so.1 -o libprobe.so.1 probe.c",
+        "cc -shared -fPIC -o libuser.so user.c libprobe.so.1",
+        "cc -shared -fPIC -Wl,-soname,libprobe-0a1b2c.so.1.0.0 -o some.libs/libprobe-0a1b2c.so.1.0.0 probe.c",
+        "rm libprobe.so.1",
+    ):
+        subprocess.run(command.split(), cwd=tmp_path, check=True)
+    code = (
+        "import ctypes; from dmlplayground import compat; compat.SYSTEM_PACKAGES = {'libprobe.so.1': ''}\n"
+        f"compat._lend_system_libraries(); print(ctypes.CDLL({str(tmp_path / 'libuser.so')!r}).user())"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tmp_path, ROOT)))}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert result.stdout == "42\n", result.stderr
 
 
 def test_installed_cuda_libraries_are_preloaded_in_the_order_of_their_needs(tmp_path, monkeypatch):
