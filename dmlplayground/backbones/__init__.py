@@ -96,21 +96,31 @@ def create(name: str, **options: Any):
 
     ``pretrained`` is ``none`` (random, the default here), ``imagenet`` or a file of weights.
     """
-    from mxnet import init, nd
+    from mxnet import init
 
     record = get(name)
     options = fill_options(record.options, options, where=f"backbone {name}")
     weights = weights_path(record, options.pop("pretrained"))
-    network = record.builder(**options)
-    network.initialize(init.MSRAPrelu("in", slope=0.0))
-    if any(parameter._deferred_init for parameter in network.collect_params().values()):
-        size = record.preprocessing.size
-        network(nd.zeros((1, 3, size, size)))  # layers learn the size of their input when they first see one
-    if weights is not None:
-        from . import checkpoints
+    if weights is None:
+        return build(record, init.MSRAPrelu("in", slope=0.0), **options)
+    from . import checkpoints
 
-        arrays, _ = checkpoints.recognise(checkpoints.read(weights))
-        checkpoints.load(network, arrays, weights)
+    network = build(record, init.Zero(), **options)
+    arrays, _ = checkpoints.recognise(checkpoints.read(weights))
+    checkpoints.load(network, arrays, weights)
+    return network
+
+
+def build(record: Backbone, initializer: Any, **options: Any):
+    """The network, its weights drawn by the initializer; its options are complete."""
+    from mxnet import nd
+
+    network = record.builder(**options)
+    if any(0 in parameter.shape for parameter in network.collect_params().values()):
+        size = record.preprocessing.size
+        network.infer_shape(nd.zeros((1, 3, size, size)))  # some layers learn the size of their input from an image
+        network.hybridize(False)  # forgets the graph that this took
+    network.initialize(initializer)
     return network
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -66,17 +66,17 @@ def _read_params(path: Path) -> Arrays:
 
 def _read_safetensors(path: Path) -> Arrays:
     """Eight bytes with the length of a JSON header, the header, and the arrays at the places it names."""
-    content = path.read_bytes()
+    content = memoryview(path.read_bytes())  # slices of it are not copies
     begin = 8 + int.from_bytes(content[:8], "little")
     try:
-        header = json.loads(content[8:begin])
+        header = json.loads(bytes(content[8:begin]))
         header.pop("__metadata__", None)
         return {name: _safetensor(entry, content[begin:]) for name, entry in header.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise UserError(f"{path} is not a .safetensors file, or is damaged: {problem}.") from None
 
 
-def _safetensor(entry: Mapping[str, Any], body: bytes) -> np.ndarray:
+def _safetensor(entry: Mapping[str, Any], body: memoryview) -> np.ndarray:
     first, last = entry["data_offsets"]
     part = body[first:last]
     if entry["dtype"] == "BF16":
@@ -113,7 +113,7 @@ class Naming(NamedTuple):
     title: str
     mark: str  # a name that every checkpoint of the kind has, perhaps after a prefix such as "module."
     backbones: tuple[str, ...]
-    rename: Any
+    rename: Callable[[Arrays], Arrays]
 
 
 def recognise(arrays: Arrays) -> tuple[Arrays, Naming | None]:
@@ -122,7 +122,7 @@ def recognise(arrays: Arrays) -> tuple[Arrays, Naming | None]:
         prefix = next((name[: -len(naming.mark)] for name in arrays if name.endswith(naming.mark)), None)
         if prefix is not None:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-            return naming.rename(_gluon_batchnorm(own)), naming
+            return naming.rename(own), naming
     return arrays, None
 
 
@@ -142,7 +142,7 @@ def _bn_inception(arrays: Arrays) -> Arrays:
     """``inception_3a_double_3x3_1_bn.gamma`` is ``bn_3a_double_3x3_0_gamma`` in the MXNet checkpoint."""
     stems = {"conv1_7x7_s2": "1", "conv2_3x3_reduce": "2_red", "conv2_3x3": "2"}
     renamed = {}
-    for name, array in arrays.items():
+    for name, array in _gluon_batchnorm(arrays).items():
         layer, _, kind = name.rpartition(".")
         if layer in ("last_linear", "fc"):
             continue
@@ -155,16 +155,14 @@ def _bn_inception(arrays: Arrays) -> Arrays:
 
 def _efficientnet(arrays: Arrays) -> Arrays:
     """``_blocks.0._bn1.gamma`` is ``blocks.0.bn1.gamma`` here."""
-    return {".".join(part.lstrip("_") for part in name.split(".")): array for name, array in arrays.items()}
+    renamed = _gluon_batchnorm(arrays)
+    return {".".join(part.lstrip("_") for part in name.split(".")): array for name, array in renamed.items()}
 
 
 NAMINGS = (
-    Naming(
-        "PyTorch's BN-Inception", "conv1_7x7_s2.weight", ("inception_bn_caffe", "inception_bn"), _bn_inception
-    ),
-    Naming(
-        "torchvision's and timm's ResNet", "layer1.0.conv1.weight", ("resnet50_v1b", "resnet18_v1b"), dict
-    ),
+    Naming("MXNet's Inception-BN", "conv_1_weight", ("inception_bn",), dict),
+    Naming("PyTorch's BN-Inception", "conv1_7x7_s2.weight", ("inception_bn_caffe",), _bn_inception),
+    Naming("torchvision's ResNet", "layer1.0.conv1.weight", ("resnet50_v1b", "resnet18_v1b"), _gluon_batchnorm),
     Naming("PyTorch's EfficientNet-Lite", "_conv_stem.weight", ("efficientnet_lite0",), _efficientnet),
 )
 

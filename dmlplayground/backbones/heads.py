@@ -59,7 +59,7 @@ class AverageMaxPool(gluon.HybridBlock):
 
 def add_max_pooling(backbone) -> None:
     """Let the backbone's last pooling, an average over whole maps, add their maxima."""
-    pooling = surgery.last(backbone, (nn.GlobalAvgPool2D, nn.AvgPool2D))
+    pooling = surgery.last(backbone, surgery.AVERAGES)
     if pooling is None:
         raise UserError(
             "head.pooling: this backbone has no average pooling over its maps; leave it at average."

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from mxnet.gluon import nn
+
+AVERAGES = (nn.GlobalAvgPool2D, nn.AvgPool2D)
+
 
 def layers(network) -> Iterator[tuple[Any, str, Any]]:
     """Every layer that holds no others, with the block it is in and its name there, in the order of registration."""

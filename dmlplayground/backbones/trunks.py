@@ -6,10 +6,13 @@ lets its input pass. Either way the parameters keep the names they have in the z
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +73,24 @@ def _checksums(library: str) -> dict[str, str]:
 @cache
 def _gluoncv() -> Any:
     try:
-        from gluoncv import model_zoo
+        with _hidden("torch"):  # gluoncv can do without it, but refuses to be imported beside version 2
+            from gluoncv import model_zoo
     except ImportError as problem:
-        raise UserError(
-            f"gluoncv cannot be imported ({problem}); it needs portalocker and Pillow: pip install dmlplayground."
-        ) from None
+        raise UserError(f"the networks of gluoncv are not available: {problem}") from None
     return model_zoo
+
+
+@contextlib.contextmanager
+def _hidden(module: str) -> Iterator[None]:
+    """An import of ``module`` fails meanwhile, as if it were not installed."""
+    loaded = sys.modules.get(module)
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+        if loaded is not None:
+            sys.modules[module] = loaded
 
 
 def names(library: str) -> list[str]:
@@ -139,6 +154,9 @@ def cut(network, size: int):
     else:
         surgery.replace(network, surgery.last(network, (nn.Dense, nn.Conv2D)), Passing())
         result = network
+    pooling = surgery.last(result, surgery.AVERAGES)
+    if isinstance(pooling, nn.AvgPool2D):  # over 7 x 7 maps: all of them at the usual size, but not at others
+        surgery.replace(result, pooling, nn.GlobalAvgPool2D())
     result.left_out = whole - {*checkpoints.by_path(result), *checkpoints.by_name(result)}
     return result
 
@@ -158,6 +176,6 @@ def record(library: str, name: str) -> Backbone:
         description=f"The network {name} of {library}'s zoo, without its classifier.",
         features=shape[1],
         preprocessing=Preprocessing(size(name), **(CIFAR10 if name.startswith("cifar") else IMAGENET)),
-        builder=partial(trunk, library, name),
+        builder=lambda: trunk(library, name),
         imagenet=Zoo(library, name) if name in _checksums(library) else None,
     )

@@ -1,0 +1,140 @@
+"""Weights from elsewhere made ours, and proof that weights are what they should be."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import seeds
+from ..errors import UserError
+from . import build, checkpoints, create, get, weights_path
+
+TOLERANCE = 1e-4  # of the largest feature: float32, and two ways of ordering the same sums
+
+
+@dataclass(frozen=True)
+class Converted:
+    backbone: str
+    naming: str
+    parameters: int
+    left_out: list[str]
+
+
+def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
+    """Write the weights in ``source``, of any format and naming we know, as ``.params`` of one of our backbones."""
+    stored = checkpoints.read(source)
+    arrays, naming = checkpoints.recognise(stored)
+    if backbone is None and naming is None:
+        known = ", ".join(naming.title for naming in checkpoints.NAMINGS)
+        raise UserError(f"{source} has none of the namings known here ({known}); say which --backbone it is for.")
+    candidates = [backbone] if backbone else naming.backbones
+    name, network = _first_that_fits(candidates, arrays, source)
+    checkpoints.write(target, network)
+    kept = {*checkpoints.by_path(network), *checkpoints.by_name(network)}
+    return Converted(
+        backbone=name,
+        naming=naming.title if naming else "our own names",
+        parameters=count(network),
+        left_out=sorted(name for name in arrays if name not in kept),
+    )
+
+
+def _first_that_fits(candidates, arrays: checkpoints.Arrays, source: Path) -> tuple[str, Any]:
+    from mxnet import init
+
+    problems = []
+    for name in candidates:
+        network = build(get(name), init.Zero())
+        try:
+            checkpoints.load(network, arrays, source)
+            return name, network
+        except UserError as problem:
+            problems.append(f"{name}: {problem}")
+    raise UserError("\n".join(problems))
+
+
+def count(network) -> int:
+    """Numbers that are learned."""
+    parameters = network.collect_params().values()
+    return sum(int(np.prod(parameter.shape)) for parameter in parameters if parameter.grad_req != "null")
+
+
+@dataclass(frozen=True)
+class Verified:
+    path: Path
+    sha256: str
+    parameters: int
+    features: tuple[float, float]  # least and greatest, of images of noise
+    difference: dict[str, float] | None  # from the symbol's features, in evaluation and training
+
+
+def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verified:
+    """Load the weights, whole, and look at the features of a few images of noise.
+
+    With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes.
+    """
+    record = get(backbone)
+    path = weights_path(record, pretrained)
+    if path is None:
+        raise UserError("there is nothing to verify in pretrained: none; give imagenet or a file.")
+    network = create(backbone, pretrained=str(path))
+    images = _noise(record.preprocessing)
+    features = _features(network, images, training=False)
+    if not np.isfinite(features).all():
+        raise UserError(f"{path}: the features of an image of noise are not finite.")
+    difference = None
+    if symbol is not None:
+        arrays, _ = checkpoints.recognise(checkpoints.read(path))
+        graph = _graph(symbol, arrays)
+        difference = {mode: _difference(network, graph, images, mode == "training") for mode in ("evaluation", "training")}
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Verified(path, digest, count(network), (float(features.min()), float(features.max())), difference)
+
+
+def _noise(preprocessing) -> np.ndarray:
+    """A few preprocessed images whose pixels are independent and uniform."""
+    size = (2, 3, preprocessing.size, preprocessing.size)
+    pixels = seeds.generator(0, "images of noise").integers(0, 256, size)
+    mean, std = (np.reshape(value, (1, 3, 1, 1)) for value in (preprocessing.mean, preprocessing.std))
+    return ((pixels - mean) / std).astype(np.float32)
+
+
+def _features(network, images: np.ndarray, training: bool) -> np.ndarray:
+    from mxnet import autograd, nd
+
+    with autograd.train_mode() if training else autograd.predict_mode():
+        return network(nd.array(images)).asnumpy()
+
+
+def _graph(symbol: Path, arrays: checkpoints.Arrays):
+    """The published graph up to its last flattening, with these parameters."""
+    from mxnet import MXNetError, gluon, nd, sym
+
+    try:
+        internals = sym.load(str(symbol)).get_internals()
+    except MXNetError as problem:
+        raise UserError(f"cannot read the graph {symbol}: {str(problem).splitlines()[0]}") from None
+    outputs = [name for name in internals.list_outputs() if "flatten" in name and name.endswith("_output")]
+    if not outputs:
+        raise UserError(f"the graph {symbol} has no flattened features.")
+    graph = gluon.SymbolBlock(internals[outputs[-1]], sym.var("data"))
+    for name, parameter in graph.collect_params().items():
+        if name not in arrays:
+            raise UserError(f"the graph {symbol} has a parameter {name} that the weights lack.")
+        parameter.shape = arrays[name].shape
+        parameter.initialize()
+        parameter.set_data(nd.array(arrays[name]))
+    return graph
+
+
+def _difference(network, graph, images: np.ndarray, training: bool) -> float:
+    ours, theirs = (_features(each, images, training) for each in (network, graph))
+    difference = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+    if difference > TOLERANCE:
+        mode = "training" if training else "evaluation"
+        raise UserError(f"in {mode} the features differ from the graph's by {difference:.1e} of the largest.")
+    return difference

