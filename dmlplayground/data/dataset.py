@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
 from ..errors import UserError
 from ..typed import Option, options_of
+from .images import select
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """One split of a data set.
 
-    ``images`` is (N, H, W, 3) uint8, in memory or memory-mapped, and never written to. ``labels`` is (N,)
-    int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is. Two
-    splits have no class in common: metric learning is tested on classes never seen in training.
+    ``images`` is an array, or looks like one, (N, H, W, 3) of uint8: in memory, memory-mapped or decoded when
+    asked for, and never written to. Where heights or widths differ the shape has None for them. ``labels`` is
+    (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
+    Two splits have no class in common: metric learning is tested on classes never seen in training.
+    ``queries`` says which images search the others, which are the gallery; None: every image searches all.
     """
 
     name: str
     split: str
-    images: np.ndarray
+    images: Any
     labels: np.ndarray
     class_names: tuple[str, ...]
+    queries: Optional[np.ndarray] = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -35,7 +39,7 @@ class Dataset:
         return len(self.class_names)
 
     def subset(self, classes: Iterable[int]) -> Dataset:
-        """The images of these classes, renumbered from 0 in the order given; a single run is not copied."""
+        """The images of these classes, renumbered from 0 in the order given. No image is copied."""
         chosen = [int(label) for label in classes]
         if not chosen or len(set(chosen)) < len(chosen):
             raise UserError(f"a subset of {self.name} needs one class or more, each once; got {chosen}.")
@@ -47,18 +51,23 @@ class Dataset:
         renumbered[chosen] = np.arange(len(chosen))
         labels = renumbered[self.labels]
         rows = np.flatnonzero(labels >= 0)
-        contiguous = rows.size and rows[-1] - rows[0] + 1 == rows.size
-        picked = slice(rows[0], rows[-1] + 1) if contiguous else rows
-        names = tuple(self.class_names[label] for label in chosen)
-        return replace(self, images=self.images[picked], labels=labels[picked], class_names=names)
+        return replace(
+            self,
+            images=select(self.images, rows),
+            labels=labels[rows],
+            class_names=tuple(self.class_names[label] for label in chosen),
+            queries=None if self.queries is None else self.queries[rows],
+        )
 
     def describe(self) -> str:
         """One line for people: how much there is of what."""
         counts = np.bincount(self.labels, minlength=self.num_classes)
         height, width = self.images.shape[1:3]
+        pixels = "different sizes" if None in (height, width) else f"{width} x {height} pixels"
+        searching = "" if self.queries is None else f", {int(self.queries.sum())} of them queries"
         return (
             f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, "
-            f"{counts.min()} to {counts.max()} a class, {width} x {height} pixels"
+            f"{counts.min()} to {counts.max()} a class, {pixels}{searching}"
         )
 
 

@@ -51,6 +51,8 @@ class Groups:
 class BatchSampler:
     """Base: ``iterations`` batches an epoch; None means as many as make one pass over the images."""
 
+    needs_proxies = False  # whether ``batches`` must be given the loss's proxies (C, E) as they are when the epoch begins
+
     def __init__(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int):
         self.groups = Groups(labels)
         self.size = len(labels)
@@ -71,7 +73,8 @@ class BatchSampler:
         """How many batches the epoch has."""
         return self.iterations or max(1, self.size // self.batch_size)
 
-    def batches(self, epoch: int) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, proxies: Optional[np.ndarray] = None) -> Iterator[np.ndarray]:
+        """The rows of every batch of the epoch (counted from 0), the same whenever and wherever this is asked."""
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):
             yield self.draw(rng)
@@ -106,7 +109,7 @@ class Shuffled(BatchSampler):
             return self.size // self.batch_size
         return self._rolled(epoch + 1) - self._rolled(epoch)
 
-    def batches(self, epoch: int) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, proxies: Optional[np.ndarray] = None) -> Iterator[np.ndarray]:
         if self.last == "roll" or self.iterations:
             first = epoch * self.iterations if self.iterations else self._rolled(epoch)
             yield from self._stream(first * self.batch_size, self.length(epoch))
@@ -172,6 +175,38 @@ class Blocks(BatchSampler):
         return self.groups.draw(rng, classes, self.per_class).ravel()
 
 
+class NearProxies(Blocks):
+    """Class blocks of classes that the method's proxies hold alike: the first class of a batch is drawn uniformly, the
+    others with chances inversely proportional to the distance of their proxies from the first one's.
+
+    Which classes are near is decided when an epoch begins. Proxies count by their direction.
+    """
+
+    needs_proxies = True
+
+    def batches(self, epoch: int, proxies: Optional[np.ndarray] = None) -> Iterator[np.ndarray]:
+        if proxies is None:
+            raise UserError("the sampler near_proxies needs the proxies of a method that learns some.")
+        proxies = np.asarray(proxies, np.float32)
+        if proxies.ndim != 2 or len(proxies) != self.groups.count:
+            raise UserError(
+                f"the sampler near_proxies needs a proxy for each of {self.groups.count} classes; got {proxies.shape}."
+            )
+        proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)
+        rng = seeds.generator(self.seed, "batches", epoch)
+        for _ in range(self.length(epoch)):
+            classes = self._near(rng, proxies)
+            yield self.groups.draw(rng, classes, self.per_class).ravel()
+
+    def _near(self, rng: np.random.Generator, proxies: np.ndarray) -> np.ndarray:
+        first = int(rng.integers(self.groups.count))
+        distances = np.linalg.norm(proxies - proxies[first], axis=1)
+        # Drawing one after another without replacement is taking the first to arrive, each at its own rate.
+        arrivals = rng.exponential(size=self.groups.count) * np.maximum(distances, 1e-6)
+        arrivals[first] = -1
+        return np.argsort(arrivals, kind="stable")[: self.batch_size // self.per_class]
+
+
 class Pairs(BatchSampler):
     """Interleaved pairs a0 p0 a1 p1 ..., each of another class.
 
@@ -229,6 +264,7 @@ SAMPLERS: dict[str, type[BatchSampler]] = {
     "shuffled": Shuffled,
     "uniform": Uniform,
     "blocks": Blocks,
+    "near_proxies": NearProxies,
     "pairs": Pairs,
     "episodes": Episodes,
 }
@@ -239,6 +275,10 @@ def need_classes(wanted: int, available: Optional[int], what: str) -> None:
         raise UserError(f"{what} holds {wanted} class; metric learning needs at least 2 in a batch.")
     if available is not None and wanted > available:
         raise UserError(f"{what} needs {wanted} classes, but the training split has {available}.")
+
+
+def names() -> list[str]:
+    return sorted(SAMPLERS)
 
 
 def get(name: str) -> type[BatchSampler]:

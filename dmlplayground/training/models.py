@@ -44,7 +44,7 @@ def devices(trial: Trial) -> list[mx.Context]:
 
 def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int = 1) -> np.ndarray:
     """The learners' embeddings of a data set, side by side: (N, sum of widths)."""
-    height, width = dataset.images.shape[1:3]
+    height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
     return np.concatenate(
         [

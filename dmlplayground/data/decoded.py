@@ -1,0 +1,217 @@
+"""Decoded once: the images of a catalogue as one mapped file in the cache.
+
+An entry is named by the content it was made from (paths, sizes and times of the files, boxes) and by how they are
+stored. Its index says that in full, and every image has a checksum. It is made beside its place by as many threads as
+there are cores, and renamed: it is there whole or not at all. Of several processes that want the same entry one makes
+it and the others wait for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sys
+import uuid
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+from tqdm import tqdm
+
+from ..errors import UserError
+from . import cache, decoding, opencv
+from .catalogue import Catalogue
+from .decoding import Stored
+from .images import CHECKSUMS, PIXELS, SIZES, Packed
+from .threads import ahead, cores
+
+INDEX = "index.json"
+#: Raise it whenever the same file gives other pixels than before.
+GENERATION = 1
+#: A disk is not filled to the last byte.
+SPARE = 64 << 20
+TOLD = 5  # broken files are named up to so many
+
+
+def images(catalogue: Catalogue, stored: Stored) -> Packed:
+    """The catalogue's images as they are stored, from the cache, or decoded into it now."""
+    index = _index(catalogue, stored)
+    digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()[:16]
+    entry = folder() / f"{catalogue.name}-{catalogue.split}-{digest}"
+    found = _open(entry)
+    if found is not None:
+        return found
+    with _alone(entry):
+        found = _open(entry)  # another process may have made it meanwhile
+        if found is None:
+            shutil.rmtree(entry, ignore_errors=True)  # damaged, then
+            _make(entry, index, catalogue, stored)
+            found = Packed(entry)
+    return found
+
+
+def folder() -> Path:
+    return cache.folder() / "images"
+
+
+def entries(name: str) -> Iterator[Path]:
+    """The cache's entries of the data set called ``name``."""
+    for path in sorted(folder().glob(f"{name}-*-*/{INDEX}")):
+        with contextlib.suppress(OSError, ValueError):
+            if json.loads(path.read_text(encoding="utf-8"))["name"] == name:
+                yield path.parent
+
+
+def damaged(entry: Path) -> bool:
+    """Whether any image of the entry is not what was written."""
+    found = _open(entry)
+    if found is None:
+        return True
+    return any(zlib.crc32(np.ascontiguousarray(found.image(row))) != found.checksums[row] for row in range(len(found)))
+
+
+def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
+    """All that the pixels depend on, as plain values."""
+    files, missing = [], []
+    for row, name in enumerate(catalogue.files):
+        try:
+            status = catalogue.path(row).stat()
+            files.append([name, status.st_size, status.st_mtime_ns])
+        except OSError:
+            missing.append(name)
+    if missing:
+        raise UserError(
+            f"{len(missing)} of the {len(catalogue)} images of {catalogue.name} ({catalogue.split}) are not in "
+            f"{catalogue.folder}, such as {missing[0]}; dmlplayground data verify {catalogue.name} names them all."
+        )
+    return {
+        "name": catalogue.name,
+        "split": catalogue.split,
+        "generation": GENERATION,
+        "library": opencv.library(),
+        "stored": vars(stored),
+        "files": files,
+        "boxes": None if catalogue.boxes is None else catalogue.boxes.tolist(),
+    }
+
+
+def _open(entry: Path) -> Optional[Packed]:
+    try:
+        return Packed(entry)
+    except (OSError, ValueError, EOFError, IndexError):
+        return None
+
+
+@contextlib.contextmanager
+def _alone(entry: Path) -> Iterator[None]:
+    """One process at a time."""
+    try:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        lock = (entry.parent / f".{entry.name}.lock").open("w")
+    except OSError as problem:
+        raise UserError(
+            f"cannot write to the cache {entry.parent} ({problem.strerror}): set DMLPLAYGROUND_CACHE to a folder that can be "
+            "written, or decode images anew each time with the data set's option cache: none."
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            print(f"waiting for another process that is making {entry}", file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stored) -> None:
+    sizes = _sizes(catalogue, stored)
+    ends = np.cumsum(sizes.prod(axis=1, dtype=np.int64) * 3)
+    total = int(ends[-1])
+    _require_room(entry.parent, total)
+    print(
+        f"decoding {len(catalogue):,} images of {catalogue.name} ({catalogue.split}), {stored.describe()}, once: "
+        f"{_bytes(total)} in {entry}",
+        file=sys.stderr,
+    )
+    beside = entry.parent / f".{entry.name}-{uuid.uuid4().hex}"
+    beside.mkdir()
+    try:
+        checksums = _decode(beside / PIXELS, catalogue, stored, sizes, ends)
+        np.save(beside / SIZES, sizes)
+        np.save(beside / CHECKSUMS, checksums)
+        (beside / INDEX).write_text(json.dumps(index), encoding="utf-8")
+        beside.rename(entry)
+    except OSError as problem:
+        raise UserError(f"cannot write the cache {entry}: {problem.strerror or problem}.") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
+    """(N, 2) heights and widths, from the beginnings of the files where they are needed at all."""
+    if stored.resize == "squash":
+        return np.full((len(catalogue), 2), stored.size, np.int32)
+    rows = range(len(catalogue))
+    sizes = (decoding.size(catalogue.path(row), catalogue.box(row)) for row in rows)
+    return np.array([stored.shape(*size) for size in sizes], np.int32)
+
+
+def _require_room(place: Path, total: int) -> None:
+    free = shutil.disk_usage(place).free
+    if total + SPARE > free:
+        raise UserError(
+            f"the decoded images take {_bytes(total)}, and {place} has {_bytes(free)} free: set DMLPLAYGROUND_CACHE to a "
+            "folder with more room, or decode images anew each time with the data set's option cache: none."
+        )
+
+
+def _decode(path: Path, catalogue: Catalogue, stored: Stored, sizes: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Write all images into one .npy file; returns their checksums."""
+    checksums, problems = np.zeros(len(catalogue), np.uint32), []
+    with path.open("wb") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (int(ends[-1]),)}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.flush()
+        begin = file.tell()
+        file.truncate(begin + int(ends[-1]))
+
+        def one(row: int) -> None:
+            try:
+                image = np.ascontiguousarray(decoding.read(catalogue.path(row), stored, catalogue.box(row)))
+            except UserError as problem:
+                problems.append(str(problem))
+                return
+            if image.shape[:2] != tuple(sizes[row]):
+                problems.append(f"{catalogue.path(row)} decodes to another size than it states.")
+                return
+            checksums[row] = zlib.crc32(image)
+            if os.pwrite(file.fileno(), image.data, begin + int(ends[row]) - image.nbytes) < image.nbytes:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        for _ in progress(ahead(one, range(len(catalogue)), cores()), len(catalogue)):
+            pass
+        os.fsync(file.fileno())
+    if problems:
+        raise UserError(summary(f"{len(problems)} of {len(catalogue)} images cannot be used", problems))
+    return checksums
+
+
+def progress(items: Iterator, total: int) -> Iterator:
+    """A bar with the time left, on standard error; in a log a line now and then."""
+    return tqdm(items, total=total, unit="image", mininterval=0.1 if sys.stderr.isatty() else 10, delay=1)
+
+
+def summary(what: str, problems: list[str]) -> str:
+    """``what``, and the first few problems."""
+    rest = f" (and {len(problems) - TOLD} more)" if len(problems) > TOLD else ""
+    return f"{what}: " + " ".join(sorted(problems)[:TOLD]) + rest
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"
