@@ -8,25 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
-import http.client
 import importlib.util
 import os
 import shutil
 import tarfile
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Protocol
+from typing import Protocol
 
-from .. import files
+from .. import download, files
 from ..errors import UserError
-
-CHUNK = 1 << 20
-TIMEOUT = 30  # seconds without a byte
 
 
 class Source(Protocol):
@@ -60,25 +53,25 @@ class Download:
         with _locked(target):
             if not target.exists():
                 self._fetch(target)
-            elif self.content and _digest(target, self.content) != self.content:
+            elif self.content and download.digest(target, self.content) != self.content:
                 raise UserError(f"{target} is damaged (wrong checksum); delete it and it is fetched again.")
         return target
 
     def _fetch(self, target: Path) -> None:
         partial = target.with_name(target.name + ".part")
         try:
-            _download(self.url, partial)
-        except (OSError, http.client.HTTPException) as problem:
+            download.fetch(self.url, partial)
+        except download.ERRORS as problem:
             raise UserError(
-                f"cannot download {self.url} ({getattr(problem, 'reason', None) or problem}). Fetch it elsewhere and put "
+                f"cannot download {self.url} ({download.reason(problem)}). Fetch it elsewhere and put "
                 f"{self.name} at {target}, or give its place with pretrained: FILE; pretrained: none trains from scratch."
             ) from None
         try:
             with files.replacing(target, "wb") as file, _opened(partial, self.name) as content:
-                shutil.copyfileobj(content, file, CHUNK)
+                shutil.copyfileobj(content, file, download.CHUNK)
                 file.flush()
                 for path, expected in ((partial, self.digest), (Path(file.name), self.content)):
-                    if expected and _digest(path, expected) != expected:
+                    if expected and download.digest(path, expected) != expected:
                         raise UserError(
                             f"what came from {self.url} is not what was published (wrong checksum); nothing was kept."
                         )
@@ -127,44 +120,6 @@ def _locked(target: Path) -> Iterator[None]:
         yield
 
 
-def _download(url: str, partial: Path) -> None:
-    """Fetch ``url``, going on from what an interrupted download has left."""
-    from tqdm import tqdm
-
-    done = partial.stat().st_size if partial.exists() else 0
-    request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
-    try:
-        response = urllib.request.urlopen(request, timeout=TIMEOUT)
-    except urllib.error.HTTPError as problem:
-        if problem.code != 416:
-            raise
-        partial.unlink()  # nothing lies beyond what is there, so it is whole, or another file: begin anew
-        return _download(url, partial)
-    with response:
-        resumed = response.status == 206
-        length = int(response.headers.get("Content-Length") or 0)
-        done = done if resumed else 0
-        bar = tqdm(
-            total=done + length or None,
-            initial=done,
-            unit="B",
-            unit_scale=True,
-            desc=url.rsplit("/", 1)[1],
-            disable=None,
-        )
-        with bar, partial.open("ab" if resumed else "wb") as file:
-            received = 0
-            while chunk := response.read(CHUNK):
-                file.write(chunk)
-                received += len(chunk)
-                bar.update(len(chunk))
-    if length and received < length:
-        raise OSError(
-            f"the connection ended after {received} of {length} bytes; the next attempt goes on from there"
-        )
-    return None
-
-
 @contextlib.contextmanager
 def _opened(path: Path, name: str) -> Iterator:
     """The file ``name`` in an archive, or ``path`` itself where it is none."""
@@ -178,12 +133,3 @@ def _opened(path: Path, name: str) -> Iterator:
     else:
         with path.open("rb") as content:
             yield content
-
-
-def _digest(path: Path, like: str) -> str:
-    """The file's SHA-256, or its SHA-1 where ``like`` is one."""
-    digest = hashlib.new("sha1" if len(like) == 40 else "sha256")
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
