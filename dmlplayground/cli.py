@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_methods, _backbones, _data, _train, _sweep, _report, _compare, _evaluate, _doctor):
+    for add in (_methods, _backbones, _data, _train, _sweep, _report, _compare, _evaluate, _weights, _export, _embed, _retrieve, _doctor):
         add(commands)
     return parser
 
@@ -127,6 +127,74 @@ def _evaluate(commands) -> None:
     command.add_argument("--distance", choices=("euclidean", "cosine", "hamming"), help="default: the trial's, or euclidean")
     command.add_argument("--no-clustering", action="store_true", help="leave out NMI, AMI and F1")
     command.add_argument("--seed", type=int, default=0, help="of k-means (default: %(default)s)")
+    _add_engine(command)
+
+
+def _weights(commands) -> None:
+    command = _command(
+        commands, "weights", _run_weights_help, "fetch, convert or verify weights of backbones",
+        "weights convert resnet50.pth resnet50_v1b.params",
+    )  # fmt: skip
+    actions = command.add_subparsers(metavar="ACTION")
+    command.set_defaults(show_help=command.print_help)
+
+    fetch = actions.add_parser("fetch", help="get a backbone's ImageNet weights, for later use without a network")
+    fetch.set_defaults(run=_run_weights_fetch)
+    fetch.add_argument("backbone")
+
+    convert = actions.add_parser("convert", help="make .params of another framework's checkpoint")
+    convert.set_defaults(run=_run_weights_convert)
+    convert.add_argument("source", type=Path, help=".params, .safetensors or a PyTorch state dict (which is not executed)")
+    convert.add_argument("target", type=Path, help="the .params file to write")
+    convert.add_argument("--backbone", help="what it is for, where its names do not tell")
+
+    verify = actions.add_parser("verify", help="load weights, whole, and look at the features they give")
+    verify.set_defaults(run=_run_weights_verify)
+    verify.add_argument("backbone")
+    verify.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
+    verify.add_argument("--symbol", type=Path, help="MXNet's graph as JSON, to which the features must be equal")
+
+
+def _export(commands) -> None:
+    command = _command(
+        commands, "export", _run_export, "write a trained network for plain MXNet", "export runs/TRIAL exported/npairs"
+    )
+    _add_model(command, "a trial's folder")
+    command.add_argument("out", type=Path, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params")
+
+
+def _embed(commands) -> None:
+    command = _command(
+        commands, "embed", _run_embed, "embed the images of a folder", "embed runs/TRIAL photos --out photos.npy"
+    )
+    _add_model(command, "a trial's folder, or the .json of an exported network")
+    command.add_argument("images", type=Path, help="a folder of images; folders in it count")
+    command.add_argument("--out", type=Path, default=Path("embeddings.npy"), help="beside it goes a manifest, .json (default: %(default)s)")
+    _add_engine(command)
+
+
+def _retrieve(commands) -> None:
+    command = _command(
+        commands, "retrieve", _run_retrieve, "find the images nearest to one",
+        "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png",
+    )  # fmt: skip
+    _add_model(command, "a trial's folder, or the .json of an exported network")
+    command.add_argument("query", type=Path, help="an image")
+    command.add_argument("gallery", type=Path, help="a folder of images, or the .npy that embed has written")
+    command.add_argument("--count", type=_count, default=10, help="how many (default: %(default)s)")
+    command.add_argument("--picture", type=Path, help="a PNG to write, with the query and what was found")
+    _add_engine(command)
+
+
+def _add_model(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("model", type=Path, help=what)
+    command.add_argument("--which", choices=("best", "last"), default="best", help="a trial's weights (default: %(default)s)")
+
+
+def _add_engine(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--engine", default="float32", help="float32, fused or bfloat16: how embeddings are computed (default: %(default)s)"
+    )
 
 
 def _doctor(commands) -> None:
@@ -266,8 +334,64 @@ def _run_evaluate(arguments) -> None:
         scores = scoring.of_trial(
             arguments.target, which=arguments.which, data=arguments.data, split=arguments.split, ks=arguments.ks,
             clustering=not arguments.no_clustering, seed=arguments.seed, distance=arguments.distance,
+            engine=arguments.engine,
         )  # fmt: skip
     print(listing.scores(scores))
+
+
+def _run_weights_help(arguments) -> None:
+    arguments.show_help()
+
+
+def _run_weights_fetch(arguments) -> None:
+    from . import backbones
+
+    print(backbones.weights_path(backbones.get(arguments.backbone), "imagenet"))
+
+
+def _run_weights_convert(arguments) -> None:
+    from . import listing
+    from .backbones import conversion
+
+    print(listing.converted(conversion.convert(arguments.source, arguments.target, arguments.backbone), arguments.target))
+
+
+def _run_weights_verify(arguments) -> None:
+    from . import listing
+    from .backbones import conversion
+
+    print(listing.verified(conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)))
+
+
+def _run_export(arguments) -> None:
+    from . import export
+    from .training import scoring
+
+    for path in export.write(scoring.learners(arguments.model, arguments.which), arguments.out):
+        print(path)
+
+
+def _run_embed(arguments) -> None:
+    from . import retrieval
+
+    model = retrieval.Model(arguments.model, arguments.which, arguments.engine)
+    gallery = model.embed(retrieval.images_in(arguments.images))
+    path, manifest = gallery.save(arguments.out, arguments.model)
+    print(f"{path}: {gallery.embeddings.shape[0]} images, {gallery.embeddings.shape[1]} numbers each; files in {manifest}")
+
+
+def _run_retrieve(arguments) -> None:
+    from . import listing, retrieval
+
+    model = retrieval.Model(arguments.model, arguments.which, arguments.engine)
+    stored = arguments.gallery.suffix == ".npy"
+    gallery = retrieval.Gallery.load(arguments.gallery) if stored else model.embed(retrieval.images_in(arguments.gallery))
+    query = model.embed([arguments.query]).embeddings[0]
+    found = retrieval.nearest(query, gallery, arguments.count)
+    print(listing.columns([(f"{distance:.4f}", str(path)) for path, distance in found]))
+    if arguments.picture:
+        retrieval.picture(arguments.query, found).save(arguments.picture)
+        print(f"wrote {arguments.picture}")
 
 
 def _run_doctor(arguments) -> int:

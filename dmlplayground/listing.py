@@ -11,6 +11,7 @@ from typing import Any
 from . import backbones as backbone_registry
 from . import data as data_registry
 from . import methods as method_registry
+from .backbones.conversion import Converted, Verified
 from .config import Trial
 from .records import Record
 from .typed import Option, describe
@@ -62,12 +63,35 @@ def data() -> str:
 
 
 def backbones() -> str:
-    rows = [("backbone", "features", "pixels", "title", "options")]
+    from .backbones.conversion import count
+
+    rows = [("backbone", "features", "parameters", "pixels", "ImageNet weights", "title")]
     for name in backbone_registry.names():
         record = backbone_registry.get(name)
-        size = str(record.preprocessing.size)
-        rows.append((name, str(record.features), size, record.title, options(record.options)))
-    return columns(rows)
+        source = record.imagenet.describe() if record.imagenet else "-"
+        size, parameters = str(record.preprocessing.size), f"{count(backbone_registry.build(record)):,}"
+        rows.append((name, str(record.features), parameters, size, source, record.title))
+    return (
+        columns(rows) + "\n\nand gluon:NAME and gluoncv:NAME, any network of those zoos that classifies images.\n"
+        "backbone.pretrained is imagenet, none, or a file (see dmlplayground weights)."
+    )
+
+
+def converted(result: Converted, target: Path) -> str:
+    lost = f"\nleft out (the classifier): {', '.join(result.left_out)}" if result.left_out else ""
+    return f"{target}: {result.backbone}, {result.parameters:,} parameters, from {result.naming}{lost}"
+
+
+def verified(result: Verified) -> str:
+    low, high = result.features
+    lines = [
+        f"{result.path}",
+        f"sha256 {result.sha256}",
+        f"complete: {result.parameters:,} parameters that learn; features of images of noise from {low:.4g} to {high:.4g}",
+    ]
+    if result.difference:
+        lines += [f"agrees with the graph in {mode} to {value:.1e}" for mode, value in result.difference.items()]
+    return "\n".join(lines)
 
 
 def plan(trials: Sequence[Trial], store: Path) -> str:

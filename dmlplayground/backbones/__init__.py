@@ -111,8 +111,8 @@ def create(name: str, **options: Any):
     return network
 
 
-def build(record: Backbone, initializer: Any, **options: Any):
-    """The network, its weights drawn by the initializer; its options are complete."""
+def build(record: Backbone, initializer: Any = None, **options: Any):
+    """The network, its weights drawn by the initializer; without one it has shapes but no weights yet."""
     from mxnet import nd
 
     network = record.builder(**options)
@@ -120,7 +120,8 @@ def build(record: Backbone, initializer: Any, **options: Any):
         size = record.preprocessing.size
         network.infer_shape(nd.zeros((1, 3, size, size)))  # some layers learn the size of their input from an image
         network.hybridize(False)  # forgets the graph that this took
-    network.initialize(initializer)
+    if initializer is not None:
+        network.initialize(initializer)
     return network
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 
 import mxnet as mx
@@ -11,6 +10,7 @@ from mxnet import autograd, nd
 from mxnet.gluon import nn
 
 from .. import backbones, methods, seeds
+from ..backbones.engines import extract
 from ..backbones.heads import Embedder, Head, add_max_pooling
 from ..config import Trial
 from ..errors import UserError
@@ -54,6 +54,7 @@ class Learner:
             for parameter in self.learned():
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
+        self.extractor = self.network  # what embeds; another engine may take its place when training is over
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
     @property
@@ -98,15 +99,8 @@ class Learner:
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics."""
-        rows: list[np.ndarray] = []
-        running: deque = deque()
-        for number, block in enumerate(blocks):
-            context = self.contexts[number % len(self.contexts)]
-            running.append(self.network(_on(context, block)))
-            if len(running) > 2:
-                rows.append(running.popleft().asnumpy())
-        rows.extend(output.asnumpy() for output in running)
-        return np.concatenate(rows) if rows else np.zeros((0, self.width), np.float32)
+        placed = (_on(self.contexts[number % len(self.contexts)], block) for number, block in enumerate(blocks))
+        return extract(self.extractor, placed, self.width)
 
     # --- state -----------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,10 @@ from typing import Any, Optional
 import numpy as np
 
 from .. import metrics, records
+from ..backbones.engines import Engine
 from ..errors import UserError
 from . import models
+from .learner import Learner
 
 
 def of_arrays(embeddings: Path, labels: Path, **options: Any) -> dict[str, float]:
@@ -27,6 +29,15 @@ def _array(path: Path) -> np.ndarray:
         raise UserError(f"{path} is not a .npy array of numbers: {problem}.") from None
 
 
+def learners(folder: Path, which: str = "best") -> list[Learner]:
+    """The learners whose embeddings, side by side, are a trial's best or last model."""
+    record = records.Record.load(folder / records.RECORD)
+    result = record.results.get(which) or record.results.get("joined")
+    if result is None:
+        raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights.")
+    return [models.load(folder / name) for name in result["weights"]]
+
+
 def of_trial(
     folder: Path,
     *,
@@ -34,15 +45,15 @@ def of_trial(
     data: Optional[str] = None,
     split: str = "test",
     distance: Optional[str] = None,
+    engine: str = "float32",
     **options: Any,
 ) -> dict[str, float]:
     """Metrics of a trial's best or last weights on its own data set, or on another."""
-    record = records.Record.load(folder / records.RECORD)
-    result = record.results.get(which) or record.results.get("joined")
-    if result is None:
-        raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights to evaluate.")
-    learners = [models.load(folder / name) for name in result["weights"]]
-    dataset, transform = models.data_of(learners[0].trial, split, data)
-    embeddings = models.embed(learners, dataset, transform)
-    distance = distance or learners[0].trial.evaluation.distance
+    members = learners(folder, which)
+    for learner in members:
+        learner.extractor = Engine(learner.network, engine)
+    trial = members[0].trial
+    dataset, transform = models.data_of(trial, split, data)
+    embeddings = models.embed(members, dataset, transform)
+    distance = distance or trial.evaluation.distance
     return metrics.evaluate(embeddings, dataset.labels, distance=distance, **options)

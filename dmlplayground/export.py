@@ -1,0 +1,88 @@
+"""A trained embedding network as files that plain MXNet reads, and that we read back.
+
+    NAME.json                              what it is: the trial, the images it wants, its files
+    NAME-symbol.json, NAME-0000.params     the network, from uint8 images (B, H, W, 3) to embeddings (B, E); with an
+                                           ensemble NAME-0-symbol.json, NAME-0-0000.params, NAME-1-symbol.json and so on
+
+Preprocessing is part of the network, so nothing has to be known to use it:
+
+    network = mxnet.gluon.SymbolBlock.imports("NAME-symbol.json", ["data"], "NAME-0000.params")
+    embeddings = network(mxnet.nd.array(images, dtype="uint8"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import config, files
+from .errors import UserError
+
+FORMAT = "dmlplayground embedding network"
+
+
+def write(learners: Sequence[Any], target: Path) -> list[Path]:
+    """Export the learners of a model, side by side; ``target`` is a path without a suffix."""
+    from mxnet import cpu, nd, sym
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    members, written = [], []
+    for number, learner in enumerate(learners):
+        stem = target if len(learners) == 1 else target.with_name(f"{target.name}-{number}")
+        graph = learner.network(sym.var("data", dtype="uint8"))
+        parameters = learner.network.collect_params()
+        statistics = set(graph.list_auxiliary_states())
+        arrays = {
+            f"{'aux' if name in statistics else 'arg'}:{name}": parameter.list_data()[0].as_in_context(cpu())
+            for name, parameter in parameters.items()
+        }
+        symbol, params = stem.with_name(f"{stem.name}-symbol.json"), stem.with_name(f"{stem.name}-0000.params")
+        with files.replacing(symbol) as file:
+            file.write(graph.tojson())
+        with files.replacing(params, "wb") as file:
+            nd.save(file.name, arrays)
+        members.append({"symbol": symbol.name, "params": params.name, "width": learner.width})
+        written += [symbol, params]
+    description = target.with_name(f"{target.name}.json")
+    trial = learners[0].trial
+    files.write_json(
+        description,
+        {"format": FORMAT, "config": trial.mapping(), "members": members, "distance": trial.evaluation.distance},
+    )
+    return [description, *written]
+
+
+class Exported:
+    """One exported network, which embeds as a learner does."""
+
+    def __init__(self, trial: config.Trial, folder: Path, member: dict[str, Any]):
+        from mxnet import MXNetError, cpu, gluon
+
+        symbol, params = str(folder / member["symbol"]), str(folder / member["params"])
+        try:
+            self.network = gluon.SymbolBlock.imports(symbol, ["data"], params, ctx=cpu())
+        except (MXNetError, OSError, ValueError, AssertionError) as problem:
+            raise UserError(f"{symbol} and {params} are no exported network: {str(problem).splitlines()[0]}") from None
+        self.network.hybridize(static_alloc=True, static_shape=True)
+        self.extractor: Any = self.network
+        self.trial = trial
+        self.width = int(member["width"])
+
+    def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
+        from mxnet import nd
+
+        from .backbones.engines import extract
+
+        return extract(self.extractor, (nd.array(block, dtype="uint8") for block in blocks), self.width)
+
+
+def read(description: Path) -> list[Exported]:
+    """The networks that ``write`` has described there."""
+    content = files.read_json(description)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise UserError(f"{description} does not describe an exported network.")
+    trial = config.trial(content["config"])
+    return [Exported(trial, description.parent, member) for member in content["members"]]
