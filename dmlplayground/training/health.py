@@ -44,7 +44,7 @@ def _mean(values: np.ndarray) -> Optional[float]:
 def collapsed(health: dict[str, Optional[float]]) -> bool:
     """Whether all embeddings have become (nearly) one point."""
     apart = health["negative_distance"]
-    return apart is not None and apart < COLLAPSE * max(health["embedding_norm"], 1e-12)
+    return apart is not None and apart < COLLAPSE * max(health["embedding_norm"], 1e-6)
 
 
 COLLAPSED = (

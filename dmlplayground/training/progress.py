@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from tqdm import tqdm
@@ -36,7 +37,7 @@ class Progress:
             self.bar.write(describe(entry))
 
     def warn(self, message: str) -> None:
-        tqdm.write(f"warning: {message}")
+        tqdm.write(f"warning: {message}", file=sys.stderr)
 
     def end(self) -> None:
         if self.bar is not None:

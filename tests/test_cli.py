@@ -1,0 +1,103 @@
+"""The command line as a person meets it: every path by a subprocess."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from dmlplayground import methods
+
+
+def run(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "dmlplayground", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+def test_help_tells_a_newcomer_what_there_is():
+    out = run("--help")
+    assert out.returncode == 0
+    for command in ("methods", "train", "sweep", "report", "data", "evaluate", "doctor"):
+        assert command in out.stdout
+    detail = run("sweep", "--help")
+    assert "example: dmlplayground sweep quickstart" in detail.stdout
+    assert "--dry-run" in detail.stdout
+
+
+def test_methods_are_listed_and_told():
+    assert set(methods.names()) <= set(run("methods").stdout.split())
+    story = run("methods", "npairs").stdout
+    for words in ("NIPS 2016", "log softmax", "method.l2_reg", "0.0005", "batch_size: 128"):
+        assert words in story
+
+
+def test_backbones_and_data_are_listed():
+    assert "conv4" in run("backbones").stdout
+    assert "glyphs" in run("data").stdout
+
+
+def test_train_evaluate_and_report(tmp_path):
+    given = {
+        "method": "npairs", "embed_dim": 8, "batch_size": 12, "iterations": 2, "epochs": 1,
+        "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24},
+    }  # fmt: skip
+    path = tmp_path / "trial.yaml"
+    path.write_text(yaml.safe_dump(given))
+    plan = run("train", path, "--store", tmp_path / "store", "--dry-run")
+    assert "1 to run" in plan.stdout
+    assert not (tmp_path / "store").exists()
+    out = run("train", path, "--store", tmp_path / "store", "--set", "seed=7")
+    assert out.returncode == 0, out.stderr
+    assert "untrained" in out.stdout
+    folder = next((tmp_path / "store").iterdir())
+    assert "-s7-" in folder.name
+    scores = run("evaluate", folder, "--no-clustering")
+    assert "R@1" in scores.stdout
+    assert "NMI" not in scores.stdout
+    report = run("report", tmp_path / "store")
+    assert report.returncode == 0, report.stderr
+    assert "untrained" in report.stdout.lower()
+
+
+def test_evaluate_bare_arrays(tmp_path):
+    points = np.array([[0.0], [1.0], [2.0], [9.0]])
+    np.save(tmp_path / "points.npy", points)
+    np.save(tmp_path / "labels.npy", np.array([0, 0, 1, 1]))
+    out = run("evaluate", tmp_path / "points.npy", tmp_path / "labels.npy", "--ks", "1,2")
+    assert out.returncode == 0, out.stderr
+    assert ["R@1", "75.00"] in [line.split() for line in out.stdout.splitlines()]
+
+
+BAD = {
+    "nothing": ([], "COMMAND"),
+    "unknown command": (["trian"], "invalid choice"),
+    "unknown method": (["methods", "nparis"], "Did you mean 'npairs'"),
+    "unknown method to train": (["train", "nparis"], "Did you mean 'npairs'"),
+    "unknown setting": (["train", "npairs", "--set", "batchsize=3"], "unknown configuration key 'batchsize'"),
+    "impossible batch": (["train", "margin", "--set", "batch_size=12"], "class blocks of 5"),
+    "too many pairs": (["train", "npairs", "--set", "data.classes=20"], "the training split has 10"),
+    "unknown experiment": (["sweep", "quikstart"], "Did you mean 'quickstart'"),
+    "empty grid": (["sweep", "quickstart", "--where", "method=none"], "empty"),
+    "no store": (["report", "nowhere"], "nowhere"),
+    "no embeddings": (["evaluate", "absent.npy", "absent.npy"], "cannot read absent.npy"),
+    "no trial": (["evaluate", "absent"], "cannot read absent"),
+    "no number": (["sweep", "quickstart", "--parallel", "0"], "at least 1"),
+    "bad ranks": (["evaluate", "a", "b", "--ks", "1,x"], "--ks"),
+    "unknown data set": (["data", "show", "glyhps"], "Did you mean 'glyphs'"),
+    "bad option": (["data", "show", "glyphs", "--set", "size=1"], "size"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_ends_with_2_and_one_message(case, tmp_path):
+    arguments, words = BAD[case]
+    out = run(*arguments, folder=tmp_path)
+    assert out.returncode == 2, out.stderr
+    assert words in out.stderr
+    assert "Traceback" not in out.stderr
+    assert not out.stdout
+    assert not list(tmp_path.iterdir())

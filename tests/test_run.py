@@ -1,0 +1,298 @@
+"""The one loop: epochs, choices, records, ensembles and folds; and the same numbers whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dmlplayground as dml
+from dmlplayground import config, files, records
+from dmlplayground.errors import UserError
+from dmlplayground.training.run import TrialFailed
+
+TINY = {
+    "method": "npairs",
+    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
+    "embed_dim": 8,
+    "batch_size": 12,
+    "iterations": 3,
+    "epochs": 3,
+    "optimizer": {"lr": 1e-3},
+    "schedule": {"factor": 0.5, "steps": [3]},
+}
+
+
+def tiny(**changes):
+    return config.merge(TINY, config.expand(changes))
+
+
+def numbers(record):
+    """A record's entries without the times."""
+    return [{key: value for key, value in entry.items() if "seconds" not in key} for entry in record.epochs]
+
+
+def test_a_trial_from_start_to_end(tmp_path):
+    record = dml.train(TINY, tmp_path)
+    folder = tmp_path / record.id
+    assert record.status == "finished"
+    assert [entry["epoch"] for entry in record.epochs] == [0, 1, 2, 3]
+    assert [entry["learning_rate"] for entry in record.epochs[1:]] == [1e-3, 1e-3, 5e-4]
+    assert all({"loss", "health", "metrics", "kmeans", "seconds"} <= set(entry) for entry in record.epochs[1:])
+    assert set(record.epochs[1]["health"]) == {
+        "positive_distance", "negative_distance", "active_share", "embedding_norm", "gradient_norm",
+    }  # fmt: skip
+    best = max(record.epochs[1:], key=lambda entry: entry["metrics"]["R@1"])
+    assert record.results["best"]["epoch"] == best["epoch"]
+    assert record.results["best"]["metrics"] == best["metrics"]
+    assert record.results["last"]["metrics"] == record.epochs[-1]["metrics"]
+    assert record.results["untrained"]["metrics"] == record.epochs[0]["metrics"]
+    assert records.Record.load(folder / records.RECORD) == record
+    stream = [json.loads(line) for line in (folder / records.EPOCHS).read_text().splitlines()]
+    assert stream == record.epochs
+    assert not (folder / records.CHECKPOINT).exists()
+
+
+def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
+    from dmlplayground.training import scoring
+
+    record = dml.train(TINY, tmp_path)
+    for which in ("best", "last"):
+        scores = scoring.of_trial(tmp_path / record.id, which=which, clustering=False)
+        expected = record.results[which]["metrics"]
+        assert scores == {name: expected[name] for name in scores}
+
+
+def test_a_finished_trial_is_never_run_again(tmp_path):
+    record = dml.train(TINY, tmp_path)
+    before = (tmp_path / record.id / records.RECORD).stat().st_mtime_ns
+    assert dml.train(TINY, tmp_path) == record
+    assert (tmp_path / record.id / records.RECORD).stat().st_mtime_ns == before
+
+
+def test_the_number_of_workers_changes_nothing(tmp_path):
+    given = tiny(transform="paper", sampler={"same_image": 0.5})
+    runs = [dml.train(given, tmp_path / str(workers), workers=workers) for workers in (0, 1, 3)]
+    assert numbers(runs[0]) == numbers(runs[1]) == numbers(runs[2])
+
+
+def test_seeds_differ(tmp_path):
+    first, second = (dml.train(tiny(seed=seed, epochs=1), tmp_path) for seed in (0, 1))
+    assert numbers(first) != numbers(second)
+
+
+def test_the_untrained_network_can_be_measured_alone(tmp_path):
+    record = dml.train(tiny(epochs=0), tmp_path)
+    assert record.results["best"]["metrics"] == record.results["untrained"]["metrics"]
+
+
+def test_evaluation_every_few_epochs_and_after_the_last(tmp_path):
+    record = dml.train(tiny(epochs=5, evaluation={"every": 3}), tmp_path)
+    assert [entry["epoch"] for entry in record.epochs if "metrics" in entry] == [0, 3, 5]
+
+
+def test_several_batches_a_step(tmp_path):
+    record = dml.train(tiny(epochs=1, accumulate=2), tmp_path)
+    assert record.epochs[1]["steps"] == 3
+
+
+def test_a_loss_that_is_not_finite_fails_the_trial_and_names_the_step(tmp_path):
+    given = tiny(optimizer={"name": "sgd", "lr": 1e20, "momentum": 0.0}, epochs=1)
+    with pytest.raises(TrialFailed, match=r"the loss is (nan|inf) at step \d+ of epoch 1") as caught:
+        dml.train(given, tmp_path)
+    record = records.Record.load(tmp_path / config.trial(given).id / records.RECORD)
+    assert record == caught.value.record
+    assert record.status == "failed"
+    assert "Diverged" in record.error
+
+
+def test_collapse_is_told(tmp_path, capsys):
+    """With a head of zeros every embedding is the same point."""
+    dml.train(tiny(epochs=1, head={"init_scale": 1e-30}, optimizer={"lr": 0.0}), tmp_path)
+    assert "the embeddings have collapsed" in capsys.readouterr().err
+
+
+def test_too_many_pairs_for_the_data_is_told_before_anything_is_written(tmp_path):
+    with pytest.raises(UserError, match="needs 10 classes, but the training split has 8"):
+        dml.train(tiny(batch_size=20), tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+# --- ensembles and folds ---------------------------------------------------------------------------------------------
+
+
+def test_an_ensemble_grows_member_by_member(tmp_path):
+    record = dml.train(tiny(ensemble={"members": 3}, epochs=2, evaluation={"every": 2}), tmp_path)
+    assert [(entry["member"], entry["epoch"]) for entry in record.epochs] == [
+        (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2),
+    ]  # fmt: skip
+    assert len(record.results["last"]["weights"]) == 3
+    from dmlplayground.training import models
+
+    folder = tmp_path / record.id
+    learners = [models.load(folder / name) for name in record.results["last"]["weights"]]
+    dataset, transform = models.data_of(learners[0].trial, "test")
+    embeddings = models.embed(learners, dataset, transform)
+    assert embeddings.shape == (len(dataset), 24)
+    scores = models.score(learners[0].trial, embeddings, dataset.labels)
+    assert scores["metrics"] == record.results["last"]["metrics"]
+
+
+def test_members_side_by_side(tmp_path):
+    record = dml.train(tiny(ensemble={"members": 2, "order": "parallel"}, epochs=2), tmp_path)
+    assert [(entry["member"], entry["epoch"]) for entry in record.epochs] == [(0, 0), (0, 1), (0, 2)]
+    assert len(record.results["best"]["weights"]) == 2
+
+
+def test_the_validated_protocol_chooses_without_the_test_classes(tmp_path):
+    given = tiny(protocol={"name": "validated", "folds": 2}, batch_size=4, epochs=2)
+    record = dml.train(given, tmp_path)
+    assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
+    assert [entry["fold"] for entry in record.epochs] == [0, 0, 0, 1, 1, 1]
+    assert len(record.results["separate"]) == 2
+    assert {entry["measured_on"] for entry in record.results["separate"]} == {"test"}
+    for fold, chosen in enumerate(record.results["separate"]):
+        tried = [entry for entry in record.epochs if entry["fold"] == fold and entry["epoch"]]
+        assert chosen["validation"]["MAP@R"] == max(entry["metrics"]["MAP@R"] for entry in tried)
+    assert record.results["joined"]["measured_on"] == "test"
+
+
+def test_folds_are_class_disjoint_and_cover_the_pool():
+    from dmlplayground.training import protocols
+
+    plan = protocols.plan(config.trial(tiny(protocol={"name": "validated", "folds": 4}, batch_size=4)))
+    held_out = [set(fold.monitor.class_names) for fold in plan.folds]
+    for fold, names in zip(plan.folds, held_out):
+        assert not names & set(fold.train.class_names)
+        assert not (names | set(fold.train.class_names)) & set(plan.test.class_names)
+        assert len(names) + fold.train.num_classes == 8
+    assert set().union(*held_out) == {name for fold in plan.folds for name in fold.train.class_names}
+    assert sum(map(len, held_out)) == 8
+
+
+def test_patience_ends_a_fold_early(tmp_path):
+    given = tiny(protocol={"name": "validated", "folds": 2, "patience": 1}, batch_size=4, epochs=6)
+    record = dml.train({**given, "optimizer": {"lr": 0.0}}, tmp_path)
+    assert max(entry["epoch"] for entry in record.epochs) < 6
+
+
+# --- stopping and going on -------------------------------------------------------------------------------------------
+
+
+def start(given: dict, store: Path, **options) -> subprocess.Popen:
+    path = store.with_suffix(".json")
+    files.write_json(path, given)
+    command = [sys.executable, "-m", "dmlplayground", "train", str(path), "--store", str(store), "--quiet"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def wait_for_epochs(folder: Path, count: int, process: subprocess.Popen) -> None:
+    stream = folder / records.EPOCHS
+    while process.poll() is None and (not stream.exists() or stream.read_text().count("\n") < count):
+        time.sleep(0.005)
+
+
+def the_same(first: Path, second: Path) -> None:
+    one, other = (records.Record.load(folder / records.RECORD) for folder in (first, second))
+    assert one.status == other.status == "finished"
+    assert numbers(one) == numbers(other)
+    for name in one.results["best"]["weights"] + one.results["last"]["weights"]:
+        (_, weights), (_, others) = files.read_arrays(first / name), files.read_arrays(second / name)
+        assert set(weights) == set(others)
+        assert all(np.array_equal(weights[key], others[key]) for key in weights)
+
+
+def test_killed_and_started_again_gives_the_very_numbers(tmp_path):
+    given = tiny(epochs=4, method="proxy_nca", head={"dropout": 0.3})
+    trial = config.trial(given)
+    dml.train(given, tmp_path / "calm")
+    process = start(given, tmp_path / "store")
+    wait_for_epochs(tmp_path / "store" / trial.id, 3, process)
+    process.kill()
+    process.wait()
+    dml.train(given, tmp_path / "store")
+    the_same(tmp_path / "calm" / trial.id, tmp_path / "store" / trial.id)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method": "margin", "batch_size": 10, "transform": "paper"},
+        {"method": "proxy_softmax", "embed_dim": 16, "warmup_epochs": 2},
+        {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 3}, "epochs": 2},
+        {"protocol": {"name": "validated", "folds": 2}, "batch_size": 4},
+    ],
+    ids=["sampling", "dropout-and-warm-up", "ensemble", "folds"],
+)
+def test_killed_at_random_moments_many_times(tmp_path, changes):
+    given = tiny(**{"epochs": 5, **changes})
+    folder = tmp_path / "store" / config.trial(given).id
+    dml.train(given, tmp_path / "calm")
+    rng, kills = random.Random(str(changes)), 0
+    while kills < 8:
+        process = start(given, tmp_path / "store")
+        known = len((folder / records.EPOCHS).read_text().splitlines()) if (folder / records.EPOCHS).exists() else 0
+        wait_for_epochs(folder, known + rng.randint(0, 2), process)
+        time.sleep(rng.uniform(0, 0.3))
+        if process.poll() is not None:
+            break
+        process.kill()
+        process.wait()
+        kills += 1
+    assert kills >= 3
+    dml.train(given, tmp_path / "store")
+    calm = records.Record.load(tmp_path / "calm" / folder.name / records.RECORD)
+    again = records.Record.load(folder / records.RECORD)
+    assert numbers(calm) == numbers(again)
+    assert json.dumps(strip(calm.results), sort_keys=True) == json.dumps(strip(again.results), sort_keys=True)
+
+
+def strip(results):
+    """Results without the times in them."""
+    if isinstance(results, dict):
+        return {key: strip(value) for key, value in results.items() if "seconds" not in key}
+    return [strip(value) for value in results] if isinstance(results, list) else results
+
+
+def test_ctrl_c_stops_within_seconds_and_says_what_is_kept(tmp_path):
+    given = tiny(epochs=200)
+    folder = tmp_path / "store" / config.trial(given).id
+    process = start(given, tmp_path / "store")
+    wait_for_epochs(folder, 3, process)
+    asked = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 10
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "kept" in errors
+    assert "same command" in errors
+    assert records.Record.load(folder / records.RECORD).status == "interrupted"
+    assert (folder / records.CHECKPOINT).exists()
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    folder = tmp_path / config.trial(TINY).id
+    folder.mkdir()
+    (folder / records.CHECKPOINT).write_bytes(b"PK not really")
+    with pytest.raises((UserError, TrialFailed), match=r"checkpoint\.npz"):
+        dml.train(TINY, tmp_path)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "kept.json"
+    files.write_json(path, {"old": 1})
+    with pytest.raises(ValueError), files.replacing(path) as file:
+        file.write("half of the new")
+        raise ValueError
+    assert files.read_json(path) == {"old": 1}
+    assert os.listdir(tmp_path) == ["kept.json"]

@@ -1,0 +1,171 @@
+"""Experiment grids and the runner: what is in a grid, what runs, what is skipped, what a death leaves behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dmlplayground as dml
+from dmlplayground import config, files, records, resources
+from dmlplayground.errors import UserError
+from dmlplayground.sweeps import grid, runner
+
+BASE = {
+    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
+    "embed_dim": 8,
+    "batch_size": 12,
+    "iterations": 2,
+    "epochs": 1,
+    "evaluation": {"clustering": False},
+}
+
+
+def experiment_file(tmp_path: Path, **content) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(yaml.safe_dump({"title": "Small", "base": BASE, **content}))
+    return path
+
+
+def experiment(**content) -> grid.Experiment:
+    return grid.Experiment(title="x", base=BASE, **content)
+
+
+def test_a_grid_is_every_combination():
+    trials = experiment(grid={"method": ["npairs", "proxy_nca"], "embed_dim": [4, 8], "optimizer.lr": [1e-3, 1e-4], "seed": 0}).trials()
+    assert len(trials) == 8
+    assert {(t.method["name"], t.embed_dim, t.optimizer.lr) for t in trials} == {
+        (m, e, lr) for m in ("npairs", "proxy_nca") for e in (4, 8) for lr in (1e-3, 1e-4)
+    }
+
+
+def test_exceptions_includes_and_excludes():
+    made = experiment(
+        grid={"method": ["npairs", "proxy_nca"], "seed": [0, 1]},
+        methods={"proxy_nca": {"batch_size": 6}},
+        exclude=[{"method": "npairs", "seed": [1, 2]}],
+        include=[{"method": "npairs", "embed_dim": 4}],
+    ).trials()
+    found = [(t.method["name"], t.batch_size, t.embed_dim, t.seed) for t in made]
+    assert found == [("npairs", 12, 8, 0), ("proxy_nca", 6, 8, 0), ("proxy_nca", 6, 8, 1), ("npairs", 12, 4, 0)]
+
+
+def test_all_methods():
+    trials = grid.load("quickstart")[0].trials()
+    assert {trial.method["name"] for trial in trials} == set(dml.methods.names())
+    assert len({trial.seed for trial in trials}) >= 2
+
+
+def test_where_picks_trials():
+    made = experiment(grid={"method": ["npairs", "proxy_nca"], "embed_dim": [4, 8]})
+    assert {t.method["name"] for t in made.trials(where=["method=npairs"])} == {"npairs"}
+    assert len(made.trials(where=["method=npairs", "embed_dim=4"])) == 1
+    with pytest.raises(UserError, match="empty where embed_dim=5"):
+        made.trials(where=["embed_dim=5"])
+
+
+def test_what_cannot_run_is_listed_at_once():
+    with pytest.raises(UserError) as caught:
+        experiment(grid={"method": ["npairs", "margin"], "batch_size": [7, 10]}).trials()
+    message = str(caught.value)
+    assert "npairs, batch_size 7" in message
+    assert "margin, batch_size 7" in message
+    assert "batch_size 10" not in message
+
+
+@pytest.mark.parametrize("name", resources.experiment_names())
+def test_every_experiment_of_ours_makes_trials(name):
+    trials = grid.load(name)[0].trials()
+    assert len(trials) == len({trial.id for trial in trials}) > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"grids": {}}, "unknown configuration key 'grids'"),
+        ({"methods": {"nparis": {}}}, "unknown method in small.yaml: 'nparis'"),
+        ({"grid": {"method": ["npairs"], "embed_dims": [4]}}, "embed_dims"),
+        ({"grid": []}, "grid must be a mapping"),
+    ],
+)
+def test_a_bad_file_is_refused(tmp_path, content, words):
+    with pytest.raises(UserError, match=words):
+        grid.load(experiment_file(tmp_path, **content))[0].trials()
+
+
+def sweep_command(file: Path, store: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "dmlplayground", "sweep", str(file), "--store", str(store), "--parallel", "2", *more]
+
+
+def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
+    file = experiment_file(
+        tmp_path,
+        grid={"method": ["npairs", "proxy_nca"]},
+        include=[{"method": "npairs", "optimizer.name": "sgd", "optimizer.lr": 1e20, "optimizer.momentum": 0.0}],
+    )
+    store = tmp_path / "store"
+    first = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
+    assert first.returncode == 1, first.stderr
+    assert "2 finished, 1 failed" in first.stdout
+    assert "--retry-failed" in first.stdout
+    assert "failed: dmlplayground.training.run.Diverged: the loss is" in first.stdout
+    assert "Traceback" not in first.stdout + first.stderr
+    assert (store / "report" / "index.html").exists()
+    written = {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")}
+    assert len(written) == 3
+    second = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
+    assert second.returncode == 1
+    assert {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")} == written
+    plan = files.read_json(store / runner.EXPERIMENT)
+    assert {trial["id"] for trial in plan["trials"]} == {path.parent.name for path in written}
+
+
+def test_a_trial_whose_process_dies_is_recorded(tmp_path):
+    """SIGKILL to the worker: recorded as failed with a hint; retried, it goes on from its checkpoint."""
+    file = experiment_file(tmp_path, grid={"method": ["npairs"], "epochs": [30], "iterations": [6]})
+    store = tmp_path / "store"
+    trial = grid.load(file)[0].trials()[0]
+    process = subprocess.Popen(sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    stream = store / trial.id / records.EPOCHS
+    while process.poll() is None and (not stream.exists() or stream.read_text().count("\n") < 4):
+        time.sleep(0.02)
+    worker = subprocess.run(["pgrep", "-f", f"train {store / trial.id}"], capture_output=True, text=True).stdout.split()
+    subprocess.run(["kill", "-9", *worker], check=True)
+    process.communicate(timeout=60)
+    assert process.returncode == 1
+    record = records.Record.load(store / trial.id / records.RECORD)
+    assert record.status == "failed"
+    assert "SIGKILL" in record.error
+    assert "memory" in record.error
+    again = subprocess.run(sweep_command(file, store, "--retry-failed"), capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert records.Record.load(store / trial.id / records.RECORD).status == "finished"
+
+
+def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
+    file = experiment_file(tmp_path, grid={"method": ["npairs"], "epochs": [40], "iterations": [6], "seed": [0, 1]})
+    store = tmp_path / "store"
+    process = subprocess.Popen(sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and len(list(store.glob(f"*/{records.CHECKPOINT}"))) < 2:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "2 interrupted" in errors
+    assert "Traceback" not in errors
+    again = subprocess.run(sweep_command(file, store, "--set", "epochs=40"), capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert "2 finished" in again.stdout
+
+
+def test_sweep_from_python_gives_the_records(tmp_path):
+    file = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0]})
+    found = dml.sweep(file, tmp_path / "store")
+    assert [record.status for record in found] == ["finished"]
+    assert found[0].config == json.loads(json.dumps(config.trial(found[0].config).mapping()))
