@@ -10,7 +10,9 @@ import numpy as np
 
 from ..errors import UserError
 from ..typed import Option, options_of
+from .catalogue import Catalogue
 from .images import select
+from .releases import Release
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +75,14 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """A data set to load: what it is, how to load a split, and what a trial on it changes by default."""
+    """A data set to load: what it is, how to load a split, what a trial on it changes by default, and what is published."""
 
     name: str
     title: str
     description: str
-    loader: Callable[..., Dataset]
+    loader: Callable[..., Dataset | Catalogue]
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    release: Release | None = None
 
     @property
     def options(self) -> dict[str, Option]:

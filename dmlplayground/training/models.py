@@ -57,8 +57,9 @@ def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int
 
 def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Any]:
     """The images a trial embeds, its own or those of the data set ``name``, and its transform."""
-    options = dict(trial.data) if name is None else {"name": name}
-    return data.load(options.pop("name"), split=split, **options), transforms.create(**trial.transform)
+    transform = transforms.create(**trial.transform)
+    options = trial.data if name is None else {"name": name}
+    return data.load(**options, split=split, stored=transform.stored_for_test), transform
 
 
 def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import data
 from ..config import Trial, check_data
-from ..data import Dataset
+from ..data import Dataset, transforms
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,26 @@ class Plan:
 
 def plan(trial: Trial) -> Plan:
     """The trial's data, loaded and divided; raises UserError where a batch cannot be made of it."""
-    options = {key: value for key, value in trial.data.items() if key != "name"}
-    train = data.load(trial.data["name"], split="train", **options)
-    test = data.load(trial.data["name"], split="test", **options)
+    transform = transforms.create(**trial.transform)
+    train = data.load(**trial.data, split="train", stored=transform.stored)
+    test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
     if trial.protocol.name == "paper":
         folds = [Fold(0, train, test, "test")]
     else:
-        folds = [_validation_fold(train, number, trial.protocol.folds) for number in range(trial.protocol.folds)]
+        watched = data.load(**trial.data, split="train", stored=transform.stored_for_test)
+        folds = [_validation_fold(train, watched, number, trial.protocol.folds) for number in range(trial.protocol.folds)]
     for fold in folds:
         check_data(trial, fold.train.num_classes)
     return Plan(folds, test)
 
 
-def _validation_fold(pool: Dataset, number: int, count: int) -> Fold:
-    """Classes in their order as a ring; fold i trains on the share (count - 1) / count of it from i / count on."""
+def _validation_fold(pool: Dataset, watched: Dataset, number: int, count: int) -> Fold:
+    """Classes in their order as a ring; fold i trains on the share (count - 1) / count of it from i / count on. ``watched``
+    is the pool with its images stored as for test."""
     classes = pool.num_classes
     ring = np.roll(np.arange(classes), -(number * classes // count))
     cut = classes * (count - 1) // count
-    return Fold(number, pool.subset(sorted(ring[:cut])), pool.subset(sorted(ring[cut:])), "validation")
+    return Fold(number, pool.subset(sorted(ring[:cut])), watched.subset(sorted(ring[cut:])), "validation")
 
 
 def criterion(trial: Trial) -> str:

@@ -1,0 +1,83 @@
+"""Unpacking archives of others: nothing is written outside the folder given, and only plain files and folders are."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from ..errors import UserError
+
+_BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+
+class Member(NamedTuple):
+    name: str
+    kind: str  # file, folder, or what it is called where it is refused
+    content: IO[bytes] | None
+
+
+def is_archive(path: Path) -> bool:
+    return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+
+
+def unpack(archive: Path, folder: Path) -> int:
+    """Write the archive's files below the folder; how many they were. What is refused is refused with a UserError."""
+    count = 0
+    try:
+        members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
+        for member in members:
+            target = folder.joinpath(*_parts(member.name, archive))
+            if member.kind == "folder":
+                target.mkdir(parents=True, exist_ok=True)
+            elif member.content is None:
+                raise UserError(
+                    f"{archive} holds {member.kind} ({member.name}); a data set has no need of one, so it is "
+                    "not unpacked."
+                )
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with member.content as source, target.open("wb") as file:
+                    shutil.copyfileobj(source, file, 1 << 20)
+                count += 1
+    except _BROKEN as problem:
+        raise UserError(f"cannot unpack {archive}: {problem}.") from None
+    return count
+
+
+def _parts(name: str, archive: Path) -> tuple[str, ...]:
+    """The pieces of a member's path, none of which leads out of the folder on any system."""
+    path = PurePosixPath(name)
+    strange = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or ":" in name
+    if strange or not name.strip("/"):
+        raise UserError(f"{archive} holds the path {name!r}, which leads out of its folder; it is not unpacked.")
+    return path.parts
+
+
+def _of_tar(archive: Path) -> Iterator[Member]:
+    with tarfile.open(archive) as opened:
+        for info in opened:
+            if info.isreg():
+                yield Member(info.name, "file", opened.extractfile(info))
+            else:
+                link = info.issym() or info.islnk()
+                kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
+                yield Member(info.name, kind, None)
+
+
+def _of_zip(archive: Path) -> Iterator[Member]:
+    with zipfile.ZipFile(archive) as opened:
+        for info in opened.infolist():
+            mode = stat.S_IFMT(info.external_attr >> 16)
+            if info.is_dir():
+                yield Member(info.filename, "folder", None)
+            elif mode in (0, stat.S_IFREG):
+                yield Member(info.filename, "file", opened.open(info))
+            else:
+                kind = "a link" if mode == stat.S_IFLNK else "a device or pipe"
+                yield Member(info.filename, kind, None)

@@ -1,0 +1,258 @@
+"""Data sets as their authors publish them: where they are on this machine, and how they get there.
+
+A release lives in the folder of its name below the data root: $DMLPLAYGROUND_DATA, else dmlplayground/ in the user's
+data folder. ``prepare`` puts it there, unpacked from archives, or as a link to a folder that holds it already.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import download
+from ..errors import UserError
+from . import archives, decoding
+from .catalogue import ROLES, Catalogue, Entry, catalogue
+from .decoded import progress, summary
+from .threads import ahead, cores
+
+
+class Archive(NamedTuple):
+    """A file of the release; ``digest`` (MD5, SHA-1 or SHA-256) where it is known, ``url`` where one is."""
+
+    name: str
+    url: str = ""
+    digest: str = ""
+
+
+class Count(NamedTuple):
+    images: int
+    classes: int
+
+    def __str__(self) -> str:
+        return f"{self.images:,} images of {self.classes:,} classes"
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a data set's authors publish, and how to read it.
+
+    ``marker`` is a file (or folder) by which the release's folder is known; ``read`` lists the images of such a folder
+    with their splits; ``counts`` says how many belong to each of them; ``advice`` says where the files are to be had.
+    """
+
+    name: str
+    title: str
+    markers: tuple[str, ...]
+    read: Callable[[Path], list[Entry]] = field(repr=False)
+    counts: Mapping[str, Count]
+    archives: tuple[Archive, ...]
+    advice: str
+
+    def find(self, folder: Path) -> Path | None:
+        """The release's folder: this one, or one in it."""
+        if not folder.is_dir():
+            return None
+        inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        for place in (folder, *inside):
+            if any((place / marker).exists() for marker in self.markers):
+                return place
+        return None
+
+    def locate(self, root: str) -> Path:
+        """The release's folder on this machine, or a UserError that says how to come by it."""
+        base = data_root(root)
+        found = self.find(base / self.name) or self.find(base)
+        if found is None:
+            files = " ".join(archive.name for archive in self.archives)
+            first = f"dmlplayground data fetch {self.name}, or " if any(a.url for a in self.archives) else ""
+            raise UserError(
+                f"{self.name} is not in {base / self.name}. Prepare it once with: {first}"
+                f"dmlplayground data prepare {self.name} --from {files} (or the folder they were unpacked to). "
+                f"{self.advice}"
+            )
+        return found
+
+    def entries(self, folder: Path) -> list[Entry]:
+        try:
+            return self.read(folder)
+        except (OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as problem:
+            raise UserError(f"{folder} is not a release of {self.name} as it is known: {problem}.") from None
+
+    def miscounted(self, entries: Sequence[Entry]) -> list[str]:
+        """Where the entries are not as many as were published, split by split."""
+        return [
+            f"{split}: {found}, and the release has {self.counts[split]}"
+            for split, found in counts(entries).items()
+            if split in self.counts and found != self.counts[split]
+        ]
+
+    def catalogue(self, split: str, *, root: str, boxes: bool, cache: str, partial: bool) -> Catalogue:
+        """One split as it is on this machine; only ``partial`` accepts other counts than the published ones."""
+        folder = self.locate(root)
+        entries = self.entries(folder)
+        miscounted = self.miscounted(entries)
+        if miscounted and not partial:
+            raise UserError(
+                f"{folder} is not the whole of {self.name} ({'; '.join(miscounted)}). Set the data set's option "
+                "partial: true to use it as it is; the record will say so."
+            )
+        return catalogue(self.name, split, folder, entries, boxes=boxes, cached=cache == "disk")
+
+
+def data_root(root: str = "") -> Path:
+    """The folder that data sets live in: the one given, or the user's own."""
+    chosen = root or os.environ.get("DMLPLAYGROUND_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "dmlplayground"
+
+
+def counts(entries: Sequence[Entry]) -> dict[str, Count]:
+    """How many images and classes each split has; train and test always have a line."""
+    images = Counter(entry.split for entry in entries)
+    classes = Counter(split for split, _ in {(entry.split, entry.label) for entry in entries})
+    tested = [split for split in ROLES["test"] if images[split]] or ["test"]
+    return {split: Count(images[split], classes[split]) for split in ("train", *tested)}
+
+
+# --- making it so -------------------------------------------------------------------------------------------------
+
+
+def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
+    """Put the release in its place from archives or folders, checked; says what is there now. Doing it again changes
+    nothing; where anything is wrong nothing is left behind."""
+    home = data_root(root) / release.name
+    if _ready(release, home, allow_partial):
+        return f"{release.name} is already prepared: {_told(release, home)}"
+    for source in sources:
+        if not source.exists():
+            raise UserError(f"there is no {source}.")
+    home.parent.mkdir(parents=True, exist_ok=True)
+    beside = home.with_name(f".{release.name}-{uuid.uuid4().hex}")
+    try:
+        _gather(release, sources, beside)
+        found = release.find(beside)
+        if found is None:
+            raise UserError(
+                f"there is no {' or '.join(release.markers)} in {', '.join(map(str, sources))}: this is not "
+                f"{release.name}, or not all of it. {release.advice}"
+            )
+        wrong = problems(release, found, allow_partial, decode=True)
+        if wrong:
+            hint = "" if allow_partial else " (--allow-partial accepts a part of it)"
+            raise UserError(summary(f"{release.name} is not whole and was not prepared{hint}", wrong))
+        _discard(home)
+        beside.rename(home)
+    finally:
+        _discard(beside)
+    return f"{release.name} is prepared: {_told(release, home)}"
+
+
+def _ready(release: Release, home: Path, allow_partial: bool) -> bool:
+    there = release.find(home)
+    return there is not None and not problems(release, there, allow_partial)
+
+
+def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
+    """The release's files in one folder: a link to where they are, or unpacked from archives and copied."""
+    if len(sources) == 1 and sources[0].is_dir():
+        if release.find(sources[0]) is not None:
+            folder.symlink_to(sources[0].resolve(), target_is_directory=True)
+            return
+        sources = [path for name in release.archives if (path := sources[0] / name.name).is_file()]
+    folder.mkdir()
+    known = {archive.name: archive.digest for archive in release.archives}
+    for source in sources:
+        digest = known.get(source.name)
+        if digest and download.digest(source, digest) != digest:
+            raise UserError(f"{source} is not the published file, or is damaged (wrong checksum).")
+        if source.is_dir():
+            raise UserError(f"{source} is a folder; give one folder that holds all of {release.name}, or files.")
+        if archives.is_archive(source):
+            archives.unpack(source, folder)
+        else:
+            shutil.copy(source, folder / source.name)
+
+
+def problems(release: Release, folder: Path, allow_partial: bool, *, decode: bool = False) -> list[str]:
+    """All that is wrong with the release in this folder: other counts, missing files and, with ``decode``, files that
+    cannot be read."""
+    entries = release.entries(folder)
+    found = [] if allow_partial else [f"{line}." for line in release.miscounted(entries)]
+    if not entries:
+        found.append(f"{folder} lists no images.")
+    return found + list(unusable(folder, [entry.file for entry in entries], decode))
+
+
+def unusable(folder: Path, files: Sequence[str], decode: bool) -> Iterator[str]:
+    """What is wrong with these files: missing, or with ``decode`` unreadable."""
+
+    def look(file: str) -> str | None:
+        path = folder / file
+        if not path.is_file():
+            return f"{path} is missing."
+        if decode:
+            try:
+                decoding.read(path, decoding.Stored("none"))
+            except UserError as problem:
+                return str(problem)
+        return None
+
+    looked = ahead(look, files, cores() if decode else 0)
+    return (problem for problem in (progress(looked, len(files)) if decode else looked) if problem)
+
+
+def fetch(release: Release, root: str = "") -> str:
+    """Download what has an address, prepare it, and say what is there now."""
+    home = data_root(root) / release.name
+    if _ready(release, home, allow_partial=False):
+        return prepare(release, [], root)
+    if not all(archive.url for archive in release.archives):
+        raise UserError(
+            f"{release.name} has no public address to fetch it from. {release.advice} Then run: dmlplayground data "
+            f"prepare {release.name} --from {' '.join(archive.name for archive in release.archives)}"
+        )
+    downloads = home.with_name("downloads")
+    downloads.mkdir(parents=True, exist_ok=True)
+    return prepare(release, [_fetched(archive, downloads, release) for archive in release.archives], root)
+
+
+def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
+    target = folder / archive.name
+    partial = folder / f"{archive.name}.part"
+    if not target.exists():
+        try:
+            download.fetch(archive.url, partial)
+        except download.ERRORS as problem:
+            raise UserError(
+                f"cannot download {archive.url} ({download.reason(problem)}); what has come is kept, and the same "
+                f"command goes on from there. {release.advice} Then run: dmlplayground data prepare {release.name} "
+                f"--from {archive.name}"
+            ) from None
+        if archive.digest and download.digest(partial, archive.digest) != archive.digest:
+            partial.unlink()
+            raise UserError(f"what came from {archive.url} is not what was published (wrong checksum); try again.")
+        partial.replace(target)
+    return target
+
+
+def _told(release: Release, home: Path) -> str:
+    folder = release.find(home)
+    assert folder is not None
+    lines = ", ".join(f"{split} {count}" for split, count in counts(release.entries(folder)).items())
+    return f"{lines}, in {folder}"
+
+
+def _discard(path: Path) -> None:
+    """A link itself, or a folder with all in it."""
+    if path.is_symlink():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)

@@ -1,0 +1,67 @@
+"""CUB-200-2011: birds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from .. import register
+from ..catalogue import Catalogue, Entry, lines
+from ..releases import Archive, Count, Release
+
+
+def _read(folder: Path) -> list[Entry]:
+    """``images.txt`` names the files, other lists give their classes and boxes, all by the number of the image. The
+    first half of the classes is for training."""
+    files, classes, boxes = (_table(folder / f"{name}.txt") for name in ("images", "image_class_labels", "bounding_boxes"))
+    names = _table(folder / "classes.txt") if (folder / "classes.txt").exists() else {}
+    half = (len(names) or max(int(row[0]) for row in classes.values())) // 2
+    entries = []
+    for image, (file,) in files.items():
+        number = int(classes[image][0])
+        label = names[str(number)][0] if names else file.split("/")[0]
+        x, y, width, height = map(float, boxes[image])
+        split = "train" if number <= half else "test"
+        entries.append(Entry(f"images/{file}", label, split, (x, y, width, height)))
+    return entries
+
+
+def _table(path: Path) -> dict[str, list[str]]:
+    """Each line's first word, and the others."""
+    return {row[0]: row[1:] for row in map(str.split, lines(path))}
+
+
+RELEASE = Release(
+    name="cub200",
+    title="CUB-200-2011: birds of 200 species",
+    markers=("image_class_labels.txt",),
+    read=_read,
+    counts={"train": Count(5864, 100), "test": Count(5924, 100)},
+    archives=(
+        Archive(
+            "CUB_200_2011.tgz",
+            "https://data.caltech.edu/records/65de6-vp158/files/CUB_200_2011.tgz",
+            "97eceeb196236b17998738112f37df78",
+        ),
+    ),
+    advice="CUB_200_2011.tgz is to be had from the data repository of Caltech (record 65de6-vp158).",
+)
+
+
+@register("cub200", title=RELEASE.title, release=RELEASE)
+def load(
+    split: str,
+    *,
+    root: str = "",
+    boxes: bool = False,
+    partial: bool = False,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Caltech's birds. Species 1 to 100 are for training (5,864 images), 101 to 200 for test (5,924).
+
+    root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
+    boxes: images are cut to their bounding boxes before anything else.
+    partial: accept a release that is not whole.
+    cache: where decoded images are kept; with none they are decoded anew each time.
+    """
+    return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)

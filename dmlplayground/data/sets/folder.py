@@ -1,0 +1,53 @@
+"""Your own images: a folder for every class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Optional
+
+from ...errors import UserError
+from .. import register
+from ..catalogue import Catalogue, Classes, Entry, catalogue, class_folders, divide
+
+SPLITS = ("train", "test", "query", "gallery")
+
+
+@register("folder", title="Your own images: a folder for every class")
+def load(
+    split: str,
+    *,
+    path: str,
+    train: Classes = 0.5,
+    test: Optional[Classes] = None,  # noqa: UP045  (read at run time, on Python 3.9 too)
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Images below folders that are called by their classes.
+
+    path: the folder of these folders; or one with the folders train and test, or train, query and gallery, in which they
+        are. Query images then search those of the gallery.
+    train: the classes for training, where the folders do not say: a share of them, the first by name (numbers count as
+        numbers); a list of them; or a file with one a line.
+    test: the classes for test, likewise, a share being the last by name; nothing: all others.
+    cache: where decoded images are kept; with none they are decoded anew each time.
+    """
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise UserError(f"data set folder: there is no folder {folder}.")
+    entries = _divided(folder) if _is_divided(folder) else divide(class_folders(folder), train, test, "data set folder")
+    return catalogue("folder", split, folder, entries, cached=cache == "disk")
+
+
+def _is_divided(folder: Path) -> bool:
+    return {path.name for path in folder.iterdir() if path.is_dir()} in (
+        {"train", "test"},
+        {"train", "query", "gallery"},
+    )
+
+
+def _divided(folder: Path) -> list[Entry]:
+    return [
+        entry._replace(file=f"{split}/{entry.file}", split=split)
+        for split in SPLITS
+        if (folder / split).is_dir()
+        for entry in class_folders(folder / split)
+    ]

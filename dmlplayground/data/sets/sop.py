@@ -1,0 +1,74 @@
+"""Stanford Online Products."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from .. import register
+from ..catalogue import Catalogue, Entry, class_folders, lines
+from ..releases import Archive, Count, Release
+
+
+def _official(folder: Path) -> list[Entry]:
+    """The release's lists: a header, then ``image_id class_id super_class_id path``."""
+    return [
+        Entry(path, label, split)
+        for split in ("train", "test")
+        for _, label, _, path in map(str.split, lines(folder / f"Ebay_{split}.txt")[1:])
+    ]
+
+
+def _by_directory(folder: Path) -> list[Entry]:
+    """Products in the order of their directories, the first half (rounded up) for training. A file is called
+    ``<product>_<number>.JPG``."""
+    entries = [
+        entry._replace(label=Path(entry.file).name.partition("_")[0])
+        for entry in class_folders(folder)
+        if entry.label.endswith("_final")
+    ]
+    products = list(dict.fromkeys(entry.label for entry in entries))
+    training = set(products[: -(-len(products) // 2)])
+    return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
+
+
+RELEASE = Release(
+    name="sop",
+    title="Stanford Online Products: 22,634 products in 12 categories",
+    markers=("Ebay_train.txt",),
+    read=_official,
+    counts={"train": Count(59551, 11318), "test": Count(60502, 11316)},
+    archives=(
+        Archive(
+            "Stanford_Online_Products.zip",
+            "ftp://cs.stanford.edu/cs/cvgl/Stanford_Online_Products.zip",
+            "7f73d41a2f44250d4779881525aea32e",
+        ),
+    ),
+    advice="Stanford_Online_Products.zip is offered on the page of the paper (Song et al. 2016, lifted structure).",
+)
+#: The same files, divided as the study's code does. It published the numbers of classes only.
+BY_DIRECTORY = replace(RELEASE, read=_by_directory, counts={})
+
+
+@register("sop", title=RELEASE.title, release=RELEASE)
+def load(
+    split: str,
+    *,
+    division: Literal["official", "directory"] = "official",
+    root: str = "",
+    partial: bool = False,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Stanford's products: 59,551 images of 11,318 for training, 60,502 of 11,316 others for test.
+
+    division: official is by the lists of the release. directory is as the study's code divides: the first half of the
+        products in the order of directories, so that whole categories are in one split. The code takes the order
+        that the file system happens to give; here it is alphabetical.
+    root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
+    partial: accept a release that is not whole.
+    cache: where decoded images are kept; with none they are decoded anew each time.
+    """
+    release = RELEASE if division == "official" else BY_DIRECTORY
+    return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
