@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_methods, _backbones, _data, _train, _sweep, _report, _compare, _evaluate, _weights, _export, _embed, _retrieve, _doctor):
+    for add in (_methods, _backbones, _data, _samplers, _transforms, _train, _sweep, _report, _compare, _evaluate, _weights, _export, _embed, _retrieve, _doctor):
         add(commands)
     return parser
 
@@ -64,16 +64,42 @@ def _backbones(commands) -> None:
 
 
 def _data(commands) -> None:
-    command = _command(commands, "data", _run_data, "list the data sets, or show one", "data show glyphs --out glyphs.png")
+    command = _command(
+        commands, "data", _run_data, "list the data sets, prepare, verify or show one", "data prepare cub200 --from CUB_200_2011.tgz"
+    )
     actions = command.add_subparsers(metavar="ACTION")
-    show = actions.add_parser("show", help="write a contact sheet as PNG", description="Write a contact sheet as PNG.")
-    show.set_defaults(run=_run_data_show)
-    show.add_argument("name", help="the data set")
+    prepare = _data_action(actions, "prepare", _run_data_prepare, "put a published data set in its place, checked")
+    prepare.add_argument(
+        "--from", dest="sources", type=Path, nargs="+", required=True, metavar="PATH",
+        help="its archives and files, or the folder where they are unpacked (which is then linked to, not copied)",
+    )  # fmt: skip
+    prepare.add_argument("--allow-partial", action="store_true", help="accept a part of the data set")
+    fetch = _data_action(actions, "fetch", _run_data_fetch, "download a published data set and prepare it")
+    for action in (prepare, fetch):
+        action.add_argument("--root", default="", help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or the user's own)")
+    verify = _data_action(actions, "verify", _run_data_verify, "read every image of a data set, and check its cache")
+    show = _data_action(actions, "show", _run_data_show, "write a contact sheet as PNG")
+    for action in (verify, show):
+        action.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set")
     show.add_argument("--split", default="train", help="train or test (default: %(default)s)")
-    show.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set")
     show.add_argument("--classes", type=_count, default=20, help="rows of the sheet (default: %(default)s)")
     show.add_argument("--per-class", type=_count, default=10, help="images a row (default: %(default)s)")
     show.add_argument("--out", type=Path, help="the PNG to write (default: NAME-SPLIT.png)")
+
+
+def _data_action(actions, name: str, run, summary: str) -> argparse.ArgumentParser:
+    action = actions.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    action.set_defaults(run=run)
+    action.add_argument("name", help="the data set")
+    return action
+
+
+def _samplers(commands) -> None:
+    _command(commands, "samplers", _run_samplers, "list the ways to draw batches", "samplers")
+
+
+def _transforms(commands) -> None:
+    _command(commands, "transforms", _run_transforms, "list the ways from an image file to a batch", "transforms")
 
 
 def _train(commands) -> None:
@@ -242,15 +268,64 @@ def _run_data(arguments) -> None:
     print(listing.data())
 
 
+def _run_data_prepare(arguments) -> None:
+    from .data import releases
+
+    print(releases.prepare(_release(arguments.name), arguments.sources, arguments.root, arguments.allow_partial))
+
+
+def _run_data_fetch(arguments) -> None:
+    from .data import releases
+
+    print(releases.fetch(_release(arguments.name), arguments.root))
+
+
+def _release(name: str):
+    from . import data
+
+    release = data.get(name).release
+    if release is None:
+        raise UserError(f"the data set {name} needs no preparation.")
+    return release
+
+
+def _run_data_verify(arguments) -> int:
+    from .data.verify import verify
+
+    told, wrong = verify(arguments.name, **_data_options(arguments))
+    print("\n".join([*told, *wrong, f"{len(wrong)} problems" if wrong else "all is well"]))
+    return 1 if wrong else 0
+
+
+def _data_options(arguments) -> dict:
+    from . import config
+
+    return config.merge(*(config.override(text) for text in arguments.set))
+
+
 def _run_data_show(arguments) -> None:
-    from . import config, data
+    from . import data
     from .data import pictures
 
-    options = config.merge(*(config.override(text) for text in arguments.set))
+    options = _data_options(arguments)
+    if "cache" in data.get(arguments.name).options:
+        options = {"cache": "none", **options}  # for a few images
     dataset = data.load(arguments.name, split=arguments.split, **options)
     path = arguments.out or Path(f"{arguments.name}-{arguments.split}.png")
     pictures.contact_sheet(dataset, arguments.classes, arguments.per_class).save(path)
     print(f"{dataset.describe()}\nwrote {path}")
+
+
+def _run_samplers(arguments) -> None:
+    from . import listing
+
+    print(listing.samplers())
+
+
+def _run_transforms(arguments) -> None:
+    from . import listing
+
+    print(listing.transforms())
 
 
 def _run_train(arguments) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from . import data as data_registry
 from . import methods as method_registry
 from .backbones.conversion import Converted, Verified
 from .config import Trial
+from .data import samplers as sampler_registry
+from .data import transforms as transform_registry
 from .records import Record
 from .typed import Option, describe
 
@@ -55,11 +58,25 @@ def _value(value: Any) -> str:
 
 
 def data() -> str:
-    parts = []
-    for name in data_registry.names():
-        record = data_registry.get(name)
-        parts.append(f"{name}: {record.title}\n" + textwrap.indent(record.description, "  "))
-    return "\n\n".join(parts)
+    records = map(data_registry.get, data_registry.names())
+    return _entries((record.name, record.title, record.description) for record in records)
+
+
+def samplers() -> str:
+    entries = sampler_registry.SAMPLERS.items()
+    return _entries(
+        (name, options(sampler_registry.sampler_options(sampler)), inspect.getdoc(sampler) or "") for name, sampler in entries
+    )
+
+
+def transforms() -> str:
+    records = map(transform_registry.get, transform_registry.names())
+    return _entries((record.name, options(record.options), record.description) for record in records)
+
+
+def _entries(described: Iterable[tuple[str, str, str]]) -> str:
+    """Name and short facts on a line, the description below."""
+    return "\n\n".join(f"{name}: {facts}\n" + textwrap.indent(text, "  ") for name, facts, text in described)
 
 
 def backbones() -> str:

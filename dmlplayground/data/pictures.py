@@ -7,17 +7,18 @@ from PIL import Image
 
 from .dataset import Dataset
 
+LARGEST = 128  # pixels that an image takes at most, either way
+GAP = 2
+
 
 def contact_sheet(dataset: Dataset, classes: int = 12, per_class: int = 12) -> Image.Image:
-    """One row a class, with its first images, of the first ``classes`` classes."""
-    gap = 2
-    height, width = dataset.images.shape[1:3]
-    classes = min(classes, dataset.num_classes)
-    size = (per_class * (width + gap) + gap, classes * (height + gap) + gap)
-    sheet = Image.new("RGB", size, "white")
-    for label in range(classes):
-        rows = np.flatnonzero(dataset.labels == label)[:per_class]
-        for column, row in enumerate(rows):
-            place = (gap + column * (width + gap), gap + label * (height + gap))
-            sheet.paste(Image.fromarray(np.asarray(dataset.images[row])), place)
+    """One row a class, with its first images, of the first ``classes`` classes; large images are made smaller."""
+    rows = [np.flatnonzero(dataset.labels == label)[:per_class] for label in range(min(classes, dataset.num_classes))]
+    height, width = (min(length or LARGEST, LARGEST) for length in dataset.images.shape[1:3])
+    sheet = Image.new("RGB", (per_class * (width + GAP) + GAP, len(rows) * (height + GAP) + GAP), "white")
+    for line, images in enumerate(rows):
+        for column, row in enumerate(images):
+            picture = Image.fromarray(np.asarray(dataset.images[row]))
+            picture.thumbnail((width, height), Image.Resampling.LANCZOS)
+            sheet.paste(picture, (GAP + column * (width + GAP), GAP + line * (height + GAP)))
     return sheet
