@@ -137,7 +137,7 @@ def _validated(made: Record, level: float, random: np.random.Generator) -> dict:
 
 
 def grid(seeds: int = 5) -> list[Record]:
-    """Methods of which two are close, one is a single run, one failed at one seed, one at all; and both protocols for one."""
+    """Two close methods, a single run, one failed at a seed, one at all; both protocols for two methods."""
     levels = {"margin": 0.45, "npairs": 0.445, "proxy_nca": 0.38, "triplet_semihard": 0.3}
     made = [record(method, seed, level) for method, level in levels.items() for seed in range(seeds)]
     made += [record("angular", 0, 0.4)]

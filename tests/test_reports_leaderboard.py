@@ -1,4 +1,4 @@
-"""Tables: every number recomputed here, plainly, from the records' JSON; and the cells that have none shown as such."""
+"""Tables: every number recomputed here, plainly, from the records' JSON; cells without any shown as such."""
 
 import csv
 import io
@@ -22,14 +22,16 @@ def store(tmp_path_factory):
     for record in fixture.grid():
         record.save(folder / record.id)
     planned = [{"id": "planned", "config": fixture.configuration("discriminative")}]
-    (folder / "experiment.json").write_text(json.dumps({"title": "A grid", "about": "By hand", "trials": planned}))
+    (folder / "experiment.json").write_text(
+        json.dumps({"title": "A grid", "about": "By hand", "trials": planned})
+    )
     reports.report(folder)
     return folder
 
 
 def rows_of(store, name):
-    with open(store / "report" / f"{name}.csv", newline="") as stream:
-        return {row["method"]: row for row in csv.DictReader(stream)}
+    content = (store / "report" / f"{name}.csv").read_text(encoding="utf-8")
+    return {row["method"]: row for row in csv.DictReader(io.StringIO(content))}
 
 
 def plainly(store, protocol, result, metric):
@@ -133,7 +135,11 @@ def test_what_differs_within_a_method_gets_a_column_and_what_a_method_sets_for_i
     ]
     assert [c.name for c in reports.leaderboard(records)[0].columns][:2] == ["method", "seeds"]
     records += [fixture.record("npairs", 0, optimizer={"name": "adam", "lr": 0.3}, embed_dim=64)]
-    assert [c.name for c in reports.leaderboard(records)[0].columns][:3] == ["method", "optimizer.lr", "seeds"]
+    assert [c.name for c in reports.leaderboard(records)[0].columns][:3] == [
+        "method",
+        "optimizer.lr",
+        "seeds",
+    ]
     records += [fixture.record("npairs", 0, embed_dim=128)]
     names = [c.name for c in reports.leaderboard(records)[0].columns]
     assert names[:4] == ["method", "embed_dim", "optimizer.lr", "seeds"]

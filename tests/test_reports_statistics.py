@@ -60,10 +60,10 @@ def test_holm_by_hand():
 
 def test_leaders_are_the_best_and_what_is_level_with_it():
     best, level, worse = of(10.0, 11.0, 12.0), of(10.0, 10.5, 12.0), of(1.0, 1.1, 1.2)
-    assert statistics.leaders([worse, level, None, best]) == {1, 3}
+    assert statistics.leaders([worse, level, of(), best]) == {1, 3}
 
 
 def test_a_single_run_never_leads():
     assert statistics.leaders([of(99.0), of(1.0, 2.0)]) == {1}
     assert statistics.leaders([of(99.0), of(98.0)]) == set()
-    assert statistics.leaders([None]) == set()
+    assert statistics.leaders([of()]) == statistics.leaders([]) == set()

@@ -42,10 +42,10 @@ def write(
     title: str | None = None,
     about: str | None = None,
 ) -> Path:
-    """Write tables, figures and the page of these records into the store's ``report`` folder; returns the page.
+    """Write tables, figures and the page of these records into the store's ``report`` folder; gives the page.
 
-    ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record are
-    shown as missing. What is not given is read from the store's ``experiment.json``, where a sweep has left one.
+    ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record
+    are shown as missing. What is not given is read from ``experiment.json``, where a sweep has left one.
     """
     store = Path(store)
     plan = files.read_json(store / EXPERIMENT) if (store / EXPERIMENT).exists() else {}
@@ -93,8 +93,9 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
 
 
 def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -> page.Section:
-    tables = [arena_table(arena), optimism(arena, others), scores(arena) if arena.finished else None]
-    tables = [table for table in tables if table]
+    tables = [arena_table(arena)]
+    if arena.finished:
+        tables += [*optimism(arena, others), scores(arena)]
     return page.Section(arena, glance.answers(arena), tables, figures.of_arena(arena), shown)
 
 

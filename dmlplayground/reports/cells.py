@@ -5,6 +5,7 @@ A cell belongs to an arena, the cells that may be compared with one another: sam
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,14 +65,16 @@ class Cell:
 
     @property
     def key(self) -> str:
-        return canonical({k: v for k, v in self.config.items() if k not in SEED_AND_PLACE})
+        """The same for all trials of the cell, and for them alone."""
+        shared = {key: value for key, value in self.config.items() if key not in SEED_AND_PLACE}
+        return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
 
-    def scores(self, which: str, metric: str) -> Summary | None:
-        """Percent, over seeds."""
+    def scores(self, which: str, metric: str) -> Summary:
+        """Percent, over seeds; empty where nothing was measured."""
         return summary((record.seed, score(record, which, metric)) for record in self.records)
 
     @property
-    def score(self) -> Summary | None:
+    def score(self) -> Summary:
         """What ranks it."""
         return self.scores(self.primary, self.headline)
 
@@ -84,7 +87,7 @@ class Cell:
         return SECONDARY[self.protocol]
 
     @property
-    def seconds(self) -> Summary | None:
+    def seconds(self) -> Summary:
         return summary((record.seed, record.seconds) for record in self.records)
 
     @property
@@ -210,14 +213,14 @@ def _headline(measured: Sequence[Sequence[str]]) -> str:
 
 
 def _rank(cell: Cell) -> tuple:
-    return (cell.score is None, -cell.score.mean if cell.score else 0.0, cell.label)
+    return (not cell.score, -cell.score.mean if cell.score else 0.0, cell.label)
 
 
 def _factors(configs: Sequence[dict[str, Any]]) -> list[str]:
     """The keys that tell the cells apart.
 
-    These are the prominent ones that differ at all, and those that differ between cells of one method which the
-    prominent ones do not tell apart: what a method sets for itself is the method, not a factor.
+    These are the prominent ones that differ at all, and those that differ between cells of one method which
+    the prominent ones do not tell apart: what a method sets for itself is the method, not a factor.
     """
     factors = [key for key in PROMINENT if len({plain(config.get(key)) for config in configs}) > 1]
     groups: dict[tuple, list[dict[str, Any]]] = defaultdict(list)

@@ -9,12 +9,13 @@ from typing import Any
 from .. import records
 from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
-from .tables import Column, Difference, Row, Seconds, Table
+from .tables import Column, Difference, Row, Seconds, Table, signed
 
 METRICS = ("R@1", "NMI")
 RULE = (
-    "changed: a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, Welch's where they "
-    "have not; Holm's adjustment over all rows). same numbers: every seed gave the same to the last digit."
+    "changed: a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, "
+    "Welch's where not; Holm's adjustment over all rows). same numbers: every seed gave the same to the last "
+    "digit."
 )
 
 
@@ -34,7 +35,7 @@ def compare(a: str | Path, b: str | Path) -> Table:
         label = f"{arena.title}: {cell.label}" if several else cell.label
         pair = [side[signature][1] if signature in side else None for side in (ours, theirs)]
         for metric in METRICS:
-            scores = [each.scores(each.primary, metric) if each else None for each in pair]
+            scores = [each.scores(each.primary, metric) if each else Summary({}) for each in pair]
             rows.append(Row([label, metric, *scores, *_gap(*scores), None, *_seconds(pair)]))
             chances.append(_chance(*scores))
     for row, chance, adjusted in zip(rows, chances, holm(chances)):
@@ -72,25 +73,25 @@ def _signature(cell: Cell, shared: set[str]) -> str:
     return canonical(known)
 
 
-def _gap(a: Summary | None, b: Summary | None) -> list[Any]:
+def _gap(a: Summary, b: Summary) -> list[Any]:
     """The difference of the means, and its interval over the seeds that both have."""
-    if a is None or b is None:
+    if not (a and b):
         return [None, None]
-    gap = differences(b, a)
-    interval = gap.interval if gap else None
-    return [Difference(b.mean - a.mean), f"{interval[0]:+.2f} to {interval[1]:+.2f}" if interval else None]
+    interval = differences(b, a).interval
+    return [
+        Difference(b.mean - a.mean),
+        f"{signed(interval[0])} to {signed(interval[1])}" if interval else None,
+    ]
 
 
-def _chance(a: Summary | None, b: Summary | None) -> float | None:
-    if a is None or b is None:
-        return None
+def _chance(a: Summary, b: Summary) -> float | None:
     by_seed = set(a.values) == set(b.values)
     return paired(differences(b, a)) if by_seed else welch(a, b)
 
 
-def _verdict(a: Summary | None, b: Summary | None, chance: float | None) -> str:
-    if a is None or b is None:
-        return "no result in either" if a is b else "only in A" if b is None else "only in B"
+def _verdict(a: Summary, b: Summary, chance: float | None) -> str:
+    if not (a and b):
+        return "only in A" if a else "only in B" if b else "no result in either"
     if a.values == b.values:
         return "same numbers"
     if chance is None:

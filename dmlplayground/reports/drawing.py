@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from typing import Any
 
 from .figures import Figure, Series
 
@@ -19,7 +20,8 @@ COLOURS = (
 )  # after Okabe and Ito
 DASHES = ("-", "--", ":", "-.")
 INK = "#333333"
-STYLE = {
+PUBLISHED = "published"
+STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
@@ -50,15 +52,22 @@ def draw(figure: Figure) -> dict[str, bytes]:
         {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
         axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
         if len(figure.series) > 1 or figure.reference is not None:
-            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            _legend(axes)
         return {suffix: _saved(sheet, suffix) for suffix in (".png", ".svg")}
 
 
+def _legend(axes) -> None:
+    """Beside the axes; the published values of all series have one entry."""
+    handles, labels = axes.get_legend_handles_labels()
+    entries = dict(zip(labels, handles))
+    axes.legend(entries.values(), entries.keys(), loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
 def _height(figure: Figure) -> float:
-    """Inches: bars need a row each."""
-    if figure.kind != "bars":
-        return 3.6
+    """Inches: bars need a row each, and so does the legend's list."""
     measured = [series for series in figure.series if not series.quoted_for]
+    if figure.kind != "bars":
+        return max(3.6, 1 + 0.19 * len(measured))
     rows = len({x for series in measured for x in series.x})
     return 0.9 + rows * (0.14 + 0.14 * len(measured))
 
@@ -83,7 +92,7 @@ def _bars(axes, figure: Figure) -> None:
     for number, series in coloured(figure):
         rows = [categories.index(x) + (number - (count - 1) / 2) * width for x in series.x]
         if series.quoted_for:
-            axes.plot(series.y, rows, "D", mfc="white", mec=INK, ms=4.5, ls="", label=series.name)
+            axes.plot(series.y, rows, "D", mfc="white", mec=INK, ms=4.5, ls="", label=PUBLISHED)
             continue
         axes.barh(rows, series.y, height=width * 0.9, color=COLOURS[number % len(COLOURS)], label=series.name)
         axes.errorbar(series.y, rows, xerr=_errors(series), fmt="none", ecolor=INK, elinewidth=1, capsize=2)
@@ -101,14 +110,14 @@ def _lines(axes, figure: Figure) -> None:
         colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
         if series.quoted_for:
             axes.plot(
-                series.x, series.y, color=colour, ls=":", marker="D", mfc="white", ms=4, label=series.name
+                series.x, series.y, color=colour, ls=":", marker="D", mfc="white", ms=4, label=PUBLISHED
             )
             continue
         marker = "o" if len(series.x) < 12 else None
         axes.plot(series.x, series.y, color=colour, ls=dash, marker=marker, ms=3, lw=1.4, label=series.name)
         points = zip(series.x, series.low, series.high, series.seeds)
         known = [(x, low, high) for x, low, high, seeds in points if seeds > 2]
-        if known:
+        if known and not figure.tangle:
             axes.fill_between(*zip(*known), color=colour, alpha=0.12, lw=0)
     _limit(axes, figure)
     if figure.log:

@@ -1,4 +1,4 @@
-"""Every trial as data that the page opens on demand: configuration, scores, curves, health, and how to run it again."""
+"""Every trial as data that the page opens on demand: configuration, scores, curves and health."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CURVES = ("R@1", "NMI")  # of the metrics; loss and health figures are all shown
 
 
 def cells(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
-    """The cells of all arenas with their trials; the configuration stands once a cell, for the page's size."""
+    """The cells of all arenas with their trials; the configuration stands once a cell, which saves room."""
     return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
 
 

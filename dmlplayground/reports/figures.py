@@ -1,4 +1,4 @@
-"""The numbers of every figure. How they are drawn is told elsewhere: ``drawing`` for files, ``page.js`` for the page."""
+"""The numbers of every figure; ``drawing`` draws them for files, ``page.js`` for the page."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from .cells import Arena, Cell
 from .statistics import Summary, differences, summary
 
 INTERVAL = (
-    "Whiskers and bands of the figures: 95 % interval of the mean over seeds. That of two seeds is very wide: "
-    "a whisker may run off the figure, a band is not drawn. A single run has none."
+    "Whiskers and bands of the figures: 95 % interval of the mean over seeds. That of two seeds is very "
+    "wide: a whisker may run off the figure, a band is not drawn. A single run has none."
 )
-CURVES = 16  # more than so many are a tangle: then every method's best setting alone
+BANDS = 4  # lines that may have a band each
+BARS, CURVES = 30, 16  # of more cells than so many, every method's best setting alone is shown
+BEST = "Every method at its best setting."
 
 
 @dataclass
@@ -46,10 +48,12 @@ class Series:
     def _append(
         self, x: Any, y: float, low: float | None, high: float | None, seeds: int, label: str
     ) -> None:
-        for values, value in zip(
-            (self.x, self.y, self.low, self.high, self.seeds, self.labels), (x, y, low, high, seeds, label)
-        ):
-            values.append(value)
+        self.x.append(x)
+        self.y.append(y)
+        self.low.append(low)
+        self.high.append(high)
+        self.seeds.append(seeds)
+        self.labels.append(label)
 
 
 @dataclass
@@ -66,12 +70,18 @@ class Figure:
     reference_label: str = ""
 
     @property
+    def tangle(self) -> bool:
+        """Whether bands would lie over one another."""
+        return self.kind == "lines" and len(self.series) > BANDS
+
+    @property
     def span(self) -> tuple[float, float]:
         """The lowest and the highest value to be shown: every mean, and the intervals worth an axis."""
         values = [value for series in self.series for value in series.y]
-        for series in self.series:
+        for series in [] if self.tangle else self.series:
             for low, high, seeds in zip(series.low, series.high, series.seeds):
-                values += [low, high] if low is not None and seeds > 2 else []
+                if low is not None and high is not None and seeds > 2:
+                    values += [low, high]
         return min(values), max(values)
 
 
@@ -87,7 +97,8 @@ def bars(arena: Arena) -> Figure:
     """The score of every cell, a colour a backbone, with the published values."""
     measured: dict[str, Series] = {}
     quoted: dict[str, Series] = {}
-    for cell in arena.finished:
+    cells, note = _shown(arena, BARS)
+    for cell in cells:
         backbone = cell.config["backbone"]["name"]
         category = cell.label_without("backbone.name")
         measured.setdefault(backbone, Series(backbone)).add(category, cell.score)
@@ -95,27 +106,24 @@ def bars(arena: Arena) -> Figure:
     series = [*measured.values(), *(one for one in quoted.values() if one.x)]
     untrained = list(arena.untrained(arena.headline).values())
     reference = untrained[0].mean if len(untrained) == 1 and arena.untrained_on == {"test"} else None
-    label = _axis(arena)
-    return Figure(
-        "bars",
-        f"{arena.headline} by method",
-        "bars",
-        label,
-        "",
-        series,
-        reference=reference,
-        reference_label="untrained",
-    )
+    title = f"{arena.headline} by method"
+    figure = Figure("bars", title, "bars", _axis(arena), "", series, note=note)
+    figure.reference, figure.reference_label = reference, "untrained"
+    return figure
+
+
+def _shown(arena: Arena, limit: int) -> tuple[list[Cell], str]:
+    """As many cells as a figure can hold, and what is to be said of the choice."""
+    return (arena.finished, "") if len(arena.finished) <= limit else (arena.champions(), BEST)
 
 
 def learning_curves(arena: Arena) -> Figure | None:
     """The score after every epoch, mean over seeds (and folds, which are watched on validation classes)."""
-    cells = arena.finished if len(arena.finished) <= CURVES else arena.champions()
+    cells, note = _shown(arena, CURVES)
     series = [_curve(cell) for cell in cells]
     if max(len(curve.x) for curve in series) < 2:
         return None
     watched = "validation classes" if arena.protocol == "validated" else "test classes"
-    note = "" if len(cells) == len(arena.finished) else "Every method at its best setting."
     return Figure(
         "curves", "Learning curves", "lines", "epoch", f"{arena.headline} on {watched}, %", series, note=note
     )
@@ -128,9 +136,7 @@ def _curve(cell: Cell) -> Series:
             by_epoch[epoch].append((record.seed, sum(values) / len(values)))
     curve = Series(cell.label)
     for epoch, pairs in sorted(by_epoch.items()):
-        measured = summary(pairs)
-        if measured:
-            curve.add(epoch, measured)
+        curve.add(epoch, summary(pairs))
     return curve
 
 
@@ -157,7 +163,7 @@ def batch_size(arena: Arena) -> Figure | None:
 
 
 def _against(arena: Arena, key: str, words: str) -> Figure | None:
-    """The score against a size, a line for all that differs otherwise; None where no line would have two points."""
+    """The score against a size, a line for all that differs otherwise; None where no line has two points."""
     lines: dict[str, list[Cell]] = defaultdict(list)
     for cell in arena.finished:
         lines[cell.label_without(key)].append(cell)
@@ -200,16 +206,15 @@ def optimism(arena: Arena) -> Figure | None:
     """How much of the score comes of reporting the best test epoch: best minus last, seed by seed."""
     if arena.protocol != "paper":
         return None
+    cells, note = _shown(arena, BARS)
     gains = Series("best − last epoch")
-    for cell in arena.finished:
+    for cell in cells:
         gains.add(
             cell.label, differences(cell.scores("best", cell.headline), cell.scores("last", cell.headline))
         )
-    label, note = (
-        f"{arena.headline}, points",
-        "What the same runs gain by reporting their best test epoch instead of their last.",
-    )
-    return Figure("optimism", "Optimism: best test epoch − last", "bars", label, "", [gains], note=note)
+    note = f"What the same runs gain by reporting their best test epoch instead of their last. {note}"
+    title = "Optimism: best test epoch − last"
+    return Figure("optimism", title, "bars", f"{arena.headline}, points", "", [gains], note=note)
 
 
 def _axis(arena: Arena) -> str:

@@ -1,4 +1,4 @@
-"""The first screen: which method is best, by how much, is it beyond the noise, against what was published, at what cost."""
+"""The first screen: which method is best, by how much, beyond the noise or not, and at what cost."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from . import published
 from .cells import Arena, Cell
-from .statistics import LEVEL, against_best, best
-from .tables import duration, text
+from .statistics import LEVEL, Summary, against_best, best, welch
+from .tables import duration, signed, text
 
 
 @dataclass
@@ -19,57 +19,84 @@ class Answer:
 
 
 def answers(arena: Arena) -> list[Answer]:
-    """The questions a reader comes with, answered from the arena's cells; empty where nothing has finished."""
+    """The questions a reader comes with, answered from the arena's cells; none where nothing has finished."""
     cells = arena.champions()
     if not cells:
         return []
-    scores = [cell.score for cell in cells]
-    top = best(scores)
-    chances = against_best(scores)
+    top = best([cell.score for cell in cells])
+    chances = against_best([cell.score for cell in cells])
+    rivals = [Rival(cell, chance) for index, (cell, chance) in enumerate(zip(cells, chances)) if index != top]
+    rivals.sort(key=lambda rival: -rival.cell.score.mean)
+    winner = cells[top]
     return [
-        _winner(arena, cells[top]),
-        _margin(cells, scores, chances, top),
-        _published(arena, cells[top]),
-        _cost(arena, cells[top], [cell for cell, p in zip(cells, chances) if p is not None and p >= LEVEL]),
+        _winner(arena, winner),
+        _lead(winner, rivals),
+        _published(arena, winner),
+        _cost(arena, winner, rivals),
     ]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another method at its best setting, and the p-value of its gap to the winner, where there is one."""
+
+    cell: Cell
+    chance: float | None
+
+    @property
+    def level(self) -> bool:
+        return self.chance is not None and self.chance >= LEVEL
 
 
 def _winner(arena: Arena, cell: Cell) -> Answer:
     score = cell.score
-    details = [f"{cell.headline} {text(score)} ({cell.primary}), {score.n}\u00a0seed{'s' * (score.n != 1)}"]
+    details = [f"{cell.headline} {text(score)} ({cell.primary}), {counted(score.n, 'seed')}"]
     if score.interval:
         details.append(f"95 % interval {score.interval[0]:.2f} to {score.interval[1]:.2f}")
     untrained = arena.untrained(cell.headline).get(cell.config["backbone"]["name"])
     if untrained and arena.untrained_on == {"test"}:
-        details.append(f"the untrained network: {untrained.mean:.2f}")
+        details.append(_against_untrained(score, untrained))
     return Answer("Best method", cell.label, details)
 
 
-def _margin(cells: list[Cell], scores: list, chances: list[float | None], top: int) -> Answer:
+def _against_untrained(score: Summary, untrained: Summary) -> str:
+    chance = welch(score, untrained)
+    if score.mean <= untrained.mean or (chance is not None and chance >= LEVEL):
+        return f"not beyond the untrained network, {untrained.mean:.2f}"
+    return f"the untrained network: {untrained.mean:.2f}"
+
+
+def _lead(winner: Cell, rivals: list[Rival]) -> Answer:
     question = "By how much, beyond the noise?"
-    others = sorted((i for i in range(len(cells)) if i != top), key=lambda i: -scores[i].mean)
-    if not others:
+    if not rivals:
         return Answer(question, "There is no other method to compare with")
-    second = others[0]
-    gap = scores[top].mean - scores[second].mean
-    lead = f"{abs(gap):.2f} points {'ahead of' if gap >= 0 else 'behind'} {cells[second].label}"
-    level = [i for i in others if chances[i] is not None and chances[i] >= LEVEL]
-    untested = [cells[i].method for i in others if chances[i] is None]
-    details = [lead + (f" (p\u00a0{_p(chances[second])})" if chances[second] is not None else "")]
-    if scores[top].spread is None:
-        answer = "Cannot be said: single runs"
-    elif level:
-        answer = "No: level with " + listing(cells[i].method for i in level)
-    else:
-        answer = "Yes" if len(untested) < len(others) else "Cannot be said: the others are single runs"
-    if untested and scores[top].spread is not None:
-        details.append(f"single runs, not tested: {listing(untested)}")
-    last = max(cells, key=lambda cell: cell.scores(cell.secondary, cell.headline).mean)
-    if cells[top].primary == "best" and last is not cells[top]:
+    second = rivals[0]
+    gap = winner.score.mean - second.cell.score.mean
+    lead = f"{abs(gap):.2f} points {'ahead of' if gap >= 0 else 'behind'} {second.cell.label}"
+    details = [lead if second.chance is None else f"{lead} (p\u00a0{_p(second.chance)})"]
+    untested = [rival.cell.method for rival in rivals if rival.chance is None]
+    if untested and winner.score.n > 1:
+        details.append(f"not tested, being single runs: {listing(untested)}")
+    last = max([winner, *(rival.cell for rival in rivals)], key=_last)
+    if winner.protocol == "paper" and last is not winner:
         details.append(
             f"after the last epoch {last.method} leads with {text(last.scores('last', last.headline))}"
         )
-    return Answer(question, answer, details)
+    return Answer(question, _verdict(winner, rivals), details)
+
+
+def _verdict(winner: Cell, rivals: list[Rival]) -> str:
+    if winner.score.n == 1:
+        return "Cannot be said: single runs"
+    if any(rival.level for rival in rivals):
+        return "No: level with " + listing(rival.cell.method for rival in rivals if rival.level)
+    if all(rival.chance is None for rival in rivals):
+        return "Cannot be said: the others are single runs"
+    return "Yes"
+
+
+def _last(cell: Cell) -> float:
+    return cell.scores(cell.secondary, cell.headline).mean
 
 
 def _published(arena: Arena, winner: Cell) -> Answer:
@@ -84,12 +111,12 @@ def _published(arena: Arena, winner: Cell) -> Answer:
     mean = sum(gaps.values()) / len(gaps)
     furthest = max(gaps, key=lambda label: abs(gaps[label]))
     details = [
-        f"{arena.headline} here minus published (quoted), mean of {len(gaps)} row{'s' * (len(gaps) != 1)}: {mean:+.2f}",
-        f"furthest: {furthest} {gaps[furthest]:+.2f}",
+        f"{arena.headline} here − published (quoted), mean of {counted(len(gaps), 'row')}: {signed(mean)}",
+        f"furthest: {furthest} {signed(gaps[furthest])}",
     ]
     if winner.label not in gaps:
-        return Answer(question, f"{mean:+.2f} points on average", details)
-    return Answer(question, f"{gaps[winner.label]:+.2f} points for {winner.method}", details)
+        return Answer(question, f"{signed(mean)} points on average", details)
+    return Answer(question, f"{signed(gaps[winner.label])} points for {winner.method}", details)
 
 
 def _against_published(cell: Cell) -> float | None:
@@ -97,10 +124,11 @@ def _against_published(cell: Cell) -> float | None:
     return cell.score.mean - quote.value if quote else None
 
 
-def _cost(arena: Arena, winner: Cell, level: list[Cell]) -> Answer:
+def _cost(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     details = []
-    cheaper = min(level, key=lambda cell: cell.seconds.mean, default=None)
-    if cheaper and cheaper.seconds.mean < winner.seconds.mean:
+    level = [rival.cell for rival in rivals if rival.level]
+    cheaper = min(level, key=lambda cell: cell.seconds.mean, default=winner)
+    if cheaper.seconds.mean < winner.seconds.mean:
         details.append(f"level with it and quicker: {cheaper.method}, {duration(cheaper.seconds.mean)}")
     records = [record for cell in arena.finished for record in cell.records]
     details.append(f"all {len(records)} trials: {duration(sum(record.seconds for record in records))}")
@@ -110,6 +138,10 @@ def _cost(arena: Arena, winner: Cell, level: list[Cell]) -> Answer:
     else:
         details += sorted(machines)
     return Answer("What did it cost?", f"{duration(winner.seconds.mean)} a trial", details)
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number}\u00a0{thing}{'s' * (number != 1)}"
 
 
 def listing(words: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from ..records import Record
 from . import published
 from .cells import Arena, Cell, arenas, name, plain
-from .statistics import Summary, leaders
+from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
 
 MEANING = {
@@ -24,7 +24,11 @@ RULE = (
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A single run is never bold."
 )
 SINGLE = "Figures without ± come from a single run: nothing is known of their spread."
-ON_VALIDATION = "The untrained row was measured on validation classes, not on the test half: it cannot be set beside the others."
+PAIR = "Two seeds tell little of the noise: a gap must be very wide to count as one."
+ON_VALIDATION = (
+    "The untrained row was measured on validation classes, not on the test half: "
+    "it cannot be set beside the others."
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def scores(arena: Arena) -> Table:
     return _table("scores", f"All scores ({which})", arena, fields)
 
 
-# --- columns ------------------------------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------------------
 
 
 def _naming(arena: Arena) -> list[Field]:
@@ -115,7 +119,7 @@ def _quoted(metric: str) -> list[Field]:
 
     return [
         Field(Column(f"{metric} published", "quoted from the study, not measured here"), quote),
-        Field(Column("difference", f"{metric} measured minus published"), difference),
+        Field(Column(f"{metric} − published", "what was measured here minus what was published"), difference),
     ]
 
 
@@ -138,7 +142,7 @@ def _interval(cell: Cell) -> Any:
     return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else None
 
 
-# --- rows ---------------------------------------------------------------------------------------------------------
+# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
@@ -170,6 +174,8 @@ def _notes(arena: Arena) -> list[str]:
     notes.append(RULE)
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
+    if max(len(cell.records) for cell in arena.cells) == 2:
+        notes.append(PAIR)
     if arena.untrained_on - {"test"}:
         notes.append(ON_VALIDATION)
     return notes + published.notes(cell.config for cell in arena.cells)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .cells import SEED_AND_PLACE, Arena, Cell, canonical, name, plain
-from .statistics import differences
+from .statistics import Summary, differences
 from .tables import Column, Row, Table
 
 NOTES = [
-    "best − last: what reporting the best test epoch adds to the same runs, seed by seed (mean ± spread of the differences).",
-    "best − separate: what it adds to models that never saw the test set before they were scored. Those trained on fewer "
-    "classes (one fold was kept for validation), so this is an upper bound of the optimism, not a measure of it alone.",
-    "best − joined: against the folds' embeddings side by side, which are an ensemble of several times the size.",
+    "best − last: what reporting the best test epoch adds to the same runs (mean ± spread of the gaps, seed "
+    "by seed).",
+    "best − separate: what it adds to models that never saw the test set before they were scored. Those were "
+    "trained on fewer classes, as a fold was kept for validation: this is an upper bound of the optimism.",
+    "best − joined: against the folds' embeddings side by side, an ensemble of several times the size.",
 ]
 
 
-def optimism(arena: Arena, others: Sequence[Arena]) -> Table | None:
-    """For every cell of the paper's protocol: its best test epoch against its last, and against its validated twin."""
-    if arena.protocol != "paper" or not arena.finished:
-        return None
+def optimism(arena: Arena, others: Sequence[Arena]) -> list[Table]:
+    """Every cell of the paper's protocol: its best test epoch against its last, and its validated twin's."""
+    if arena.protocol != "paper":
+        return []
     twins = {
         _without_protocol(cell): cell
         for other in others
@@ -43,22 +44,18 @@ def optimism(arena: Arena, others: Sequence[Arena]) -> Table | None:
         ]
     rows = [_row(cell, twins.get(_without_protocol(cell)), paired) for cell in arena.finished]
     rows.sort(key=lambda row: -row.values[3 + len(arena.factors)].mean)
-    return Table(
-        "optimism",
-        f"Optimism of {arena.headline}",
-        arena.title,
-        columns,
-        rows,
-        NOTES if paired else NOTES[:1],
-    )
+    notes = NOTES if paired else NOTES[:1]
+    return [Table("optimism", f"Optimism of {arena.headline}", arena.title, columns, rows, notes)]
 
 
 def _row(cell: Cell, twin: Cell | None, paired: bool) -> Row:
     best, last = cell.scores("best", cell.headline), cell.scores("last", cell.headline)
     values = [cell.method, *map(plain, cell.factors.values()), best, last, differences(best, last)]
     if paired:
-        scores = [twin.scores(which, cell.headline) if twin else None for which in ("separate", "joined")]
-        values += [*scores, *(differences(best, score) if score else None for score in scores)]
+        scores = [
+            twin.scores(which, cell.headline) if twin else Summary({}) for which in ("separate", "joined")
+        ]
+        values += [*scores, *(differences(best, score) for score in scores)]
     return Row(values, cell=cell.key)
 
 

@@ -3,6 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const dialog = document.getElementById("trial");
 const tip = document.getElementById("tip");
 let clips = 0;
+const PRINTED = 460; // pixels: half a page
 const COLOURS = 8, DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 
 // --- elements -------------------------------------------------------------------------------------------------------
@@ -47,8 +48,8 @@ function hideTip() { tip.hidden = true; }
 // --- charts: the same figures as the files beside this page, drawn for the width there is -----------------------------
 
 // Round values from low to high, as [value, label]; all labels have the same number of decimals.
-function ticks(low, high, count) {
-  const raw = (high - low) / count || 1;
+function ticks(low, high, count, least = 0) {
+  const raw = Math.max(least, (high - low) / count || 1);
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
   const decimals = Math.max(0, -Math.floor(Math.log10(step * 1.001)));
@@ -65,9 +66,9 @@ function colouring(series) {
   });
 }
 
-function draw(place, figure) {
+function draw(place, figure, wanted) {
   place.replaceChildren();
-  const width = Math.max(240, place.clientWidth || 480);
+  const width = wanted || Math.max(240, place.clientWidth || 480);
   const styles = colouring(figure.series);
   const svg = shape(place, "svg", { role: "img", "aria-label": figure.title });
   const height = { bars: drawBars, lines: drawPlane, points: drawPlane, map: drawMap }[figure.kind](svg, figure, styles, width);
@@ -78,18 +79,29 @@ function draw(place, figure) {
 function legend(figure, styles, svg) {
   const box = element("div", { class: "legend" });
   figure.series.forEach((series, index) => {
+    if (series.quoted_for) return;
     const key = element("span", { tabindex: 0 });
     const mark = shape(key, "svg", { viewBox: "0 0 22 10" });
-    if (figure.kind === "bars") {
-      if (series.quoted_for) diamond(mark, 11, 5, {});
-      else shape(mark, "rect", { x: 4, y: 0, width: 14, height: 10, fill: styles[index].colour });
-    } else if (figure.kind === "lines") shape(mark, "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: styles[index].colour, "stroke-width": 2, "stroke-dasharray": styles[index].dash });
-    else shape(mark, "circle", { cx: 11, cy: 5, r: 4.5, fill: styles[index].colour });
+    if (figure.kind === "bars") shape(mark, "rect", { x: 4, y: 0, width: 14, height: 10, fill: styles[index].colour });
+    else if (figure.kind === "lines") shape(mark, "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: styles[index].colour, "stroke-width": 2, "stroke-dasharray": styles[index].dash });
+    else dot(mark, 11, 5, 4.2, styles[index]);
     key.append(series.name);
-    const fade = (on) => svg.querySelectorAll(".mark").forEach((one) => one.classList.toggle("faded", on && one.dataset.series !== String(index)));
+    const own = (one) => [one.quoted_for, one.name].includes(series.name);
+    const fade = (on) => svg.querySelectorAll(".mark").forEach((one) => {
+      one.classList.toggle("faded", on && !own(figure.series[one.dataset.series]));
+      one.classList.toggle("lit", on && own(figure.series[one.dataset.series]));
+    });
     for (const [kind, on] of [["mouseenter", true], ["mouseleave", false], ["focus", true], ["blur", false]]) key.addEventListener(kind, () => fade(on));
     box.append(key);
   });
+  if (figure.series.some((series) => series.quoted_for)) {
+    const key = element("span");
+    const mark = shape(key, "svg", { viewBox: "0 0 22 10" });
+    if (figure.kind === "lines") shape(mark, "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "2 3" });
+    else diamond(mark, 11, 5, {});
+    key.append("published");
+    box.append(key);
+  }
   if (figure.reference != null) {
     const key = element("span");
     shape(shape(key, "svg", { viewBox: "0 0 22 10" }), "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
@@ -97,6 +109,11 @@ function legend(figure, styles, svg) {
     box.append(key);
   }
   return box;
+}
+
+// The colours come round again after eight series: the next eight are rings.
+function dot(parent, x, y, radius, style) {
+  return shape(parent, "circle", { cx: x, cy: y, r: radius, fill: style.index < COLOURS ? style.colour : "var(--ground)", stroke: style.colour, "stroke-width": 2 });
 }
 
 function diamond(parent, x, y, attributes) {
@@ -130,12 +147,12 @@ function drawBars(svg, figure, styles, width) {
     shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, label);
   }
   const fits = Math.floor((left - 8) / 6.3);
-  categories.forEach((category, i) => shape(svg, "text", { x: left - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, category.length > fits ? `${category.slice(0, fits - 1)}…` : category));
+  categories.forEach((category, i) => shape(svg, "text", { x: left - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, shortened(category, fits)));
   figure.series.forEach((series, index) => series.x.forEach((category, i) => {
     const group = shape(svg, "g", { class: "mark", "data-series": index });
     const y = middle(category, styles[index].index);
     if (series.quoted_for) diamond(group, x(series.y[i]), y, {});
-    else bar(group, series, i, x, y, thick, styles[index].colour);
+    else bar(group, series, i, x, y, thick, styles[index].colour, quotedBeside(figure, series.name, category));
     hover(group, `${category}\n${describe(series, i)}`);
   }));
   if (figure.reference != null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
@@ -143,7 +160,17 @@ function drawBars(svg, figure, styles, width) {
   return height;
 }
 
-function bar(group, series, i, x, y, thick, colour) {
+// What tells names apart often stands at their end.
+function shortened(name, length) {
+  return name.length > length ? `${name.slice(0, Math.floor(length / 2) - 1)}…${name.slice(-Math.ceil(length / 2))}` : name;
+}
+
+function quotedBeside(figure, name, category) {
+  const quoted = figure.series.find((one) => one.quoted_for === name);
+  return quoted && quoted.y[quoted.x.indexOf(category)];
+}
+
+function bar(group, series, i, x, y, thick, colour, quoted) {
   const [from, to] = [x(0), x(series.y[i])].sort((a, b) => a - b);
   shape(group, "rect", { x: from, y: y - thick / 2 + 1, width: to - from, height: thick - 2, fill: colour, rx: 1.5 });
   let end = to;
@@ -152,6 +179,7 @@ function bar(group, series, i, x, y, thick, colour) {
     shape(group, "path", { d: `M${low} ${y}H${high}M${low} ${y - 3}v6M${high} ${y - 3}v6`, stroke: "var(--ink)", fill: "none" });
     end = Math.max(end, high);
   }
+  if (quoted !== undefined) end = Math.max(end, x(quoted) + 5);
   shape(group, "text", { x: end + 5, y: y + 4 }, series.y[i].toFixed(1));
 }
 
@@ -170,14 +198,14 @@ function drawPlane(svg, figure, styles, width) {
     shape(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) });
     shape(svg, "text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, label);
   }
-  const marks = figure.log ? [...new Set(figure.series.flatMap((series) => series.x))].map((value) => [value, value]) : ticks(x0, x1, Math.max(2, Math.floor(width / 60)));
+  const marks = figure.log ? [...new Set(figure.series.flatMap((series) => series.x))].map((value) => [value, value]) : ticks(x0, x1, Math.max(2, Math.floor(width / 60)), xs.every(Number.isInteger) ? 1 : 0);
   for (const [value, label] of marks) shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, label);
   shape(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
   if (figure.x_label) shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
   if (figure.y_label) shape(svg, "text", { transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, figure.y_label);
   const clip = `clip${(clips += 1)}`; // an interval of two seeds may be far wider than the figure
   shape(shape(svg, "clipPath", { id: clip }), "rect", { x: left - 4, y: top - 4, width: width - left - right + 8, height: height - top - bottom + 8 });
-  const inner = shape(svg, "g", { "clip-path": `url(#${clip})` });
+  const inner = shape(svg, "g", { "clip-path": `url(#${clip})`, class: figure.tangle ? "tangle" : "" });
   figure.series.forEach((series, index) => (figure.kind === "lines" ? drawLine : drawDots)(inner, series, index, styles[index], x, y));
   nearest(svg, figure, x, y, width, height);
   return height;
@@ -188,7 +216,7 @@ function drawLine(parent, series, index, style, x, y) {
   const known = series.x.map((_, i) => i).filter((i) => series.low[i] != null && series.seeds[i] > 2);
   if (known.length > 1) {
     const upper = known.map((i) => `${x(series.x[i])} ${y(series.high[i])}`), lower = known.map((i) => `${x(series.x[i])} ${y(series.low[i])}`).reverse();
-    shape(group, "path", { d: `M${upper.concat(lower).join("L")}Z`, fill: style.colour, opacity: 0.1 });
+    shape(group, "path", { d: `M${upper.concat(lower).join("L")}Z`, fill: style.colour, class: "band" });
   }
   const points = series.x.map((value, i) => `${x(value)} ${y(series.y[i])}`);
   shape(group, "path", { d: `M${points.join("L")}`, fill: "none", stroke: style.colour, "stroke-width": 1.8, "stroke-dasharray": style.dash });
@@ -199,7 +227,7 @@ function drawDots(parent, series, index, style, x, y) {
   const group = shape(parent, "g", { class: "mark", "data-series": index });
   series.x.forEach((value, i) => {
     if (series.low[i] !== null) shape(group, "line", { x1: x(value), x2: x(value), y1: y(series.low[i]), y2: y(series.high[i]), stroke: style.colour });
-    shape(group, "circle", { cx: x(value), cy: y(series.y[i]), r: 5, fill: style.colour });
+    dot(group, x(value), y(series.y[i]), 4.5, style);
   });
 }
 
@@ -235,8 +263,8 @@ function nearest(svg, figure, x, y, width, height) {
   pad.addEventListener("mouseleave", () => { ring.setAttribute("visibility", "hidden"); hideTip(); });
 }
 
-function drawAll() {
-  for (const place of document.querySelectorAll("[data-figure]")) draw(place, data.figures[place.dataset.figure]);
+function drawAll(width) {
+  for (const place of document.querySelectorAll("[data-figure]")) draw(place, data.figures[place.dataset.figure], width);
 }
 
 // --- sorting ----------------------------------------------------------------------------------------------------------
@@ -358,9 +386,16 @@ document.addEventListener("click", (event) => {
 dialog.addEventListener("close", () => { hideTip(); if (location.hash) history.replaceState(null, "", location.pathname + location.search); });
 dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 addEventListener("hashchange", openFromAddress);
+document.addEventListener("click", (event) => { // a finger cannot hover
+  const titled = event.target.closest("td[title]");
+  if (titled) showTip(titled.title, event);
+  else if (!event.target.closest(".chart")) hideTip();
+});
 document.querySelectorAll("details.pictures").forEach((one) => one.addEventListener("toggle", () => one.querySelectorAll("[data-figure]").forEach((place) => draw(place, data.figures[place.dataset.figure]))));
 let pending;
-addEventListener("resize", () => { clearTimeout(pending); pending = setTimeout(drawAll, 120); });
+addEventListener("resize", () => { clearTimeout(pending); pending = setTimeout(() => drawAll(), 120); });
+addEventListener("beforeprint", () => drawAll(PRINTED));
+addEventListener("afterprint", () => drawAll());
 
 listTrials();
 document.querySelectorAll("table.sortable").forEach(sortable);

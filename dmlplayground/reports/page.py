@@ -1,4 +1,4 @@
-"""The page: one HTML file that needs nothing else. Tables are HTML; figures and trials are data that ``page.js`` draws."""
+"""The page: one HTML file that needs nothing else. Tables are HTML; its script draws figures and trials."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def render(page: Page) -> str:
 TRIALS = """
 <section class="screen"><h2>Trials</h2>
 <p>Every trial with its configuration, curves and health; choose one to open it.</p>
-<p><input type="search" id="filter" placeholder="filter, for instance: margin failed" aria-label="filter the trials"></p>
+<p><input type="search" id="filter" placeholder="filter, for instance: margin failed" aria-label="filter"></p>
 <div class="scroll"><table id="trials" class="sortable"></table></div>
 </section>"""
 
@@ -89,7 +89,10 @@ def embedded(content: Any) -> str:
 def _drawn(sections: Iterable[Section]) -> Iterable[tuple[str, dict[str, Any]]]:
     for number, section in enumerate(sections):
         for figure in section.figures:
-            yield f"{number}-{figure.name}", drilldown.rounded({**asdict(figure), "span": figure.span})
+            yield (
+                f"{number}-{figure.name}",
+                drilldown.rounded({**asdict(figure), "span": figure.span, "tangle": figure.tangle}),
+            )
         for index, picture in enumerate(section.pictures):
             yield f"{number}-map{index}", drilldown.rounded(pictures.flat_map(picture))
 
@@ -120,22 +123,30 @@ def _without_repetition(tables: list[Table]) -> Iterable[Table]:
 
 def _card(answer: Answer) -> str:
     details = "".join(f"<p>{escape(detail)}</p>" for detail in answer.details)
-    return f'<div class="card"><h3>{escape(answer.question)}</h3><p class="answer">{escape(answer.answer)}</p>{details}</div>'
+    head = f'<h3>{escape(answer.question)}</h3><p class="answer">{escape(answer.answer)}</p>'
+    return f'<div class="card">{head}{details}</div>'
 
 
 def _figures(figures: Iterable[Figure], number: int) -> str:
     charts = "".join(
-        f'<figure><figcaption>{escape(figure.title)}</figcaption><div class="chart" data-figure="{number}-{figure.name}">'
-        f'</div><p class="note">{escape(figure.note)}</p></figure>'
+        f"<figure><figcaption>{escape(figure.title)}</figcaption>"
+        f'<div class="chart" data-figure="{number}-{figure.name}"></div>'
+        f'<p class="note">{escape(figure.note)}</p></figure>'
         for figure in figures
     )
     return f'<div class="figures">{charts}</div><p class="note">{escape(INTERVAL)}</p>' if charts else ""
 
 
-# --- pictures -----------------------------------------------------------------------------------------------------
+# --- pictures -----------------------------------------------------------------------------------------------
 
-STRIPS = "Queries drawn at random, each followed by its nearest neighbours: right (✓) and wrong (✗)."
-MAP = "Test images of {classes} classes drawn at random, on the two principal components of their embeddings ({share:.0%} of the variance)."
+STRIPS = (
+    "Every method at its best setting, the seed nearest to the mean. Queries drawn at random, each followed "
+    "by its nearest neighbours: right (✓) and wrong (✗)."
+)
+MAP = (
+    "Test images of {classes} classes drawn at random, on the two principal components of their embeddings "
+    "({share:.0%} of the variance)."
+)
 
 
 def _pictures(found: list[Picture], number: int) -> str:
@@ -144,22 +155,23 @@ def _pictures(found: list[Picture], number: int) -> str:
     parts = "".join(
         _picture(picture, f"{number}-map{index}", index == 0) for index, picture in enumerate(found)
     )
-    return (
-        '<div class="block"><h3>What the embeddings look like</h3><p class="note">Every method at its best setting, '
-        f"the seed nearest to the mean. {STRIPS}</p>{parts}</div>"
-    )
+    title = f'<h3>What the embeddings look like</h3><p class="note">{STRIPS}</p>'
+    return f'<div class="block">{title}{parts}</div>'
 
 
 def _picture(picture: Picture, key: str, opened: bool) -> str:
     about = MAP.format(classes=len(picture.content["map_names"]), share=picture.content["share"])
+    title = f'{escape(picture.label)} <span class="soft">seed {picture.seed}</span>'
+    chart = (
+        f'<figure><div class="chart" data-figure="{key}"></div><p class="note">{escape(about)}</p></figure>'
+    )
     return (
-        f'<details class="pictures"{" open" * opened}><summary>{escape(picture.label)} <span class="soft">seed {picture.seed}'
-        f'</span></summary><div class="looks">{pictures.strips(picture)}<figure><div class="chart" data-figure="{key}"></div>'
-        f'<p class="note">{escape(about)}</p></figure></div></details>'
+        f'<details class="pictures"{" open" * opened}><summary>{title}</summary>'
+        f'<div class="looks">{pictures.strips(picture)}{chart}</div></details>'
     )
 
 
-# --- tables -------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def table_html(table: Table) -> str:
@@ -168,8 +180,8 @@ def table_html(table: Table) -> str:
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     return (
         f'<div class="block"><h3>{escape(table.title)}</h3><div class="scroll">'
-        f'<table class="sortable ranking" id="{table.name}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        f'</div><ul class="notes">{notes}</ul></div>'
+        f'<table class="sortable ranking" id="{table.name}"><thead><tr>{heads}</tr></thead>'
+        f'<tbody>{rows}</tbody></table></div><ul class="notes">{notes}</ul></div>'
     )
 
 
@@ -201,13 +213,13 @@ def _cell_html(row: Row, index: int, column: Column) -> str:
 
 def sort_key(value: Any) -> Any:
     if isinstance(value, Summary):
-        return value.mean
+        return value.mean if value else ""
     return "" if value is None else getattr(value, "value", value)
 
 
 def _hover(value: Any) -> str:
     """What stands behind a number."""
-    if isinstance(value, Summary):
+    if isinstance(value, Summary) and value:
         seeds = ", ".join(f"seed {seed}: {one:.2f}" for seed, one in value.values.items())
         interval = "95 % interval {:.2f} to {:.2f}; ".format(*value.interval) if value.interval else ""
         return interval + seeds

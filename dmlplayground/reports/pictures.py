@@ -31,7 +31,7 @@ class Picture:
 
 
 def of_arena(arena: Arena, store: Path) -> list[Picture]:
-    """The samples of every method's best setting: of the seed nearest to the mean, neither the luckiest nor the worst."""
+    """The samples of every method's best setting: of the seed nearest to the mean, not of the luckiest."""
     found = []
     for cell in arena.champions():
         record = _typical(cell)
@@ -47,7 +47,9 @@ def _typical(cell: Cell) -> Record:
 
 def within_budget(groups: Iterable[list[Picture]]) -> tuple[list[list[Picture]], list[str]]:
     """The pictures that the page has room for, and the labels of the others."""
-    left, kept, dropped = BUDGET, [], []
+    left = BUDGET
+    kept: list[list[Picture]] = []
+    dropped = []
     for pictures in groups:
         kept.append([])
         for picture in pictures:
@@ -71,7 +73,8 @@ def strips(picture: Picture) -> str:
         )
         rows.append(f"<div>{cells}</div>")
     size = f"--columns:{right.shape[1] + 1};--rows:{len(right)}"
-    return f'<div class=strips style="{size};--sheet:url(data:image/jpeg;base64,{picture.sheet})">{"".join(rows)}</div>'
+    sheet = f"--sheet:url(data:image/jpeg;base64,{picture.sheet})"
+    return f'<div class=strips style="{size};{sheet}">{"".join(rows)}</div>'
 
 
 def flat_map(picture: Picture) -> dict[str, Any]:

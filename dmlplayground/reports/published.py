@@ -19,10 +19,10 @@ def _book() -> dict[str, Any]:
 
 
 def find(config: Mapping[str, Any]) -> dict[str, Quoted]:
-    """The published figures, in percent, for a trial like this one, by metric; empty where nothing corresponds.
+    """The published figures for a trial like this one, in percent by metric; empty where nothing corresponds.
 
-    A trial corresponds to the study's tables when data set, backbone, embedding size and (nearly) batch size are theirs;
-    to a point of the study's curves when everything but the size on the axis is, and that size is the point's exactly.
+    A trial corresponds to the study's tables when data set, backbone, embedding size and (nearly) batch size
+    are theirs; to a point of its curves when all but the size on the axis is, and that size is the point's.
     """
     setting = _book()["settings"].get(config["method"]["name"])
     if setting is None:
@@ -56,7 +56,7 @@ def _from_curve(axis: str, config: Mapping[str, Any]) -> dict[str, Quoted]:
 
 
 def notes(configs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What must be said of the published figures beside these trials: where they are from, and which are doubtful."""
+    """What must be said of the published figures beside these trials: their source, and what is doubtful."""
     quotes = [
         (config["method"]["name"], metric, quote)
         for config in configs

@@ -1,7 +1,8 @@
-"""What a trial keeps for the eye: queries with their nearest neighbours as small pictures, and a flat map of some classes.
+"""What a trial keeps for the eye: queries with their nearest neighbours, in small, and a map of some classes.
 
-A run calls ``save`` once, at its end, with the embeddings of its test images; reports show what they find. Queries and
-classes are drawn by the seed: nobody picks the good ones.
+A run calls ``save`` once, at its end, with the embeddings of its test images; reports show what they find.
+Queries and classes are drawn at random: nobody picks the good ones. All trials on a data set draw the same,
+so that methods are seen on the same images.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def collect(
 
     ``sheet``: the bytes of a JPEG; a row a query, its own picture first, then its neighbours', nearest first.
     ``right``: (queries, neighbours), 1 where the neighbour is of the query's class. ``names``: their classes.
-    ``map``: (P, 2) principal components of the images of some classes; ``map_labels``: which of ``map_names`` each
-    is of; ``share``: how much of their variance the two components hold.
+    ``map``: (P, 2) principal components of the images of some classes; ``map_labels``: which of ``map_names``
+    each is of; ``share``: how much of their variance the two components hold.
     """
     points = _comparable(embeddings, distance)
     queries = _queries(dataset.labels, seed)

@@ -1,12 +1,13 @@
-"""The little statistics a table needs: mean and spread over seeds, intervals, and whether a gap is beyond the noise."""
+"""The statistics of a table: mean and spread over seeds, intervals, and whether a gap is beyond the noise."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, stdev
 
-import numpy as np
 from scipy import stats
 
 LEVEL = 0.05
@@ -14,24 +15,27 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Summary:
-    """One quantity measured with several seeds: ``values`` by seed."""
+    """One quantity measured with several seeds: ``values`` by seed. It is false where there are none."""
 
     values: Mapping[int, float]
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
 
     @property
     def n(self) -> int:
         return len(self.values)
 
-    @property
+    @cached_property
     def mean(self) -> float:
-        return float(np.mean(list(self.values.values())))
+        return fmean(self.values.values())
 
-    @property
+    @cached_property
     def spread(self) -> float | None:
         """The sample standard deviation; a single run has none."""
-        return float(np.std(list(self.values.values()), ddof=1)) if self.n > 1 else None
+        return stdev(self.values.values()) if self.n > 1 else None
 
-    @property
+    @cached_property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the mean, by Student's t."""
         if self.spread is None:
@@ -40,14 +44,18 @@ class Summary:
         return self.mean - half, self.mean + half
 
 
-def summary(pairs: Iterable[tuple[int, float | None]]) -> Summary | None:
-    """The summary of (seed, value) pairs, those without a value left out; None where nothing is left."""
-    values = {seed: value for seed, value in pairs if value is not None}
-    return Summary(values) if values else None
+def summary(pairs: Iterable[tuple[int, float | None]]) -> Summary:
+    """The summary of (seed, value) pairs, those without a value left out."""
+    return Summary({seed: value for seed, value in pairs if value is not None})
+
+
+def differences(a: Summary, b: Summary) -> Summary:
+    """a - b for every seed that both have."""
+    return Summary({seed: a.values[seed] - b.values[seed] for seed in a.values if seed in b.values})
 
 
 def welch(a: Summary, b: Summary) -> float | None:
-    """The two-sided p-value of Welch's t-test: independent runs of unequal spread. None where one is a single run."""
+    """The two-sided p-value of Welch's t-test: independent runs, unequal spreads. A single run has none."""
     if a.spread is None or b.spread is None:
         return None
     errors = a.spread**2 / a.n, b.spread**2 / b.n
@@ -58,22 +66,17 @@ def welch(a: Summary, b: Summary) -> float | None:
     return _two_sided((a.mean - b.mean) / math.sqrt(total), freedom)
 
 
-def paired(differences: Summary | None) -> float | None:
+def paired(gaps: Summary) -> float | None:
     """The two-sided p-value of a t-test that differences taken seed by seed are zero on average."""
-    if differences is None or differences.spread is None:
+    if gaps.spread is None:
         return None
-    if differences.spread == 0:
-        return _without_noise(differences.mean)
-    return _two_sided(differences.mean * math.sqrt(differences.n) / differences.spread, differences.n - 1)
-
-
-def differences(a: Summary, b: Summary) -> Summary | None:
-    """a - b for every seed that both have."""
-    return summary((seed, a.values[seed] - b.values[seed]) for seed in a.values if seed in b.values)
+    if gaps.spread == 0:
+        return _without_noise(gaps.mean)
+    return _two_sided(gaps.mean * math.sqrt(gaps.n) / gaps.spread, gaps.n - 1)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """P-values of several tests made at once, adjusted so that all of them together err with the level's probability."""
+    """P-values of several tests made at once, adjusted so that together they err no more often than one."""
     known = sorted((value, index) for index, value in enumerate(values) if value is not None)
     adjusted: list[float | None] = [None] * len(values)
     highest = 0.0
@@ -83,29 +86,27 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def best(summaries: Sequence[Summary | None]) -> int | None:
+def best(summaries: Sequence[Summary]) -> int:
     """Which is highest. A single run counts only where nothing else does: of its noise nothing is known."""
-    known = [index for index, value in enumerate(summaries) if value is not None]
-    repeated = [index for index in known if summaries[index].spread is not None]
-    return max(repeated or known, key=lambda index: summaries[index].mean, default=None)
+    known = [index for index, value in enumerate(summaries) if value]
+    repeated = [index for index in known if summaries[index].n > 1]
+    return max(repeated or known, key=lambda index: summaries[index].mean)
 
 
-def against_best(summaries: Sequence[Summary | None]) -> list[float | None]:
-    """For each, the adjusted p-value of its gap to the best; None for the best itself and where there is no telling."""
+def against_best(summaries: Sequence[Summary]) -> list[float | None]:
+    """The adjusted p-value of each one's gap to the best; None for the best and where nothing can be said."""
     top = best(summaries)
-    pairs = [
-        None if value is None or index == top else (summaries[top], value)
-        for index, value in enumerate(summaries)
-    ]
-    return holm([welch(*pair) if pair else None for pair in pairs])
+    return holm(
+        [welch(summaries[top], value) if index != top else None for index, value in enumerate(summaries)]
+    )
 
 
-def leaders(summaries: Sequence[Summary | None]) -> set[int]:
+def leaders(summaries: Sequence[Summary]) -> set[int]:
     """The best, and all that are not significantly different from it. A single run is never among them."""
-    top = best(summaries)
-    if top is None or summaries[top].spread is None:
+    if max((value.n for value in summaries), default=0) < 2:
         return set()
-    return {top, *(index for index, p in enumerate(against_best(summaries)) if p is not None and p >= LEVEL)}
+    level = {index for index, p in enumerate(against_best(summaries)) if p is not None and p >= LEVEL}
+    return {best(summaries), *level}
 
 
 def _two_sided(statistic: float, freedom: float) -> float:

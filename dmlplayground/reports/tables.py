@@ -1,4 +1,4 @@
-"""A table as values, and the forms it is written in: terminal, Markdown, CSV, LaTeX. (The page has its own, HTML.)"""
+"""A table as values, and its forms: terminal, Markdown, CSV, LaTeX. (The page has one of its own, HTML.)"""
 
 from __future__ import annotations
 
@@ -75,19 +75,24 @@ def slug(words: str) -> str:
 
 def text(value: Any) -> str:
     """A value as people read it."""
-    if value is None:
+    if value is None or value == Summary({}):
         return NOTHING
     if isinstance(value, Summary):
-        return f"{value.mean:.2f}" + (f" ± {value.spread:.2f}" if value.spread is not None else "")
+        mean = f"{value.mean:.2f}".replace("-", "−")
+        return mean if value.spread is None else f"{mean} ± {value.spread:.2f}"
     if isinstance(value, Quoted):
         return f"{value.value:.1f}" + ("?" if value.doubt else "")
     if isinstance(value, Difference):
-        return f"{value.value:+.2f}"
+        return signed(value.value)
     if isinstance(value, Seconds):
         return duration(value.value)
     if isinstance(value, float):
         return f"{value:.2f}"
     return str(value)
+
+
+def signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
 
 
 def duration(seconds: float) -> str:
@@ -101,7 +106,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-# --- the forms ----------------------------------------------------------------------------------------------------
+# --- the forms ----------------------------------------------------------------------------------------------
 
 
 def terminal(tables: Table | Iterable[Table]) -> str:
@@ -203,7 +208,7 @@ def _tex(content: str) -> str:
 
 
 def comma_separated(table: Table) -> str:
-    """Bare numbers in full precision: a measured column becomes mean, spread, number of seeds and the 95 % interval's ends."""
+    """Bare numbers in full precision. A measured column becomes five: ``SUMMARY_PARTS``."""
     wide = [any(isinstance(row.values[i], Summary) for row in table.rows) for i in range(len(table.columns))]
     heads: list[str] = []
     for column, measured in zip(table.columns, wide):
@@ -222,11 +227,17 @@ def comma_separated(table: Table) -> str:
     return stream.getvalue()
 
 
-SUMMARY_PARTS = ("", "spread", "seeds", "low", "high")
+SUMMARY_PARTS = (
+    "",
+    "spread",
+    "seeds",
+    "low",
+    "high",
+)  # the mean under the column's own name; low, high: 95 % interval
 
 
 def _parts(value: Summary | None) -> list[Any]:
-    if value is None:
+    if not value:
         return [""] * len(SUMMARY_PARTS)
     low, high = value.interval or ("", "")
     return [value.mean, "" if value.spread is None else value.spread, value.n, low, high]
