@@ -32,7 +32,9 @@ def test_a_rerun_gives_the_same_numbers(two):
 
 
 def test_a_gap_beyond_the_noise_and_one_within_it(two):
-    before = [fixture.record("npairs", s, 0.40) for s in range(4)] + [fixture.record("margin", s, 0.4) for s in range(4)]
+    before = [fixture.record("npairs", s, 0.40) for s in range(4)] + [
+        fixture.record("margin", s, 0.4) for s in range(4)
+    ]
     after = [fixture.record("npairs", s, 0.45) for s in range(4)]
     after += [fixture.record("margin", s, 0.4) for s in range(4, 8)]  # other seeds of the same
     a, b = two(before, after)
@@ -42,8 +44,16 @@ def test_a_gap_beyond_the_noise_and_one_within_it(two):
 
 
 def test_what_cannot_be_said(two):
-    a = [fixture.record("npairs", 0, 0.4), fixture.record("margin", 0), fixture.record("angular", 0, status="failed")]
-    b = [fixture.record("npairs", 0, 0.5), fixture.record("dreml", 0), fixture.record("angular", 0, status="failed")]
+    a = [
+        fixture.record("npairs", 0, 0.4),
+        fixture.record("margin", 0),
+        fixture.record("angular", 0, status="failed"),
+    ]
+    b = [
+        fixture.record("npairs", 0, 0.5),
+        fixture.record("dreml", 0),
+        fixture.record("angular", 0, status="failed"),
+    ]
     assert verdicts(*two(a, b)) == {
         "npairs": "cannot be said: single run",
         "margin": "only in A",

@@ -15,13 +15,25 @@ def made(records, index=0):
 
 
 def sweep(key, sizes, methods=("margin", "npairs"), **changes):
-    return [fixture.record(m, s, 0.4, **{key: size}, **changes) for m in methods for size in sizes for s in range(3)]
+    return [
+        fixture.record(m, s, 0.4, **{key: size}, **changes)
+        for m in methods
+        for size in sizes
+        for s in range(3)
+    ]
 
 
 def test_bars_hold_every_finished_cell_with_its_interval():
     bars = made(fixture.grid())["bars"]
     (series,) = bars.series
-    assert set(series.x) == {"npairs", "margin", "angular", "proxy_nca", "lifted_structure", "triplet_semihard"}
+    assert set(series.x) == {
+        "npairs",
+        "margin",
+        "angular",
+        "proxy_nca",
+        "lifted_structure",
+        "triplet_semihard",
+    }
     single = series.x.index("angular")
     assert series.low[single] is None and series.seeds[single] == 1
     assert series.low[0] < series.y[0] < series.high[0]
@@ -64,7 +76,9 @@ def test_lines_against_a_size(key, sizes):
 
 
 def test_published_points_have_a_line_of_their_own():
-    figure = made(sweep("embed_dim", (64, 128), ("npairs",), data="cub200", backbone="inception_bn"))["embed_dim"]
+    figure = made(sweep("embed_dim", (64, 128), ("npairs",), data="cub200", backbone="inception_bn"))[
+        "embed_dim"
+    ]
     quoted = [series for series in figure.series if series.quoted_for]
     assert [(series.x, series.y) for series in quoted] == [([64, 128], [53.7, 58.04])]
 

@@ -43,7 +43,7 @@ def test_one_method_has_nothing_to_be_compared_with():
 
 
 def test_training_that_did_not_help_is_told():
-    said = answers(runs("margin", 0.05, noise=0.0005))
+    said = answers(runs("margin", 0.03, noise=0.0005))
     assert any("not beyond the untrained network" in detail for detail in said["Best"].details)
 
 

@@ -44,7 +44,9 @@ def test_neighbours_are_the_nearest_others(dataset, embeddings, distance):
 
 def test_the_sheet_shows_queries_and_neighbours_in_their_places(dataset, embeddings):
     flat = np.broadcast_to(np.arange(len(dataset), dtype=np.uint8)[:, None, None, None], dataset.images.shape)
-    plain = Dataset("made", "test", flat, dataset.labels, dataset.class_names)  # an image is its number as a grey
+    plain = Dataset(
+        "made", "test", flat, dataset.labels, dataset.class_names
+    )  # an image is its number as a grey
     sheet = Image.open(io.BytesIO(samples.collect(embeddings, plain, 0)["sheet"].tobytes()))
     size = samples.THUMB
     assert sheet.size == ((samples.NEIGHBOURS + 1) * size, samples.QUERIES * size)
