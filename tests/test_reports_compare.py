@@ -14,8 +14,10 @@ def stored(folder, records):
 
 
 def verdicts(a, b, metric="R@1"):
-    rows = reports.compare(a, b).rows
-    return {row.values[0]: row.values[6] for row in rows if row.values[1] == metric}
+    table = reports.compare(a, b)
+    names = [column.name for column in table.columns]
+    rows = [dict(zip(names, row.values)) for row in table.rows]
+    return {row["cell"]: row["verdict"] for row in rows if row["metric"] == metric}
 
 
 @pytest.fixture
@@ -39,8 +41,8 @@ def test_a_gap_beyond_the_noise_and_one_within_it(two):
     after += [fixture.record("margin", s, 0.4) for s in range(4, 8)]  # other seeds of the same
     a, b = two(before, after)
     assert verdicts(a, b) == {"npairs": "changed", "margin": "within the noise"}
-    row = reports.compare(a, b).rows[0]
-    assert row.values[4].value == pytest.approx(row.values[3].mean - row.values[2].mean)
+    _, _, _, first, second, gap, *_ = reports.compare(a, b).rows[0].values
+    assert gap.value == pytest.approx(second.mean - first.mean)
 
 
 def test_what_cannot_be_said(two):
@@ -70,6 +72,16 @@ def test_a_key_that_only_the_newer_version_has_does_not_part_the_cells(two):
     a, b = two(before, after)
     assert verdicts(a, b) == {"npairs": "same numbers"}
     assert any("new_key" in note for note in reports.compare(a, b).notes)
+
+
+def test_cells_that_only_such_a_key_tells_apart_all_stay(two):
+    before = [fixture.record("npairs", seed) for seed in range(2)]
+    after = [fixture.record("npairs", seed, new_key=value) for seed in range(2) for value in (1, 2)]
+    assert verdicts(*two(before, after)) == {
+        "npairs": "only in A",
+        "npairs, new_key 1": "only in B",
+        "npairs, new_key 2": "only in B",
+    }
 
 
 def test_a_store_that_is_not_there(tmp_path):

@@ -46,7 +46,7 @@ def keep_samples(store, records, dataset):
     for record in records:
         if record.status == "finished":
             embeddings = np.random.default_rng(record.seed).normal(size=(len(dataset), 8))
-            samples.save(store / record.id, embeddings, dataset, record.seed)
+            samples.save(store / record.id, embeddings, dataset)
 
 
 @pytest.fixture(scope="module")

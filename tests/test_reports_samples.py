@@ -27,7 +27,7 @@ def embeddings(dataset):
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
 def test_neighbours_are_the_nearest_others(dataset, embeddings, distance):
-    found = samples.collect(embeddings, dataset, 0, distance)
+    found = samples.collect(embeddings, dataset, distance)
     points = embeddings.astype(np.float64)
     if distance == "cosine":
         points /= np.linalg.norm(points, axis=1, keepdims=True)
@@ -47,7 +47,7 @@ def test_the_sheet_shows_queries_and_neighbours_in_their_places(dataset, embeddi
     plain = Dataset(
         "made", "test", flat, dataset.labels, dataset.class_names
     )  # an image is its number as a grey
-    sheet = Image.open(io.BytesIO(samples.collect(embeddings, plain, 0)["sheet"].tobytes()))
+    sheet = Image.open(io.BytesIO(samples.collect(embeddings, plain)["sheet"].tobytes()))
     size = samples.THUMB
     assert sheet.size == ((samples.NEIGHBOURS + 1) * size, samples.QUERIES * size)
     for row, query in enumerate(samples._queries(dataset.labels, 0)):
@@ -55,12 +55,12 @@ def test_the_sheet_shows_queries_and_neighbours_in_their_places(dataset, embeddi
 
 
 def test_queries_are_of_different_classes(dataset, embeddings):
-    names = [row[0] for row in samples.collect(embeddings, dataset, 0)["names"]]
+    names = [row[0] for row in samples.collect(embeddings, dataset)["names"]]
     assert len(set(names)) == len(names) == samples.QUERIES
 
 
 def test_the_map_keeps_the_largest_spreads(dataset, embeddings):
-    found = samples.collect(embeddings, dataset, 3)
+    found = samples.collect(embeddings, dataset, seed=3)
     assert len(found["map"]) == len(found["map_labels"]) == 8 * 9
     names = np.array(found["map_names"])[found["map_labels"]]
     rows = [i for i in range(len(dataset)) if dataset.class_names[dataset.labels[i]] in found["map_names"]]
@@ -72,23 +72,23 @@ def test_the_map_keeps_the_largest_spreads(dataset, embeddings):
 
 
 def test_the_same_seed_chooses_the_same_and_another_seed_others(dataset, embeddings):
-    first, again, other = (samples.collect(embeddings, dataset, seed) for seed in (0, 0, 1))
+    first, again, other = (samples.collect(embeddings, dataset, seed=seed) for seed in (0, 0, 1))
     assert (first["sheet"] == again["sheet"]).all() and first["names"] == again["names"]
     assert first["names"] != other["names"]
 
 
 def test_small_sets_and_one_dimension_and_collapsed_embeddings(dataset):
     few = dataset.subset([0, 1])
-    found = samples.collect(np.arange(len(few))[:, None], few, 0)
+    found = samples.collect(np.arange(len(few))[:, None], few)
     assert len(found["names"]) == 2 and found["map"].shape == (len(few), 2)
     tiny = Dataset("made", "test", dataset.images[:3], dataset.labels[:3], ("class 0",))
-    found = samples.collect(np.ones((3, 4)), tiny, 0)
+    found = samples.collect(np.ones((3, 4)), tiny)
     assert found["right"].shape == (1, 2) and found["share"] == 0
 
 
 def test_saved_and_loaded(tmp_path, dataset, embeddings):
-    samples.save(tmp_path, embeddings, dataset, 0)
-    found, expected = samples.load(tmp_path), samples.collect(embeddings, dataset, 0)
+    samples.save(tmp_path, embeddings, dataset)
+    found, expected = samples.load(tmp_path), samples.collect(embeddings, dataset)
     assert found.keys() == expected.keys()
     assert (found["map"] == expected["map"]).all() and found["names"] == expected["names"]
     assert (tmp_path / samples.FILE).stat().st_size < 80_000

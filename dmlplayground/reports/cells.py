@@ -204,12 +204,9 @@ def _arena(cells: list[Cell]) -> Arena:
 
 def _headline(measured: Sequence[Sequence[str]]) -> str:
     """R@1 where every cell has it, else the first metric that all have."""
-    shared = (
-        [metric for metric in measured[0] if all(metric in metrics for metrics in measured)]
-        if measured
-        else []
-    )
-    return HEADLINE if HEADLINE in shared or not shared else shared[0]
+    if all(HEADLINE in metrics for metrics in measured):
+        return HEADLINE
+    return next(metric for metric in measured[0] if all(metric in metrics for metrics in measured))
 
 
 def _rank(cell: Cell) -> tuple:
@@ -247,9 +244,7 @@ def _titles(found: Sequence[Arena]) -> list[str]:
 def _reason(record: Record) -> str:
     if record.error:
         return record.error.strip().splitlines()[-1]
-    return {"interrupted": "it was interrupted and can go on", "running": "it has not ended"}.get(
-        record.status, record.status
-    )
+    return {"interrupted": "it was interrupted and can go on", "running": "it has not ended"}[record.status]
 
 
 # --- configurations as text ---------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,98 +13,99 @@ from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed
 
-METRICS = ("R@1", "NMI")
 RULE = (
     "changed: a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, "
     "Welch's where not; Holm's adjustment over all rows). same numbers: every seed gave the same to the last "
     "digit."
 )
-
-
-def compare(a: str | Path, b: str | Path) -> Table:
-    """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric."""
-    before, after = (arenas(records.load_store(store)) for store in (a, b))
-    shared = _keys(before) & _keys(after)
-    ours, theirs = (
-        {_signature(cell, shared): (arena, cell) for arena in side for cell in arena.cells}
-        for side in (before, after)
-    )
-    several = len({arena.title for arena in [*before, *after]}) > 1
-    rows: list[Row] = []
-    chances: list[float | None] = []
-    for signature in dict.fromkeys([*ours, *theirs]):
-        (arena, cell) = ours.get(signature) or theirs[signature]
-        label = f"{arena.title}: {cell.label}" if several else cell.label
-        pair = [side[signature][1] if signature in side else None for side in (ours, theirs)]
-        for metric in METRICS:
-            scores = [each.scores(each.primary, metric) if each else Summary({}) for each in pair]
-            rows.append(Row([label, metric, *scores, *_gap(*scores), None, *_seconds(pair)]))
-            chances.append(_chance(*scores))
-    for row, chance, adjusted in zip(rows, chances, holm(chances)):
-        row.values[6] = _verdict(row.values[2], row.values[3], adjusted)
-        row.kind = "" if chance is not None else "incomplete"
-    return Table(
-        "comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [RULE, *_ignored(before, after, shared)]
-    )
-
-
 COLUMNS = [
     Column("cell", numeric=False),
+    Column("data and protocol", numeric=False),
     Column("metric", numeric=False),
     Column("A", "mean ± sample standard deviation over seeds, percent"),
     Column("B", "mean ± sample standard deviation over seeds, percent"),
     Column("B − A", "percentage points"),
-    Column("95 % interval", "of B − A, where both have the same seeds", numeric=False),
+    Column("95 % interval", "of B − A, over the seeds that both have", numeric=False),
     Column("verdict", RULE, numeric=False),
     Column("time A"),
     Column("time B"),
 ]
 
 
+def compare(a: str | Path, b: str | Path) -> Table:
+    """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric."""
+    before, after = (arenas(records.load_store(store)) for store in (a, b))
+    shared = _keys(before) & _keys(after)
+    ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
+    titles = {cell.key: arena.title for arena in [*before, *after] for cell in arena.cells}
+    gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
+    rows = [_row(gap, titles, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
+    unshared = sorted((_keys(before) | _keys(after)) - shared)
+    ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
+    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [RULE, *ignored])
+
+
 def _keys(side: Iterable[Arena]) -> set[str]:
     return {key for arena in side for cell in arena.cells for key in flatten(cell.config)}
 
 
+def _by_signature(side: Iterable[Arena], shared: set[str]) -> dict[str, Cell]:
+    """The cells by their configuration, as far as both stores know its keys: a later version may have more.
+
+    Cells that only such a key tells apart have no counterpart in the other store, and keep their own.
+    """
+    cells = [cell for arena in side for cell in arena.cells]
+    signatures = [_signature(cell, shared) for cell in cells]
+    counts = Counter(signatures)
+    return {one if counts[one] == 1 else cell.key: cell for one, cell in zip(signatures, cells)}
+
+
 def _signature(cell: Cell, shared: set[str]) -> str:
-    """A cell's configuration as far as both stores know its keys: a later version may have added some."""
-    known = {
-        key: value
-        for key, value in flatten(cell.config).items()
-        if key in shared and key not in SEED_AND_PLACE
-    }
-    return canonical(known)
+    flat = flatten(cell.config)
+    return canonical({key: flat[key] for key in flat if key in shared and key not in SEED_AND_PLACE})
 
 
-def _gap(a: Summary, b: Summary) -> list[Any]:
-    """The difference of the means, and its interval over the seeds that both have."""
-    if not (a and b):
-        return [None, None]
-    interval = differences(b, a).interval
-    return [
-        Difference(b.mean - a.mean),
-        f"{signed(interval[0])} to {signed(interval[1])}" if interval else None,
-    ]
+@dataclass(frozen=True)
+class Gap:
+    """A cell's metric in both stores; ``a`` or ``b`` is empty where the store has no result."""
+
+    cells: tuple[Cell | None, Cell | None]
+    metric: str
+    a: Summary
+    b: Summary
+
+    @property
+    def chance(self) -> float | None:
+        """The p-value of the gap; None where nothing can be said."""
+        same_seeds = set(self.a.values) == set(self.b.values)
+        return paired(differences(self.b, self.a)) if same_seeds else welch(self.a, self.b)
 
 
-def _chance(a: Summary, b: Summary) -> float | None:
-    by_seed = set(a.values) == set(b.values)
-    return paired(differences(b, a)) if by_seed else welch(a, b)
+def _gaps(a: Cell | None, b: Cell | None) -> Iterable[Gap]:
+    known = [cell for cell in (a, b) if cell]
+    for metric in dict.fromkeys([known[0].headline, "NMI"]):
+        found = [cell.scores(cell.primary, metric) if cell else Summary({}) for cell in (a, b)]
+        if metric == known[0].headline or any(found):
+            yield Gap((a, b), metric, *found)
 
 
-def _verdict(a: Summary, b: Summary, chance: float | None) -> str:
-    if not (a and b):
-        return "only in A" if a else "only in B" if b else "no result in either"
-    if a.values == b.values:
+def _row(gap: Gap, titles: dict[str, str], chance: float | None) -> Row:
+    cell = next(cell for cell in gap.cells if cell)
+    times = [Seconds(each.seconds.mean) if each and each.seconds else None for each in gap.cells]
+    between: list[Any] = [None, None]
+    if gap.a and gap.b:
+        interval = differences(gap.b, gap.a).interval
+        shown = f"{signed(interval[0])} to {signed(interval[1])}" if interval else None
+        between = [Difference(gap.b.mean - gap.a.mean), shown]
+    verdict = _verdict(gap, chance)
+    return Row([cell.label, titles[cell.key], gap.metric, gap.a, gap.b, *between, verdict, *times])
+
+
+def _verdict(gap: Gap, chance: float | None) -> str:
+    if not (gap.a and gap.b):
+        return "only in A" if gap.a else "only in B" if gap.b else "no result in either"
+    if gap.a.values == gap.b.values:
         return "same numbers"
     if chance is None:
         return "cannot be said: single run"
     return "changed" if chance < LEVEL else "within the noise"
-
-
-def _seconds(pair: Iterable[Cell | None]) -> list[Any]:
-    return [Seconds(cell.seconds.mean) if cell and cell.seconds else None for cell in pair]
-
-
-def _ignored(before: Iterable[Arena], after: Iterable[Arena], shared: set[str]) -> list[str]:
-    unshared = sorted((_keys(before) | _keys(after)) - shared)
-    return [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []

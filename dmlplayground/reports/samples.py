@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from .. import files, seeds
 
@@ -28,10 +28,10 @@ MAP_CLASSES, MAP_POINTS = 8, 480
 
 
 def save(
-    folder: Path, embeddings: np.ndarray, dataset: Dataset, seed: int, distance: str = "euclidean"
+    folder: Path, embeddings: np.ndarray, dataset: Dataset, distance: str = "euclidean", seed: int = 0
 ) -> None:
     """Collect the samples and write them into the trial's folder."""
-    content = collect(embeddings, dataset, seed, distance)
+    content = collect(embeddings, dataset, distance, seed)
     arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
     header = {name: value for name, value in content.items() if name not in arrays}
     files.write_arrays(folder / FILE, header, arrays)
@@ -46,7 +46,7 @@ def load(folder: Path) -> dict[str, Any] | None:
 
 
 def collect(
-    embeddings: np.ndarray, dataset: Dataset, seed: int, distance: str = "euclidean"
+    embeddings: np.ndarray, dataset: Dataset, distance: str = "euclidean", seed: int = 0
 ) -> dict[str, Any]:
     """The samples of these embeddings (N, E) of the images of ``dataset``.
 
@@ -61,7 +61,6 @@ def collect(
     labels = np.asarray(dataset.labels)
     return {
         "sheet": _sheet(dataset.images, rows),
-        "thumb": THUMB,
         "right": (labels[rows[:, 1:]] == labels[queries][:, None]).astype(np.uint8),
         "names": [[dataset.class_names[label] for label in labels[row]] for row in rows],
         **_map(points, dataset, seed),
@@ -96,7 +95,7 @@ def _neighbours(points: np.ndarray, queries: np.ndarray) -> np.ndarray:
 def _sheet(images: np.ndarray, rows: np.ndarray) -> np.ndarray:
     sheet = Image.new("RGB", (rows.shape[1] * THUMB, rows.shape[0] * THUMB))
     for (row, column), index in np.ndenumerate(rows):
-        picture = Image.fromarray(np.asarray(images[index])).resize((THUMB, THUMB), Image.Resampling.LANCZOS)
+        picture = ImageOps.fit(Image.fromarray(np.asarray(images[index])), (THUMB, THUMB))
         sheet.paste(picture, (column * THUMB, row * THUMB))
     stream = io.BytesIO()
     sheet.save(stream, "JPEG", quality=QUALITY, optimize=True)

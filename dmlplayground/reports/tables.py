@@ -207,6 +207,10 @@ def _tex(content: str) -> str:
     return "".join(_TEX.get(character, character) for character in content)
 
 
+# The mean stands under the column's own name; low and high are the ends of the 95 % interval.
+SUMMARY_PARTS = ("", "spread", "seeds", "low", "high")
+
+
 def comma_separated(table: Table) -> str:
     """Bare numbers in full precision. A measured column becomes five: ``SUMMARY_PARTS``."""
     wide = [any(isinstance(row.values[i], Summary) for row in table.rows) for i in range(len(table.columns))]
@@ -225,15 +229,6 @@ def comma_separated(table: Table) -> str:
             ]
         )
     return stream.getvalue()
-
-
-SUMMARY_PARTS = (
-    "",
-    "spread",
-    "seeds",
-    "low",
-    "high",
-)  # the mean under the column's own name; low, high: 95 % interval
 
 
 def _parts(value: Summary | None) -> list[Any]:
