@@ -97,8 +97,8 @@ def test_failed_missing_and_single_cells_are_shown_as_such(store):
     assert rows["ranked_list"]["seeds"] == "0 (2 failed)" and rows["ranked_list"]["R@1 best"] == ""
     assert rows["discriminative"]["seeds"] == "0 (1 missing)"
     assert rows["angular"]["seeds"] == "1"
-    text = reports.terminal(reports.leaderboard(fixture.grid()))
-    assert "nothing is known of their spread" in text
+    text = reports.terminal(reports.leaderboard(fixture.grid(), reports.planned(store)))
+    assert "nothing is known of their spread" in text and "0 (1 missing)" in text
 
 
 def bold(table, metric="R@1 best"):

@@ -18,7 +18,7 @@ from .leaderboard import arena_table, leaderboard, scores
 from .optimism import optimism
 from .tables import FORMS, Table, slug, terminal
 
-__all__ = ["compare", "leaderboard", "report", "terminal", "write"]
+__all__ = ["compare", "leaderboard", "planned", "report", "terminal", "write"]
 
 EXPERIMENT, FOLDER = "experiment.json", "report"
 
@@ -48,10 +48,19 @@ def write(
     are shown as missing. What is not given is read from ``experiment.json``, where a sweep has left one.
     """
     store = Path(store)
-    plan = files.read_json(store / EXPERIMENT) if (store / EXPERIMENT).exists() else {}
-    expected = plan.get("trials", []) if expected is None else expected
+    plan = _plan(store)
     title = title or plan.get("title") or store.resolve().name
+    expected = planned(store) if expected is None else expected
     return _write(store, store, found, expected, title, about or plan.get("about") or "")
+
+
+def planned(store: str | Path) -> list[dict[str, Any]]:
+    """The trials that a sweep was to run into this store, each with its ``id`` and ``config``."""
+    return _plan(Path(store)).get("trials", [])
+
+
+def _plan(store: Path) -> dict[str, Any]:
+    return files.read_json(store / EXPERIMENT) if (store / EXPERIMENT).exists() else {}
 
 
 def _write(
