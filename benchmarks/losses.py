@@ -1,0 +1,264 @@
+"""What every loss costs alone: forward and backward, time and memory, beside pytorch-metric-learning's of the same name.
+
+    python benchmarks/losses.py [--peer-python PATH] [--methods npairs margin] [--rows 32 128 512 1024] [--rounds 3]
+
+The peer runs in an interpreter of its own, any that has torch and pytorch-metric-learning, and takes turns with us case by
+case: what counts is the ratio within one run. One thread each. Every case is measured in a fresh process; its time is the
+best of many calls over all rounds, its memory what the process grew by from before the loss was made to the peak of its
+calls. Unit embeddings, four rows a class (two for pairs). ``distances`` and ``product`` are what nothing can do without:
+all pairwise distances, and all products of embeddings and proxies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+PROXIES = ("proxy_nca", "proxy_softmax", "proxy_triplet", "discriminative")
+PAIRS = ("npairs", "angular")
+FLOORS = ("distances", "product")
+PEERS = (
+    "triplet_semihard", "lifted_structure", "npairs", "margin", "angular", "proxy_nca", "proxy_softmax", "ranked_list",
+)  # fmt: skip
+MANY = 11_318  # the training classes of SOP
+
+
+# --- measuring, in a process of its own ---------------------------------------------------------------------------
+
+
+def memory(key: str) -> int:
+    """VmRSS (now) or VmHWM (the peak), in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+
+
+def measured(make, seconds: float) -> dict:
+    """``make()`` prepares a step and returns it; the step runs forward and backward and waits for the gradient."""
+    before = memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    step = make()
+    for _ in range(3):
+        step()
+    grown = memory("VmHWM") - before
+    wall, cpu, until = [], [], time.perf_counter() + seconds
+    while time.perf_counter() < until or len(wall) < 3:
+        start, spent = time.perf_counter(), time.process_time()
+        step()
+        wall.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - spent)
+    return {"ms": min(wall) * 1e3, "cpu": min(cpu) * 1e3, "bytes": grown}
+
+
+def batch(case: dict):
+    import numpy as np
+
+    rows, each = case["rows"], case.get("per_class") or (2 if case["method"] in PAIRS else 4)
+    x = np.random.default_rng(0).normal(size=(rows, case["width"])).astype("float32")
+    return x / np.linalg.norm(x, axis=1, keepdims=True), np.arange(rows) // each % case["classes"]
+
+
+def ours(case: dict):
+    import dmlplayground  # noqa: F401  (before mxnet)
+    from mxnet import autograd, gluon, init, nd
+
+    from dmlplayground import methods
+    from dmlplayground.methods import pairs
+
+    class Distances(gluon.HybridBlock):
+        def hybrid_forward(self, F, x, labels):
+            return F.sum(pairs.distances(F, x))
+
+    class Product(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            shape = (case["classes"], case["width"])
+            self.proxies = self.params.get("proxies", shape=shape, init=init.Normal(0.01))
+            self.initialize()
+
+        def hybrid_forward(self, F, x, labels, proxies):
+            return F.FullyConnected(x, proxies, num_hidden=case["classes"], no_bias=True)
+
+    def make():
+        x, labels = batch(case)
+        x, labels = nd.array(x), nd.array(labels, dtype="int32")
+        x.attach_grad()
+        if case["method"] in FLOORS:
+            loss = Distances() if case["method"] == "distances" else Product()
+        else:
+            loss = methods.loss(case["method"], num_classes=case["classes"], embed_dim=case["width"])
+        loss.hybridize(static_alloc=True, static_shape=True)
+
+        def step():
+            with autograd.record():
+                value = loss(x, labels)
+            value.backward()
+            nd.waitall()
+
+        return step
+
+    return make
+
+
+def peers(case: dict):
+    import torch
+    from pytorch_metric_learning import distances, losses, miners
+
+    torch.set_num_threads(1)
+    classes, width = case["classes"], case["width"]
+    raw = {"normalize_embeddings": False}
+    build = {
+        "triplet_semihard": lambda: losses.TripletMarginLoss(margin=1.0, distance=distances.LpDistance(power=2, **raw)),
+        "lifted_structure": lambda: losses.GeneralizedLiftedStructureLoss(distance=distances.LpDistance(**raw)),
+        "npairs": lambda: losses.NPairsLoss(),
+        "margin": lambda: losses.MarginLoss(margin=0.2, beta=1.2, learn_beta=True, num_classes=classes),
+        "angular": lambda: losses.AngularLoss(alpha=45),
+        "proxy_nca": lambda: losses.ProxyNCALoss(classes, width, softmax_scale=9),
+        "proxy_softmax": lambda: losses.NormalizedSoftmaxLoss(classes, width, temperature=0.05),
+        "ranked_list": lambda: losses.RankedListLoss(margin=0.4, Tn=10, alpha=1.2),
+    }
+    mine = {
+        "triplet_semihard": lambda: miners.TripletMarginMiner(
+            margin=1.0, type_of_triplets="semihard", distance=distances.LpDistance(power=2, **raw)
+        ),
+        "margin": lambda: miners.DistanceWeightedMiner(cutoff=0.5, nonzero_loss_cutoff=1.4),
+    }
+
+    def make():
+        x, labels = (torch.from_numpy(array) for array in batch(case))
+        x.requires_grad_()
+        loss = build[case["method"]]()
+        miner = mine.get(case["method"], lambda: None)()
+
+        def step():
+            x.grad = None
+            loss.zero_grad()
+            loss(x, labels, miner(x, labels) if miner else None).backward()
+
+        return step
+
+    return make
+
+
+# --- the run ------------------------------------------------------------------------------------------------------
+
+
+def run(python: str, who: str, case: dict, seconds: float):
+    """One case in a fresh process; nothing, and the reason on the error stream, if it fails."""
+    command = [python, __file__, "--measure", json.dumps({"who": who, "case": case, "seconds": seconds})]
+    root = str(Path(__file__).parents[1])
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=root, env={**os.environ, **THREADS, "PYTHONPATH": root}
+    )
+    if done.returncode:
+        sys.stderr.write(f"{who} {case}: {done.stderr.strip().splitlines()[-1:]}\n")
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compared(case: dict, options) -> dict:
+    """The case with the best of all rounds of either side, in turns."""
+    sides = {"ours": sys.executable}
+    if options.peer_python and case["method"] in PEERS:
+        sides["peers"] = options.peer_python
+    rounds = [{who: run(python, who, case, options.seconds) for who, python in sides.items()} for _ in range(options.rounds)]
+    row = dict(case)
+    for who in sides:
+        figures = [each[who] for each in rounds if each[who]]
+        if figures:
+            row[who] = {key: min(figure[key] for figure in figures) for key in ("ms", "cpu", "bytes")}
+    return row
+
+
+def cases(options) -> list[dict]:
+    from dmlplayground import methods
+
+    chosen = [*FLOORS, *(options.methods or methods.names())]
+    table = []
+    for method in chosen:
+        many = (MANY,) if method in (*PROXIES[:3], "product") else ()
+        for width in options.widths:
+            for rows in options.rows:
+                for classes in (100 if method not in PAIRS else max(100, rows // 2), *many):
+                    if method == "discriminative" and width != options.widths[0]:
+                        continue
+                    table.append({"method": method, "rows": rows, "width": width, "classes": classes})
+    for case in table:
+        if case["method"] == "discriminative":
+            case["width"] = case["classes"]
+    clusterings = [(24, 5), (64, 2)] if "structured_clustering" in chosen else []
+    for classes, each in clusterings:
+        shape = {"rows": classes * each, "width": 64, "classes": classes, "per_class": each}
+        table.append({"method": "structured_clustering", **shape})
+    return table
+
+
+def line(row: dict) -> str:
+    squares = 4 * row["rows"] ** 2
+    text = f"{row['method']:22}{row['rows']:6}{row['width']:6}{row['classes']:7}"
+    for who in ("ours", "peers"):
+        figure = row.get(who)
+        memory = f"{figure['bytes'] / 2**20:8.1f}{figure['bytes'] / squares:7.1f}" if figure else ""
+        text += f"{figure['ms']:10.2f}{figure['cpu']:9.2f}{memory}" if figure else " " * 34
+    return text + (f"{row['ours']['cpu'] / row['peers']['cpu']:7.2f}" if "peers" in row and "ours" in row else "")
+
+
+def aims(rows: list[dict]) -> list[str]:
+    """How the figures stand to what is asked of them, as far as they were measured; times are CPU times."""
+    at = {(r["method"], r["rows"], r["width"], r["classes"]): r for r in rows if "ours" in r}
+
+    def times(above, below):
+        return at[above]["ours"]["cpu"] / at[below]["ours"]["cpu"]
+
+    lines = []
+    for size in (128, 512):
+        both = [r for r in at.values() if "peers" in r and (r["rows"], r["width"]) == (size, 512) and r["classes"] != MANY]
+        ratios = {r["method"]: r["ours"]["cpu"] / r["peers"]["cpu"] for r in both}
+        if len(both) == len(PEERS):
+            total = sum(r["ours"]["cpu"] for r in both) / sum(r["peers"]["cpu"] for r in both)
+            worst = max(ratios, key=ratios.get)
+            lines.append(f"eight losses, B {size}, E 512: {total:.2f} of the peer (aim 1), {worst} {ratios[worst]:.2f} (1.5)")
+    for key in at:
+        method, size, width, classes = key
+        if method in ("triplet_semihard", "lifted_structure") and size == 1024:
+            matrices = at[key]["ours"]["bytes"] / (4 * size**2)
+            ratio = times(key, ("distances", size, width, classes))
+            lines.append(f"{method}, B {size}, E {width}: {ratio:.1f} x the distances (aim 5), {matrices:.1f} matrices (6)")
+        if method in PROXIES and classes == MANY:
+            ratio = times(key, ("product", size, width, classes))
+            lines.append(f"{method}, C {MANY}, B {size}, E {width}: {ratio:.2f} x the product (aim 2)")
+        if method == "structured_clustering" and (size, classes) in ((120, 24), (128, 64)):
+            lines.append(f"{method}, {classes} classes: {at[key]['ours']['ms']:.1f} ms (aim {25 if classes == 24 else 60})")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peer-python", help="an interpreter with torch and pytorch-metric-learning")
+    parser.add_argument("--methods", nargs="*", help="these alone (and the floors)")
+    parser.add_argument("--rows", nargs="*", type=int, default=[32, 128, 512, 1024])
+    parser.add_argument("--widths", nargs="*", type=int, default=[64, 512])
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of calls a case and round")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        task = json.loads(options.measure)
+        make = {"ours": ours, "peers": peers}[task["who"]](task["case"])
+        print(json.dumps(measured(make, task["seconds"])))
+        return
+    print(f"{'':41}{'ours: ms   cpu ms      MB  BxBs':>34}{'peer: ms   cpu ms      MB  BxBs':>34}  ratio")
+    rows = []
+    for case in cases(options):
+        rows.append(compared(case, options))
+        print(line(rows[-1]), flush=True)
+    print("\n".join(["", *aims(rows)]))
+
+
+if __name__ == "__main__":
+    main()
