@@ -1,8 +1,8 @@
 """A trained embedding network as files that plain MXNet reads, and that we read back.
 
-    NAME.json                              what it is: the trial, the images it wants, its files
-    NAME-symbol.json, NAME-0000.params     the network, from uint8 images (B, H, W, 3) to embeddings (B, E); with an
-                                           ensemble NAME-0-symbol.json, NAME-0-0000.params, NAME-1-symbol.json and so on
+    NAME.json                            what it is: its trial and its files
+    NAME-symbol.json, NAME-0000.params   the network, from uint8 images (B, H, W, 3) to embeddings (B, E);
+                                         of an ensemble NAME-0-symbol.json, NAME-0-0000.params and so on
 
 Preprocessing is part of the network, so nothing has to be known to use it:
 
@@ -39,7 +39,10 @@ def write(learners: Sequence[Any], target: Path) -> list[Path]:
             f"{'aux' if name in statistics else 'arg'}:{name}": parameter.list_data()[0].as_in_context(cpu())
             for name, parameter in parameters.items()
         }
-        symbol, params = stem.with_name(f"{stem.name}-symbol.json"), stem.with_name(f"{stem.name}-0000.params")
+        symbol, params = (
+            stem.with_name(f"{stem.name}-symbol.json"),
+            stem.with_name(f"{stem.name}-0000.params"),
+        )
         with files.replacing(symbol) as file:
             file.write(graph.tojson())
         with files.replacing(params, "wb") as file:
@@ -50,7 +53,12 @@ def write(learners: Sequence[Any], target: Path) -> list[Path]:
     trial = learners[0].trial
     files.write_json(
         description,
-        {"format": FORMAT, "config": trial.mapping(), "members": members, "distance": trial.evaluation.distance},
+        {
+            "format": FORMAT,
+            "config": trial.mapping(),
+            "members": members,
+            "distance": trial.evaluation.distance,
+        },
     )
     return [description, *written]
 
@@ -65,7 +73,9 @@ class Exported:
         try:
             self.network = gluon.SymbolBlock.imports(symbol, ["data"], params, ctx=cpu())
         except (MXNetError, OSError, ValueError, AssertionError) as problem:
-            raise UserError(f"{symbol} and {params} are no exported network: {str(problem).splitlines()[0]}") from None
+            raise UserError(
+                f"{symbol} and {params} are no exported network: {str(problem).splitlines()[0]}"
+            ) from None
         self.network.hybridize(static_alloc=True, static_shape=True)
         self.extractor: Any = self.network
         self.trial = trial

@@ -46,7 +46,9 @@ class Gallery:
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise UserError(f"{path} and its .json are no gallery that embed wrote: {problem}.") from None
         if embeddings.shape[:1] != (len(gallery.files),):
-            raise UserError(f"{path} has {len(embeddings)} rows, and its manifest names {len(gallery.files)} files.")
+            raise UserError(
+                f"{path} has {len(embeddings)} rows, and its manifest names {len(gallery.files)} files."
+            )
         return gallery
 
 
@@ -57,7 +59,9 @@ class Model:
         from .backbones.engines import Engine
         from .training import scoring
 
-        self.members: Sequence[Any] = export.read(target) if target.suffix == ".json" else scoring.learners(target, which)
+        self.members: Sequence[Any] = (
+            export.read(target) if target.suffix == ".json" else scoring.learners(target, which)
+        )
         for member in self.members:
             member.extractor = Engine(member.network, engine)
         self.trial = self.members[0].trial
@@ -68,9 +72,15 @@ class Model:
 
         transform = transforms.create(**self.trial.transform)
         names = tuple(str(path) for path in paths)
-        catalogue = Catalogue("files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False)
-        dataset = Dataset("files", "test", Live(catalogue, self._stored(transform)), catalogue.labels, catalogue.class_names)
-        return Gallery(models.embed(self.members, dataset, transform), tuple(paths), self.trial.evaluation.distance)
+        catalogue = Catalogue(
+            "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False
+        )
+        dataset = Dataset(
+            "files", "test", Live(catalogue, self._stored(transform)), catalogue.labels, catalogue.class_names
+        )
+        return Gallery(
+            models.embed(self.members, dataset, transform), tuple(paths), self.trial.evaluation.distance
+        )
 
     def _stored(self, transform: transforms.Transform) -> Stored:
         """Pictures come in all sizes; where the trial's data had one of its own, they get that."""
@@ -93,9 +103,13 @@ def images_in(folder: Path) -> list[Path]:
 
 
 def nearest(query: np.ndarray, gallery: Gallery, count: int) -> list[tuple[Path, float]]:
-    """The ``count`` images nearest to a query (E,), with their distances; equal ones in the gallery's order."""
+    """The ``count`` images nearest to a query (E,), with their distances; equal ones in the gallery's
+    order."""
     if query.shape != gallery.embeddings.shape[1:]:
-        raise UserError(f"the query has {query.shape[0]} numbers and the gallery {gallery.embeddings.shape[1]}; same model?")
+        raise UserError(
+            f"the query has {query.shape[0]} numbers and the gallery {gallery.embeddings.shape[1]}: "
+            "they are of different models."
+        )
     distances = _distances(query, np.asarray(gallery.embeddings), gallery.distance)
     order = np.argsort(distances, kind="stable")[:count]
     return [(gallery.files[row], float(distances[row])) for row in order]

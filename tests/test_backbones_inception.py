@@ -20,7 +20,10 @@ def parameters():
 def checkpoint(parameters, tmp_path_factory):
     """A checkpoint and a graph as MXNet's model zoo has them, with random parameters."""
     folder = tmp_path_factory.mktemp("inception")
-    nd.save(str(folder / "Inception-BN-0126.params"), {name: nd.array(array) for name, array in parameters.items()})
+    nd.save(
+        str(folder / "Inception-BN-0126.params"),
+        {name: nd.array(array) for name, array in parameters.items()},
+    )
     published.graph().save(str(folder / "Inception-BN-symbol.json"))
     return folder
 
@@ -36,7 +39,9 @@ def test_features_are_those_of_the_published_graph_in_both_modes(checkpoint):
 def test_a_graph_with_other_poolings_is_told_apart(checkpoint):
     with pytest.raises(UserError, match=r"in evaluation the features differ"):
         conversion.verify(
-            "inception_bn_caffe", str(checkpoint / "Inception-BN-0126.params"), checkpoint / "Inception-BN-symbol.json"
+            "inception_bn_caffe",
+            str(checkpoint / "Inception-BN-0126.params"),
+            checkpoint / "Inception-BN-symbol.json",
         )
 
 
@@ -54,8 +59,14 @@ def test_gluon_itself_loads_the_checkpoint(checkpoint, parameters):
     ("change", "message"),
     [
         (lambda p: p.pop("arg:conv_4c_proj_bias"), "Missing: conv_4c_proj_bias. Not part of it: nothing"),
-        (lambda p: p.update({"arg:conv_6a_weight": p["arg:conv_1_weight"]}), "Missing: nothing. Not part of it: conv_6a_weight"),
-        (lambda p: p.update({"arg:bn_1_gamma": np.ones(65, np.float32)}), r"bn_1_gamma has the shape \(65,\)"),
+        (
+            lambda p: p.update({"arg:conv_6a_weight": p["arg:conv_1_weight"]}),
+            "Missing: nothing. Not part of it: conv_6a_weight",
+        ),
+        (
+            lambda p: p.update({"arg:bn_1_gamma": np.ones(65, np.float32)}),
+            r"bn_1_gamma has the shape \(65,\)",
+        ),
         (lambda p: p["aux:bn_1_moving_var"].fill(np.nan), "bn_1_moving_var holds values that are not finite"),
     ],
 )
@@ -81,7 +92,7 @@ def test_maps_shrink_as_published():
     expected = {"inception_bn": [112, 55, 27, 14, 7], "inception_bn_caffe": [112, 56, 28, 14, 7]}
     for name, sizes in expected.items():
         x, seen = mx.sym.Variable("data"), []
-        for layer in list(backbones.create(name)._children.values())[:-2]:
+        for layer in list(backbones.build(backbones.get(name))._children.values())[:-2]:
             x = layer(x)
             side = x.infer_shape(data=(1, 3, 224, 224))[1][0][2]
             seen += [side] if side not in seen else []

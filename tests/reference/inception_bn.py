@@ -1,4 +1,5 @@
-"""Inception-BN as one symbolic graph, written from the published table, with the names of MXNet's checkpoint."""
+"""Inception-BN as one symbolic graph, written from the published table, with the names of MXNet's
+checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ TABLE = """
 
 
 def _unit(data, name, channels, kernel, stride=(1, 1), pad=(0, 0)):
-    data = mx.sym.Convolution(data, num_filter=channels, kernel=kernel, stride=stride, pad=pad, name=f"conv_{name}")
+    data = mx.sym.Convolution(
+        data, num_filter=channels, kernel=kernel, stride=stride, pad=pad, name=f"conv_{name}"
+    )
     data = mx.sym.BatchNorm(data, eps=1e-5 + 1e-10, momentum=0.9, fix_gamma=False, name=f"bn_{name}")
     return mx.sym.Activation(data, act_type="relu", name=f"relu_{name}")
 
@@ -37,7 +40,11 @@ def graph(classes: int = 10):
     for line in TABLE.strip().splitlines():
         words = line.split()
         name, half = words[0], words[1] == "half"
-        triple, double, last = words.index("3x3"), words.index("double"), words.index("max" if "max" in words else "avg")
+        triple, double, last = (
+            words.index("3x3"),
+            words.index("double"),
+            words.index("max" if "max" in words else "avg"),
+        )
         stride = (2, 2) if half else (1, 1)
         a = _unit(x, f"{name}_3x3_reduce", int(words[triple + 1]), (1, 1))
         a = _unit(a, f"{name}_3x3", int(words[triple + 2]), (3, 3), stride, (1, 1))

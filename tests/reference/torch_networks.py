@@ -1,4 +1,5 @@
-"""The networks as PyTorch users know them, written from their papers and released layouts: names, strides, poolings.
+"""The networks as PyTorch users know them, written from their papers and released layouts: names, strides,
+poolings.
 
 Independent of this package and of MXNet, and run by itself in the interpreter that has PyTorch.
 """
@@ -11,7 +12,8 @@ from torch.nn import functional as F
 
 
 def randomise(network: nn.Module, seed: int) -> nn.Module:
-    """Weights that keep activations in range, and batch-norm parameters and statistics that all differ from their defaults."""
+    """Weights that keep activations in range, and batch-norm parameters and statistics that all differ from
+    their defaults."""
     generator = torch.Generator().manual_seed(seed)
     for layer in network.modules():
         if isinstance(layer, (nn.Conv2d, nn.Linear)):
@@ -27,7 +29,7 @@ def randomise(network: nn.Module, seed: int) -> nn.Module:
     return network.eval()
 
 
-# --- BN-Inception, in Caffe's arrangement -------------------------------------------------------------------------
+# --- BN-Inception, in Caffe's arrangement -------------------------------------------------------------------
 
 MIXED = {  # 1x1; 3x3 reduce, 3x3; double reduce, double; pooling, projection. Without 1x1: stride 2
     "3a": (64, 64, 64, 64, 96, "avg", 32),
@@ -89,11 +91,17 @@ class BNInception(nn.Module):
             return torch.cat([triple, double, F.max_pool2d(x, 3, 2, ceil_mode=True)], 1)
         pooled = F.avg_pool2d(x, 3, 1, 1) if kind == "avg" else F.max_pool2d(x, 3, 1, 1)
         return torch.cat(
-            [self._apply_unit(place + "1x1", x), triple, double, self._apply_unit(place + "pool_proj", pooled)], 1
+            [
+                self._apply_unit(place + "1x1", x),
+                triple,
+                double,
+                self._apply_unit(place + "pool_proj", pooled),
+            ],
+            1,
         )
 
 
-# --- residual networks, in torchvision's arrangement --------------------------------------------------------------
+# --- residual networks, in torchvision's arrangement --------------------------------------------------------
 
 
 class Residual(nn.Module):
@@ -146,7 +154,7 @@ class ResNet(nn.Module):
         return x.mean((2, 3))
 
 
-# --- EfficientNet-Lite0 -------------------------------------------------------------------------------------------
+# --- EfficientNet-Lite0 -------------------------------------------------------------------------------------
 
 
 def _same(x, conv):

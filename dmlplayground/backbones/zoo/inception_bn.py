@@ -1,12 +1,13 @@
 """Inception with batch-norm, the study's backbone, in the two arrangements that trained weights exist for.
 
-MXNet's model zoo and Caffe trained the same layers with different pooling at the borders (55, 27, 14, 7 pixels a side
-against 56, 28, 14, 7) and different preprocessing. Both are here; their parameters have the same names and shapes.
+MXNet's model zoo and Caffe trained the same layers with different pooling at the borders (55, 27, 14, 7
+pixels a side against 56, 28, 14, 7) and different preprocessing. Both are here; their parameters have the
+same names and shapes.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from mxnet import gluon
 from mxnet.gluon import nn
@@ -147,8 +148,8 @@ def inception_bn(ceil_mode: bool):
     ),
 )
 def build():
-    """The study's default backbone (Ioffe and Szegedy 2015). Parameters have the names of Inception-BN-0126.params, which
-    loads as it is."""
+    """The study's default backbone (Ioffe and Szegedy 2015). Parameters have the names of
+    Inception-BN-0126.params, which loads as it is."""
     return inception_bn(ceil_mode=False)
 
 
@@ -159,6 +160,6 @@ def build():
     preprocessing=Preprocessing(size=224, mean=(104.0, 117.0, 128.0), channels="bgr"),
 )
 def build_caffe():
-    """The same layers with poolings that round up and images in BGR: the arrangement of the weights that PyTorch users
-    know as BN-Inception. Give their file as pretrained."""
+    """The same layers with poolings that round up and images in BGR: the arrangement of the weights that
+    PyTorch users know as BN-Inception. Give their file as pretrained."""
     return inception_bn(ceil_mode=True)

@@ -6,7 +6,6 @@ from .. import Preprocessing, register
 from ..trunks import IMAGENET, Zoo, trunk
 
 STUDY = Preprocessing(size=224, mean=(123.68, 116.779, 103.939), std=(58.393, 57.12, 57.375))
-ELSEWHERE = Preprocessing(size=224, **IMAGENET)
 
 
 @register(
@@ -37,12 +36,12 @@ def resnet18_v2():
     "resnet50_v1b",
     title="ResNet-50 v1b",
     features=2048,
-    preprocessing=ELSEWHERE,
+    preprocessing=IMAGENET,
     imagenet=Zoo("gluoncv", "resnet50_v1b"),
 )
 def resnet50_v1b():
-    """The arrangement of torchvision and timm (stride in the 3 x 3 convolution), from gluoncv: weights of those frameworks
-    load as they are."""
+    """The arrangement of torchvision and timm (stride in the 3 x 3 convolution), from gluoncv: weights of
+    those frameworks load as they are."""
     return trunk("gluoncv", "resnet50_v1b")
 
 
@@ -50,7 +49,7 @@ def resnet50_v1b():
     "resnet18_v1b",
     title="ResNet-18 v1b",
     features=512,
-    preprocessing=ELSEWHERE,
+    preprocessing=IMAGENET,
     imagenet=Zoo("gluoncv", "resnet18_v1b"),
 )
 def resnet18_v1b():
