@@ -1,6 +1,6 @@
 """What the evaluation costs, against the bare product of all pairs and against its peers, in one run.
 
-python benchmarks/evaluation.py [--cases cub sop clusters] [--rounds 3] [--peer-python PYTHON]
+    python benchmarks/evaluation.py [--cases cub cars sop] [--rounds 3] [--peer-python PYTHON]
 
 Every figure is the best of ``--rounds``, taken in turns, in wall and in processor seconds; the ratios are
 what to read, since seconds belong to the machine and to whoever shares it. The baselines:
@@ -51,8 +51,9 @@ calculator = AccuracyCalculator(include=sys.argv[2].split(","), k="max_bin_count
 calculator.get_accuracy(points[:2000], labels[:2000])
 wall, processor = time.perf_counter(), time.process_time()
 scores = calculator.get_accuracy(points, labels)
-print(time.perf_counter() - wall, time.process_time() - processor,
-      resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, {k: round(float(v), 4) for k, v in scores.items()})
+wall, processor = time.perf_counter() - wall, time.process_time() - processor
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(wall, processor, peak, {name: round(float(value), 4) for name, value in scores.items()})
 """
 
 

@@ -137,7 +137,7 @@ def test_kernels_of_kmeans_agree():
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
 @pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
 def test_the_bound_on_rounding_holds(kind, distance, scale):
-    """A float32 value of a product is never off by more than its slack, which is small where points differ."""
+    """A float32 value of a product is off by no more than its slack, which is small where points differ."""
     random = np.random.default_rng(3)
     points = Points(cloud(random, 80, 48, kind) * scale + scale, distance)
     frame = Frame(points)

@@ -22,8 +22,7 @@ def _compile(function):
 
 @_compile
 def _distance(x, x_length, y, y_length, cosine, lanes):
-    """The exact distance: eight interleaved sums, added in a fixed order, are vectorised and the same
-    everywhere."""
+    """The exact distance: eight interleaved sums, added in a fixed order, are the same everywhere."""
     lanes[:] = 0.0
     whole = len(x) - len(x) % 8
     if cosine:
@@ -46,8 +45,7 @@ def _distance(x, x_length, y, y_length, cosine, lanes):
 
 @_compile
 def distances(x, x_length, y, y_length, columns, cosine):
-    """Exact distances of every row of x to its own rows of y; a column of -1 is nobody, infinitely far
-    away."""
+    """Exact distances of every row of x to its own rows of y; a column of -1 is infinitely far."""
     out = np.full(columns.shape, np.inf)
     lanes = np.empty(8)
     for i in range(columns.shape[0]):
@@ -154,8 +152,7 @@ def gains(tile, value):
 
 @_compile
 def nearest(tile, ids, label, value):
-    """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first that has
-    it."""
+    """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first such."""
     for i in range(tile.shape[0]):
         for start in range(0, tile.shape[1], CHUNK):
             chunk = tile[i, start : start + CHUNK]

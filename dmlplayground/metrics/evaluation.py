@@ -1,5 +1,4 @@
-"""The whole evaluation of one set of embeddings: retrieval and clustering, as the field's tables report
-them."""
+"""The whole evaluation of one set of embeddings: retrieval and clustering, as papers report them."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from .. import seeds
 from ..errors import UserError
 from .kernels import kernels
 from .memory import Memory, as_bytes
+from .operands import Operands
 from .points import Frame, Points
 from .product import Product
 
@@ -45,11 +46,11 @@ def kmeans(
     max_iterations: int = 300,
     memory: Memory = "512MB",
 ) -> KMeans:
-    """Cluster into ``k`` (fewer, where there are fewer distinct points), the best of ``starts`` runs by
-    inertia.
+    """Cluster into ``k`` (fewer, where there are fewer distinct points): the best of ``starts`` runs.
 
     By default ten starts to 1,000 clusters and one above, where runs hardly differ. Points are clustered as
-    their distance sees them: rows at unit length for "cosine", bits for "hamming".
+    their distance sees them: rows at unit length for "cosine", bits for "hamming". ``memory`` decides whether
+    the points are kept in float32; tiles and centres come to some 50 MB and 8 bytes a number of the centres.
     """
     starts = (10 if k <= 1000 else 1) if starts is None else starts
     if not 1 <= k <= len(points) or starts < 1 or max_iterations < 1:
@@ -63,37 +64,22 @@ def kmeans(
 
 
 class _Data:
-    """The points in float32, in one piece if that takes no more than half of the memory, else made when
-    needed."""
+    """The points as operands of products, and what all steps need to know of them."""
 
     def __init__(self, points: Points, memory: int):
-        self._points, self.frame = points, Frame(points)
-        self.product = Product(TILE)
-        self._kept = None
-        if 4 * len(points) * points.dim <= memory // 2:
-            self._kept, self._view = self.product.empty((len(points), points.dim))
-            for part in self.slices(1):
-                self._view[part] = self.frame.rows(points, part)
-        self.squares = np.concatenate([np.einsum("ij,ij->i", x, x, dtype=np.float64) for x in self.parts()])
+        self.frame, self.product = Frame(points), Product(TILE)
+        self._operands = Operands(self.product, self.frame, points, memory)
+        self.rows, self.operand = self._operands.rows, self._operands.operand
+        self.size = len(points)
+        self.squares = np.concatenate([2 * _halved_squares(self.rows(part)) for part in points.slices()])
 
     def __len__(self) -> int:
-        return len(self._points)
-
-    def rows(self, which: np.ndarray | slice) -> np.ndarray:
-        return self.frame.rows(self._points, which) if self._kept is None else self._view[which]
+        return self.size
 
     def slices(self, width: int) -> list[slice]:
         """All points in slices whose tiles against ``width`` others fit the product."""
-        step = max(1, TILE // max(width, self._points.dim))
-        return [slice(start, min(start + step, len(self))) for start in range(0, len(self), step)]
-
-    def parts(self):
-        return (self.rows(part) for part in self.slices(1))
-
-    def operand(self, part: np.ndarray | slice):
-        if self._kept is not None and isinstance(part, slice):
-            return self._kept[part]
-        return self.product.array(self.rows(part))
+        step = max(1, TILE // max(width, self.frame.dim))
+        return [slice(start, min(start + step, self.size)) for start in range(0, self.size, step)]
 
 
 def _run(data: _Data, k: int, random: np.random.Generator, max_iterations: int) -> tuple:
@@ -136,8 +122,7 @@ def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray
 
 
 def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Of the best candidates of a round, those that are not nearer to a better one than to the centres so
-    far."""
+    """Of the best candidates of a round, those that no better one is nearer to than the centres so far."""
     order = np.argsort(-gains, kind="stable")
     points = points[order]
     rows = data.rows(points)
@@ -150,11 +135,10 @@ def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray
 
 
 def _squared_distances(data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Each point's squared distance from its centre, float64; computed anew where rounding could hide a
-    zero."""
+    """Each point's squared distance from its centre, computed anew where rounding could hide a zero."""
     squares = 2.0 * value + data.squares
     close = np.flatnonzero(squares < 1e-4 * data.squares)
-    for part in _chunks(close, data.frame.dim):
+    for part in _chunks(close, 4 * data.frame.dim):
         difference = data.rows(part).astype(np.float64) - centres[label[part]]
         squares[part] = np.einsum("ij,ij->i", difference, difference)
     return squares
@@ -217,23 +201,26 @@ def _fill_empty(data: _Data, label: np.ndarray, value: np.ndarray, k: int) -> np
 
 
 def _move(data: _Data, label: np.ndarray, centres: np.ndarray, changed: np.ndarray) -> np.ndarray:
-    """Set the centres of the ``changed`` clusters to the means of their points; returns those that really
-    moved."""
+    """Set the centres of the ``changed`` clusters to the means of their points; returns those that moved."""
+    moved = [_move_some(data, label, centres, some) for some in _chunks(changed, 4 * data.frame.dim)]
+    return np.concatenate(moved)
+
+
+def _move_some(data: _Data, label: np.ndarray, centres: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    sizes = np.bincount(label, minlength=len(centres))
+    clusters = clusters[sizes[clusters] > 0]
     place = np.full(len(centres), -1)
-    place[changed] = np.arange(len(changed))
+    place[clusters] = np.arange(len(clusters))
     members = np.flatnonzero(place[label] >= 0)
     members = members[np.argsort(label[members], kind="stable")]
-    sums = np.zeros((len(changed), data.frame.dim))
+    sums = np.zeros((len(clusters), data.frame.dim))
     for part in _chunks(members, 4 * data.frame.dim):
-        clusters, starts = np.unique(label[part], return_index=True)
-        sums[place[clusters]] += np.add.reduceat(data.rows(part).astype(np.float64), starts, axis=0)
-    sizes = np.bincount(label, minlength=len(centres))[changed]
-    filled = sizes > 0
-    means = (sums[filled] / sizes[filled, None]).astype(np.float32)
-    changed = changed[filled]
-    moved = np.any(means != centres[changed], axis=1)
-    centres[changed[moved]] = means[moved]
-    return changed[moved]
+        present, starts = np.unique(label[part], return_index=True)
+        sums[place[present]] += np.add.reduceat(data.rows(part).astype(np.float64), starts, axis=0)
+    means = (sums / sizes[clusters, None]).astype(np.float32)
+    moved = np.any(means != centres[clusters], axis=1)
+    centres[clusters[moved]] = means[moved]
+    return clusters[moved]
 
 
 def _assign(

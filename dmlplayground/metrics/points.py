@@ -91,7 +91,11 @@ def _as_floats(values: np.ndarray) -> np.ndarray:
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(values) if values.dtype == np.uint8 else np.packbits(values > 0, axis=1)
+    if values.dtype == np.uint8:
+        return np.ascontiguousarray(values)
+    step = max(1, SLICE // values.shape[1])
+    parts = (values[start : start + step] > 0 for start in range(0, len(values), step))
+    return np.concatenate([np.packbits(part, axis=1) for part in parts])
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,8 @@ class Frame:
         self.exact = self.distance == "hamming"
         self.centre, self.factor = np.zeros(self.dim), 1.0
         self.reach = max(_longest(points, self.centre) for points in sets)
+        if not np.isfinite(self.reach):
+            raise UserError("embeddings are too large: their squares overflow.")
         self.plain = self._can_stay(sets)
         if not (self.exact or self.plain):
             self.centre = _mean(first)
@@ -171,8 +177,7 @@ class Frame:
 
 
 def hamming_distances(one: Points, other: Points, queries: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Differing bits of each of the ``queries`` and its own ``columns``; infinite where the column is -1
-    (nobody)."""
+    """Differing bits of each of the ``queries`` and its own ``columns``, of which -1 is infinitely far."""
     out = np.full(columns.shape, np.inf)
     row, place = np.nonzero(columns >= 0)
     for part in one.slices(len(row)):

@@ -21,7 +21,7 @@ class Product:
         self._buffer, self._view = self.empty((capacity,))
 
     def empty(self, shape: tuple[int, ...]):
-        """An operand to be filled through the NumPy view that comes with it; keep both, they share their memory."""
+        """An operand and the NumPy view to fill it by; the memory they share lives as long as the operand."""
         array = self._mx.nd.empty(shape, ctx=self._mx.cpu())
         array.wait_to_read()
         pointer = ctypes.c_void_p()

@@ -9,14 +9,15 @@ below the depth that matters is forgotten at once. Equal distances rank by index
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import UserError
 from .kernels import kernels
 from .memory import Memory, as_bytes
-from .points import Block, Frame, Points, hamming_distances
+from .operands import Operands
+from .points import Frame, Points, hamming_distances
 from .product import Product
 from .retrieval import Ranks
 
@@ -37,12 +38,13 @@ def positive_ranks(
     pool = queries if gallery is None else gallery
     if (queries.distance, queries.dim) != (pool.distance, pool.dim):
         raise UserError(f"queries have {queries.dim} dimensions, the gallery has {pool.dim}.")
+    allowed = as_bytes(memory)
+    plan = _Plan.within(allowed, pool)
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
-    plan = _Plan.within(as_bytes(memory), len(pool), pool.dim)
     frame = Frame(pool) if gallery is None else Frame(pool, queries)
-    references = _References(frame, pool, plan)
+    search = _Search(queries, positives, _References(frame, pool, plan, allowed))
     for rows in positives.blocks(plan):
-        yield rows, _ranks(queries, pool, rows, positives, references, depth)
+        yield rows, search.ranks(rows, depth)
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,16 @@ class _Plan:
     queries: int
     references: int
     positives: int  # queries x positives handled at once
-    keep: bool  # whether all references stay in memory as operands
 
     @classmethod
-    def within(cls, memory: int, references: int, dim: int) -> _Plan:
-        keep = 4 * references * dim <= memory // 2
+    def within(cls, memory: int, gallery: Points) -> _Plan:
+        dim, kept = gallery.dim, Operands.fit(gallery, memory)
         row = 24 * dim + 64  # a row as stored, in float32, as an operand, and a share of float64
         columns = min(4096, memory // 8 // row)
-        rows = min(1024 if keep else 4096, memory // 8 // row, memory // 8 // (4 * max(columns, 1)))
+        rows = min(1024 if kept else 4096, memory // 8 // row, memory // 8 // (4 * max(columns, 1)))
         if min(rows, columns) < 8:
             raise UserError(f"memory of {memory} bytes is too little for rows of {dim} numbers.")
-        return cls(rows, columns, memory // 8 // 80, keep)
+        return cls(rows, columns, memory // 8 // 80)
 
 
 class _Positives:
@@ -97,83 +98,73 @@ class _Positives:
 
 
 class _References:
-    """The gallery as operands of products, block by block; kept, or made anew on each visit to save
-    memory."""
+    """The gallery, block by block, as one side of the products."""
 
-    def __init__(self, frame: Frame, gallery: Points, plan: _Plan):
-        self.frame, self.gallery, self._keep = frame, gallery, plan.keep
+    def __init__(self, frame: Frame, gallery: Points, plan: _Plan, memory: int):
+        self.frame, self.gallery = frame, gallery
         self.product = Product(plan.queries * min(plan.references, len(gallery)))
+        self._operands = Operands(self.product, frame, gallery, memory)
         starts = range(0, len(gallery), plan.references)
         self._parts = [slice(start, min(start + plan.references, len(gallery))) for start in starts]
-        self._blocks = [self._prepare(part) for part in self._parts]
+        self._blocks = [self._block(part) for part in self._parts]
 
     def __iter__(self):
-        for part, (block, bias, weight) in zip(self._parts, self._blocks):
-            if weight is None:
-                weight = self.product.array(self.frame.rows(self.gallery, part))
-            yield part, block, bias, weight
+        for part, (block, bias) in zip(self._parts, self._blocks):
+            yield part, block, bias, self._operands.operand(part)
 
-    def _prepare(self, part: slice):
+    def _block(self, part: slice):
         block = self.frame.block(self.gallery, part)
-        weight = self.product.array(block.rows) if self._keep else None
-        slim = Block(_NOTHING, block.norms, block.bias, block.shift)
-        return slim, self.product.array(block.bias), weight
+        without_rows = replace(block, rows=_NOTHING)
+        return without_rows, self.product.array(block.bias)
 
 
-def _ranks(
-    queries: Points,
-    gallery: Points,
-    rows: np.ndarray,
-    positives: _Positives,
-    references: _References,
-    depth: int,
-) -> Ranks:
-    relevant: np.ndarray = positives.relevant[rows]
-    depths = np.maximum(relevant, depth)
-    closer = np.zeros((len(rows), max(int(relevant.max()), 1)), np.int64)
-    alive = relevant.copy()
-    if relevant.any():
-        distance, index = _sorted_distances(queries, gallery, rows, positives.table(rows))
-        _count_closer(
-            queries, gallery, rows, references, positives.own, distance, index, alive, closer, depths
-        )
-    ranks = np.cumsum(closer, axis=1) + 1
-    listed = np.arange(closer.shape[1]) < alive[:, None]
-    return Ranks(ranks[listed], alive, relevant, depths)
+class _Search:
+    def __init__(self, queries: Points, positives: _Positives, references: _References):
+        self._queries, self._positives, self._references = queries, positives, references
+        self._cosine = queries.distance == "cosine"
 
+    def ranks(self, rows: np.ndarray, depth: int) -> Ranks:
+        """The ranks of the positives of these queries."""
+        relevant: np.ndarray = self._positives.relevant[rows]
+        depths = np.maximum(relevant, depth)
+        alive = relevant.copy()
+        closer = np.zeros((len(rows), max(int(relevant.max()), 1)), np.int64)
+        if relevant.any():
+            self._count(rows, *self._sorted_positives(rows), alive, closer, depths)
+        ranks = np.cumsum(closer, axis=1) + 1
+        listed = np.arange(closer.shape[1]) < alive[:, None]
+        return Ranks(ranks[listed], alive, relevant, depths)
 
-def _sorted_distances(
-    queries: Points, gallery: Points, rows: np.ndarray, columns: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Exact distances of the positives and their indices, nearest first, nobody last."""
-    if queries.distance == "hamming":
-        distance = hamming_distances(queries, gallery, rows, columns)
-    else:
-        distance = kernels().distances(
-            queries.raw[rows],
-            queries.length[rows],
-            gallery.raw,
-            gallery.length,
-            columns,
-            queries.distance == "cosine",
-        )
-    order = np.argsort(distance, axis=1, kind="stable")
-    return np.take_along_axis(distance, order, 1), np.take_along_axis(columns, order, 1)
+    def _sorted_positives(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Exact distances of the positives and their indices, nearest first, nobody last."""
+        queries, gallery, table = self._queries, self._references.gallery, self._positives.table(rows)
+        if queries.distance == "hamming":
+            distance = hamming_distances(queries, gallery, rows, table)
+        else:
+            both = (queries.raw[rows], queries.length[rows], gallery.raw, gallery.length)
+            distance = kernels().distances(*both, table, self._cosine)
+        order = np.argsort(distance, axis=1, kind="stable")
+        return np.take_along_axis(distance, order, 1), np.take_along_axis(table, order, 1)
 
+    def _count(self, rows, distance, index, alive, closer, depths) -> None:
+        """Fill ``closer`` tile by tile, until no positive is left that matters."""
+        frame, product = self._references.frame, self._references.product
+        block = frame.block(self._queries, rows)
+        data = product.array(-block.rows)
+        own = rows if self._positives.own else np.full(len(rows), -1)
+        x = self._exact_rows(self._queries, rows)
+        for part, reference, bias, weight in self._references:
+            tile = product(data, weight, bias)
+            y = self._exact_rows(self._references.gallery, part)
+            scale = (block.shift, frame.slack(block, reference), frame.gain, frame.exact)
+            kernels().count_closer(
+                tile, part.start, own, distance, index, alive, closer, depths, *scale, *x, *y, self._cosine
+            )
+            if not alive.any():
+                break
 
-def _count_closer(queries, gallery, rows, references, own, distance, index, alive, closer, depths) -> None:
-    frame, product = references.frame, references.product
-    block = frame.block(queries, rows)
-    data = product.array(-block.rows)
-    exact = (_NOTHING, queries.length[:0])
-    x = exact if frame.exact else (queries.raw[rows], queries.length[rows])
-    selves = rows if own else np.full(len(rows), -1)
-    for part, reference, bias, weight in references:
-        tile = product(data, weight, bias)
-        y = exact if frame.exact else (gallery.raw[part], gallery.length[part])
-        slack = frame.slack(block, reference)
-        cosine = frame.distance == "cosine"
-        numbers = (distance, index, alive, closer, depths, block.shift, slack, frame.gain, frame.exact)
-        kernels().count_closer(tile, part.start, selves, *numbers, *x, *y, cosine)
-        if not alive.any():
-            break
+    def _exact_rows(self, points: Points, which: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
+        """What exact distances are computed from; bits need none, because their products are exact."""
+        if self._references.frame.exact:
+            return _NOTHING, points.length[:0]
+        return points.raw[which], points.length[which]

@@ -50,7 +50,7 @@ class Ranks:
     def within(self, depth: np.ndarray | int) -> np.ndarray:
         """For each listed positive: is its rank at most ``depth`` (one number, or one a query)?"""
         depth = np.broadcast_to(depth, len(self))
-        if np.any(np.minimum(depth, np.iinfo(np.int64).max) > self.depth):
+        if np.any(depth > self.depth):
             raise UserError(f"ranks are known to depth {self.depth.min()} only, not to {depth.max()}.")
         return self.rank <= depth[self._query()]
 
