@@ -55,7 +55,7 @@ setup(
         "numpy>=1.23.5,<3",
         "Pillow>=9.4,<14",
         "PyYAML>=6,<7",
-        "scikit-learn>=1.2,<2",
+        "scikit-learn>=1.3,<2",
         "scipy>=1.10,<2",  # MXNet reads scipy.sparse.csr, which 2.0 removes
         "tqdm>=4.64,<5",
     ],
