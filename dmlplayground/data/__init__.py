@@ -25,7 +25,7 @@ from .decoding import Stored
 from .images import Live
 from .releases import Release
 
-__all__ = ["SPLITS", "Dataset", "DatasetRecord", "catalogue", "get", "load", "names", "register"]
+__all__ = ["SPLITS", "Dataset", "DatasetRecord", "Stored", "catalogue", "get", "load", "names", "register"]
 
 SPLITS = ("train", "test")
 

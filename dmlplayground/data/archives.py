@@ -68,6 +68,8 @@ def _of_tar(archive: Path) -> Iterator[Member]:
                 link = info.issym() or info.islnk()
                 kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
                 yield Member(info.name, kind, None)
+        while opened.fileobj.read(1 << 20):  # tarfile takes a garbled header for the end; the checksum comes last
+            pass
 
 
 def _of_zip(archive: Path) -> Iterator[Member]:

@@ -28,7 +28,11 @@ _PROBLEMS = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBomb
 
 
 class Unreadable(UserError):
-    """A file that is no image, or a broken one."""
+    """A file that is no image, or a broken one, or is not there."""
+
+    def __init__(self, path: Path, reason: str):
+        super().__init__(f"cannot read the image {path}: {reason}.")
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -126,4 +130,4 @@ def _unreadable(path: Path, problem: Exception) -> Unreadable:
         reason = "it is no image that Pillow knows" if path.stat().st_size else "it is empty"
     else:
         reason = getattr(problem, "strerror", None) or str(problem)
-    return Unreadable(f"cannot read the image {path}: {reason}.")
+    return Unreadable(path, reason)

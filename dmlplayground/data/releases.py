@@ -163,10 +163,12 @@ def _ready(release: Release, home: Path, allow_partial: bool) -> bool:
 def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
     """The release's files in one folder: a link to where they are, or unpacked from archives and copied."""
     if len(sources) == 1 and sources[0].is_dir():
-        if release.find(sources[0]) is not None:
+        packed = [path for name in release.archives if (path := sources[0] / name.name).is_file()]
+        found = release.find(sources[0])
+        if not packed or (found is not None and not problems(release, found, allow_partial=True)):
             folder.symlink_to(sources[0].resolve(), target_is_directory=True)
             return
-        sources = [path for name in release.archives if (path := sources[0] / name.name).is_file()]
+        sources = packed
     folder.mkdir()
     known = {archive.name: archive.digest for archive in release.archives}
     for source in sources:
@@ -197,12 +199,12 @@ def unusable(folder: Path, files: Sequence[str], decode: bool) -> Iterator[str]:
     def look(file: str) -> str | None:
         path = folder / file
         if not path.is_file():
-            return f"{path} is missing."
+            return f"{file} is missing."
         if decode:
             try:
                 decoding.read(path, decoding.Stored("none"))
-            except UserError as problem:
-                return str(problem)
+            except decoding.Unreadable as problem:
+                return f"{file} cannot be read: {problem.reason}."
         return None
 
     looked = ahead(look, files, cores() if decode else 0)

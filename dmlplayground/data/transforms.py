@@ -125,14 +125,13 @@ class AreaCrop(Transform):
 
     def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> tuple[int, int, int, int]:
         """Top, left, height and width of the first shape that fits, put at ``place``."""
-        areas = (self.smallest + (1 - self.smallest) * shapes[:, 0]) * (height * width)
-        aspects = np.exp(ASPECTS[0] + (ASPECTS[1] - ASPECTS[0]) * shapes[:, 1])
-        widths, heights = np.rint(np.sqrt(areas * aspects)), np.rint(np.sqrt(areas / aspects))
-        fits = np.flatnonzero((widths <= width) & (heights <= height) & (widths > 0) & (heights > 0))
-        if not fits.size:
-            return self._centre(height, width)
-        high, wide = int(heights[fits[0]]), int(widths[fits[0]])
-        return int(place[0] * (height - high + 1)), int(place[1] * (width - wide + 1)), high, wide
+        for share, turn in shapes.tolist():
+            area = (self.smallest + (1 - self.smallest) * share) * (height * width)
+            aspect = math.exp(ASPECTS[0] + (ASPECTS[1] - ASPECTS[0]) * turn)
+            high, wide = round(math.sqrt(area / aspect)), round(math.sqrt(area * aspect))
+            if 0 < high <= height and 0 < wide <= width:
+                return int(place[0] * (height - high + 1)), int(place[1] * (width - wide + 1)), high, wide
+        return self._centre(height, width)
 
     def _centre(self, height: int, width: int) -> tuple[int, int, int, int]:
         side = min(self.size, height, width)

@@ -20,8 +20,12 @@ def _read(folder: Path) -> list[Entry]:
 
 def _annotated(folder: Path) -> list[Entry]:
     from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
 
-    stored = loadmat(folder / ANNOTATIONS, squeeze_me=True, struct_as_record=True)
+    try:
+        stored = loadmat(folder / ANNOTATIONS, squeeze_me=True)
+    except MatReadError as problem:
+        raise ValueError(f"{ANNOTATIONS}: {problem}") from None
     names = [str(name) for name in stored["class_names"].ravel()]
     entries = []
     for row in stored["annotations"].ravel():

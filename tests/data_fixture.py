@@ -1,0 +1,90 @@
+"""Miniature releases of the published data sets, and pictures for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy.io import savemat
+
+
+def picture(path: Path, number: int, size: tuple[int, int] = (50, 38), **options) -> Path:
+    """A smooth picture of its own, saved as the path's name says."""
+    stream = np.random.default_rng(number)
+    small = Image.fromarray(stream.integers(0, 256, (4, 5, 3), dtype=np.uint8))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    small.resize(size, Image.Resampling.BICUBIC).save(path, **options)
+    return path
+
+
+def class_folders(folder: Path, classes: list[str], per_class: int = 3) -> Path:
+    for number, name in enumerate(classes):
+        for i in range(per_class):
+            picture(folder / name / f"{i}.jpg", 100 * number + i, (40 + number, 30 + i))
+    return folder
+
+
+def cub(folder: Path, classes: int = 6, per_class: int = 3) -> Path:
+    """CUB_200_2011/ with its lists, images of a class not next to each other."""
+    base = folder / "CUB_200_2011"
+    lists: dict[str, list[str]] = {name: [] for name in ("images", "image_class_labels", "bounding_boxes", "classes")}
+    for i in range(per_class):
+        for number in range(1, classes + 1):
+            image = 1 + i * classes + number - 1
+            file = f"{number:03d}.Bird_{number}/Bird_{number}_{i:04d}.jpg"
+            picture(base / "images" / file, image, (50 + image, 38))
+            lists["images"].append(f"{image} {file}")
+            lists["image_class_labels"].append(f"{image} {number}")
+            lists["bounding_boxes"].append(f"{image} 5.7 4.2 30.9 20.5")
+    lists["classes"] = [f"{number} {number:03d}.Bird_{number}" for number in range(1, classes + 1)]
+    for name, rows in lists.items():
+        (base / f"{name}.txt").write_text("\n".join(rows) + "\n")
+    return base
+
+
+def cars(folder: Path, classes: int = 4, per_class: int = 3) -> Path:
+    """cars_annos.mat and car_ims/, as the release has them."""
+    fields = [("relative_im_path", "O"), *((f"bbox_{side}", "O") for side in ("x1", "y1", "x2", "y2")), ("class", "O"), ("test", "O")]
+    rows = []
+    for image in range(classes * per_class):
+        file = f"car_ims/{image + 1:06d}.jpg"
+        picture(folder / file, image)
+        rows.append((file, 11, 6, 40, 25, 1 + image % classes, image % 2))
+    names = np.array([f"Maker Model {number}" for number in range(1, classes + 1)], dtype=object)
+    savemat(folder / "cars_annos.mat", {"annotations": np.array(rows, dtype=fields)[None], "class_names": names[None]})
+    return folder
+
+
+def products(folder: Path) -> Path:
+    """Stanford_Online_Products/: products of two to four images, in two categories, listed out of order."""
+    base = folder / "Stanford_Online_Products"
+    listed: dict[str, list[str]] = {"train": [], "test": []}
+    image = 0
+    for product in range(1, 9):
+        category = ("bicycle", "toaster")[product % 2]
+        split = "train" if product <= 5 else "test"
+        for i in range(2 + product % 3):
+            image += 1
+            file = f"{category}_final/{7000 + product}_{i}.JPG"
+            picture(base / file, image, format="JPEG")
+            listed[split].append(f"{image} {product} {1 + product % 2} {file}")
+    for split, rows in listed.items():
+        header = "image_id class_id super_class_id path"
+        (base / f"Ebay_{split}.txt").write_text("\n".join([header, *rows[::-1]]) + "\n")
+    return base
+
+
+def clothes(folder: Path) -> Path:
+    """In-Shop's Eval/list_eval_partition.txt and img/."""
+    rows = []
+    for item in range(1, 6):
+        for i in range(4):
+            status = "train" if item <= 2 else "query" if i < 2 else "gallery"
+            file = f"img/WOMEN/Dresses/id_{item:08d}/{i:02d}_1_front.jpg"
+            picture(folder / file, 10 * item + i)
+            rows.append(f"{file}   id_{item:08d} {status}")
+    (folder / "Eval").mkdir()
+    header = f"{len(rows)}\nimage_name item_id evaluation_status\n"
+    (folder / "Eval" / "list_eval_partition.txt").write_text(header + "\n".join(rows) + "\n")
+    return folder
