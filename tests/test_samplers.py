@@ -22,16 +22,22 @@ def labels_of(counts, seed=0):
     return np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
 
 
+def proxies_of(labels):
+    return np.random.default_rng(1).normal(size=(labels.max() + 1, 8))
+
+
 def batches(name, labels, size, epoch=0, **options):
-    return list(samplers.create(name, labels, size, **options).batches(epoch))
+    sampler = samplers.create(name, labels, size, **options)
+    return list(sampler.batches(epoch, proxies_of(labels) if sampler.needs_proxies else None))
 
 
-@given(sizes, seeds, st.integers(1, 5))
+@pytest.mark.parametrize("name", ["blocks", "near_proxies"])
+@given(counts=sizes, seed=seeds, per_class=st.integers(1, 5))
 @settings(max_examples=40, deadline=None)
-def test_blocks_are_one_class_each_and_repeat_an_image_only_when_they_must(counts, seed, per_class):
+def test_blocks_are_one_class_each_and_repeat_an_image_only_when_they_must(name, counts, seed, per_class):
     labels = labels_of(counts, seed)
     classes = len(counts)
-    for rows in batches("blocks", labels, classes * per_class, iterations=3, seed=seed, per_class=per_class):
+    for rows in batches(name, labels, classes * per_class, iterations=3, seed=seed, per_class=per_class):
         blocks = rows.reshape(classes, per_class)
         found = labels[blocks]
         assert (found == found[:, :1]).all()
@@ -106,14 +112,51 @@ def test_uniform_draws_differ_within_a_batch():
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_an_epoch_is_a_pure_function_of_seed_and_number(name):
     labels = labels_of([12] * 20)
+    proxies = proxies_of(labels)
     sampler = samplers.create(name, labels, 20, iterations=4, seed=5)
-    once = [list(sampler.batches(epoch)) for epoch in (0, 1, 2)]
+    once = [list(sampler.batches(epoch, proxies)) for epoch in (0, 1, 2)]
     again = samplers.create(name, labels, 20, iterations=4, seed=5)
-    assert np.array_equal(once[2], list(again.batches(2)))  # without having drawn the epochs before
-    assert np.array_equal(once[0], list(again.batches(0)))
+    assert np.array_equal(once[2], list(again.batches(2, proxies)))  # without having drawn the epochs before
+    assert np.array_equal(once[0], list(again.batches(0, proxies)))
     assert not np.array_equal(once[0], once[1])
     other = samplers.create(name, labels, 20, iterations=4, seed=6)
-    assert not np.array_equal(once[0], list(other.batches(0)))
+    assert not np.array_equal(once[0], list(other.batches(0, proxies)))
+
+
+@pytest.mark.parametrize("name", samplers.SAMPLERS)
+def test_every_image_and_every_class_has_its_turn_alike(name):
+    """Drawn often enough, images of classes of one size come equally often, but for chance."""
+    labels = labels_of([6] * 10)
+    proxies = np.eye(10)  # all equally far apart
+    sampler = samplers.create(name, labels, 20, iterations=1500, seed=3)
+    uses = np.bincount(np.concatenate(list(sampler.batches(0, proxies))), minlength=60)
+    assert uses.sum() == 30000 and uses.min() > 400 and uses.max() < 600
+
+
+def test_near_proxies_come_with_chances_inverse_to_their_distance():
+    labels = np.repeat(np.arange(4), 5)
+    angles = np.deg2rad([0, 20, 60, 180])
+    proxies = np.stack([np.cos(angles), np.sin(angles)], axis=1) * [[1], [5], [0.1], [2]]  # lengths do not count
+    sampler = samplers.create("near_proxies", labels, 4, iterations=8000, seed=0, per_class=2)
+    drawn = labels[np.stack(list(sampler.batches(0, proxies)))][:, ::2]
+    assert abs(np.bincount(drawn[:, 0]) / len(drawn) - 0.25).max() < 0.02
+    seconds = drawn[drawn[:, 0] == 0, 1]
+    inverse = 1 / (2 * np.sin(angles[1:] / 2))
+    assert np.allclose(np.bincount(seconds, minlength=4)[1:] / len(seconds), inverse / inverse.sum(), atol=0.03)
+
+
+def test_equal_proxies_are_no_division_by_zero():
+    labels = np.repeat(np.arange(6), 3)
+    sampler = samplers.create("near_proxies", labels, 6, iterations=5, per_class=2)
+    for rows in sampler.batches(0, np.zeros((6, 3))):
+        assert len(set(labels[rows].tolist())) == 3
+
+
+@pytest.mark.parametrize("proxies", [None, np.zeros((5, 3)), np.zeros(6)])
+def test_near_proxies_needs_a_proxy_for_every_class(proxies):
+    sampler = samplers.create("near_proxies", np.repeat(np.arange(6), 3), 6, iterations=5, per_class=2)
+    with pytest.raises(UserError, match="near_proxies needs"):
+        next(sampler.batches(0, proxies))
 
 
 def test_another_process_draws_the_same():

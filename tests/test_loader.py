@@ -1,0 +1,125 @@
+"""Batches: the same for any number of workers, in any process, and every batch with random numbers of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_fixture import class_folders
+
+from dmlplayground import data, seeds
+from dmlplayground.data import Dataset, loader, samplers, transforms
+from dmlplayground.errors import UserError
+
+
+def dataset(count: int = 60, size: int = 24) -> Dataset:
+    images = np.random.default_rng(0).integers(0, 256, (count, size, size, 3), np.uint8)
+    labels = np.repeat(np.arange(count // 6, dtype=np.int32), 6)
+    return Dataset("made", "train", images, labels, tuple(map(str, range(count // 6))))
+
+
+def batches(name: str = "pairs", transform: str = "paper", workers: int = 1, epoch: int = 0, seed: int = 5, of=None, **options):
+    of = of or dataset()
+    sampler = samplers.create(name, of.labels, 20, iterations=5, seed=seed)
+    made = loader.training_batches(
+        of, sampler, transforms.create(transform, **options), seed=seed, epoch=epoch, workers=workers
+    )
+    return [(np.array(images), labels) for images, labels in made]
+
+
+def fingerprint(made) -> str:
+    return hashlib.sha256(b"".join(images.tobytes() + labels.tobytes() for images, labels in made)).hexdigest()
+
+
+@pytest.mark.parametrize(("transform", "options"), [("paper", {}), ("released", {"size": 16}), ("reality_check", {"size": 16})])
+def test_any_number_of_workers_makes_the_same_batches(transform, options):
+    prints = {fingerprint(batches(transform=transform, workers=workers, **options)) for workers in (0, 1, 2, 5)}
+    assert len(prints) == 1
+
+
+def test_files_decoded_by_several_threads_make_the_same_batches(tmp_path, monkeypatch):
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+    folder = class_folders(tmp_path / "own", [f"{i:02d}" for i in range(24)], per_class=3)
+    transform = transforms.create("reality_check", size=32)
+    prints = {
+        fingerprint(batches(transform="reality_check", workers=workers, size=32, of=of))
+        for of in (data.load("folder", path=str(folder), stored=transform.stored, cache=cache) for cache in ("disk", "none"))
+        for workers in (0, 3)
+    }
+    assert len(prints) == 1
+
+
+def test_another_process_makes_the_same_batches():
+    program = "import sys; sys.path.insert(0, sys.argv[1]); from test_loader import *; print(fingerprint(batches(workers=2)))"
+    tests = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": str(tests.parent), "PYTHONHASHSEED": "77"}
+    command = [sys.executable, "-c", program, str(tests)]
+    out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert out.strip() == fingerprint(batches(workers=0))
+
+
+def test_a_label_is_always_that_of_its_image():
+    of = dataset()
+    of.images[:] = of.labels[:, None, None, None]
+    for name in ("pairs", "blocks", "shuffled", "uniform", "episodes"):
+        for images, labels in batches(name, workers=2, of=of):
+            assert (images == labels[:, None, None, None]).all()
+
+
+def test_no_two_batches_epochs_or_seeds_share_random_numbers(monkeypatch):
+    drawn = []
+
+    class Recording(transforms.Plain):
+        def train(self, images, rows, rng):
+            drawn.append(tuple(rng.integers(0, 2**62, 4).tolist()))
+            return super().train(images, rows, rng)
+
+    of = dataset()
+    for seed in (0, 1):
+        sampler = samplers.create("shuffled", of.labels, 10, seed=seed)
+        for epoch in range(6):
+            for workers in (0, 3):
+                count = len(drawn)
+                list(loader.training_batches(of, sampler, Recording(), seed=seed, epoch=epoch, workers=workers))
+                if workers:
+                    assert sorted(drawn[count:]) == sorted(drawn[count - 6 : count])
+                    del drawn[count:]
+    assert len(drawn) == len(set(drawn)) == 2 * 6 * 6
+    assert tuple(seeds.generator(0, "batches", 0).integers(0, 2**62, 4).tolist()) not in drawn
+
+
+def test_epochs_and_seeds_differ():
+    assert len({fingerprint(batches(epoch=epoch, seed=seed)) for epoch in (0, 1) for seed in (5, 6)}) == 4
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_test_batches_are_all_images_in_their_order(workers):
+    of = dataset(54)
+    blocks = list(loader.test_batches(of, transforms.create("plain"), batch_size=10, workers=workers))
+    assert [len(block) for block in blocks] == [10] * 5 + [4]
+    assert np.array_equal(np.concatenate(blocks), of.images)
+
+
+def test_an_image_that_breaks_while_training_is_an_error_that_names_it(tmp_path):
+    folder = class_folders(tmp_path / "own", list("abcdefghijkl"), per_class=2)
+    of = data.load("folder", path=str(folder), stored=transforms.create("paper").stored, cache="none")
+    for broken in (folder / "b").iterdir():
+        broken.write_bytes(b"")
+    with pytest.raises(UserError, match=r"own/b/\d\.jpg: it is empty"):
+        batches("shuffled", workers=2, of=of)
+
+
+def test_proxies_reach_the_sampler():
+    of = dataset()
+    sampler = samplers.create("near_proxies", of.labels, 10, iterations=3, seed=1)
+    proxies = np.eye(of.num_classes)
+    plain = transforms.create("plain")
+    made = [labels for _, labels in loader.training_batches(of, sampler, plain, seed=1, epoch=0, proxies=proxies)]
+    assert [of.labels[rows].tolist() for rows in sampler.batches(0, proxies)] == [labels.tolist() for labels in made]
+    with pytest.raises(UserError, match="needs the proxies"):
+        list(loader.training_batches(of, sampler, plain, seed=1, epoch=0))
