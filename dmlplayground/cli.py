@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_methods, _backbones, _data, _samplers, _transforms, _train, _sweep, _report, _compare, _evaluate, _weights, _export, _embed, _retrieve, _doctor):
+    for add in (_methods, _backbones, _data, _samplers, _transforms, _hyperparams, _train, _sweep, _report, _compare, _evaluate, _weights, _export, _embed, _retrieve, _doctor):
         add(commands)
     return parser
 
@@ -100,6 +100,14 @@ def _samplers(commands) -> None:
 
 def _transforms(commands) -> None:
     _command(commands, "transforms", _run_transforms, "list the ways from an image file to a batch", "transforms")
+
+
+def _hyperparams(commands) -> None:
+    command = _command(
+        commands, "hyperparams", _run_hyperparams, "list published settings and their sources, or tell all about a method's",
+        "hyperparams npairs",
+    )  # fmt: skip
+    command.add_argument("method", nargs="?", help="the method whose values are told, each with its source")
 
 
 def _train(commands) -> None:
@@ -229,6 +237,10 @@ def _doctor(commands) -> None:
 
 def _add_trial_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)")
+    command.add_argument(
+        "--hyperparams", dest="set", action="append", type="hyperparams={}".format, metavar="NAME",
+        help="begin with published or tuned settings: paper, released, or a .yaml file (see dmlplayground hyperparams)",
+    )  # fmt: skip
     command.add_argument("--dry-run", action="store_true", help="check everything, say what would run, and stop")
 
 
@@ -326,6 +338,12 @@ def _run_transforms(arguments) -> None:
     from . import listing
 
     print(listing.transforms())
+
+
+def _run_hyperparams(arguments) -> None:
+    from . import listing
+
+    print(listing.hyperparams_of(arguments.method) if arguments.method else listing.hyperparams())
 
 
 def _run_train(arguments) -> int:

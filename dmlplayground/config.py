@@ -1,7 +1,8 @@
 """A trial as a value: typed, validated, completed with every default, and named by its content.
 
 A configuration is read in layers, the later ones overriding: the framework's defaults (the dataclasses below), the
-method's published settings (its record), a data set's and a backbone's own, the user's file, and ``--set key=value``.
+method's published settings (its record), a data set's and a backbone's own, the tuned values that the key ``hyperparams``
+names, the user's file, and ``--set key=value``.
 ``Trial.mapping()`` is the canonical form: it holds every value, so that a record can be rerun whatever defaults become.
 """
 
@@ -142,6 +143,7 @@ class Trial:
     evaluation: Evaluation = Evaluation()
     devices: int = 1  # a batch is split over so many; they are CPU contexts where there is no GPU
     device: Literal["auto", "cpu", "gpu"] = "auto"
+    amp: bool = False  # mixed precision; on GPUs only
     seed: int = 0
 
     def mapping(self) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class Trial:
         """
         content = {k: v for k, v in self.mapping().items() if k != "device"}
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:10]
-        parts = [self.method["name"], self.data["name"], self.backbone["name"], f"e{self.embed_dim}", f"s{self.seed}"]
+        parts = [self.method["name"], self.data["name"], self.backbone["name"].replace(":", "."), f"e{self.embed_dim}", f"s{self.seed}"]
         return "-".join([*parts, digest])
 
 
@@ -169,7 +171,7 @@ COMPONENTS = tuple(f.name for f in dataclasses.fields(Trial) if f.type == "Named
 
 def trial(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
     """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides."""
-    from . import backbones, data, methods
+    from . import backbones, data, hyperparams, methods
 
     if isinstance(given, Trial):
         given = given.mapping()
@@ -185,6 +187,8 @@ def trial(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
     dataset = data.get(given["data"]["name"])
     backbone = backbones.get(given["backbone"]["name"])
     layers = [expand(layer) for layer in (method.configuration(), dataset.configuration, backbone.configuration)]
+    if tuned := given.pop("hyperparams", None):
+        layers.append(hyperparams.layer(tuned, method.key, dataset.name, backbone.name))
     built = build(Trial, merge(*layers, given), "")
     built = dataclasses.replace(
         built,
@@ -248,9 +252,22 @@ def override(text: str, flag: str = "--set") -> dict[str, Any]:
         content = yaml.safe_load(value)
     except yaml.YAMLError:
         raise UserError(f"{flag} {path}: {value!r} is not a value that YAML can read.") from None
-    for key in reversed(path.strip().split(".")):
-        content = {key: content}
-    return content
+    return nested(path.strip(), content)
+
+
+def nested(key: str, value: Any) -> dict[str, Any]:
+    """``("schedule.factor", 0.1)`` as ``{"schedule": {"factor": 0.1}}``."""
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    return value
+
+
+def dotted(layer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The other way round: every value by its dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in layer.items():
+        found.update(dotted(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value})
+    return found
 
 
 def read_yaml(path: str | Path) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import backbones as backbone_registry
 from . import data as data_registry
+from . import hyperparams as tuned
 from . import methods as method_registry
 from .backbones.conversion import Converted, Verified
 from .config import Trial
@@ -92,6 +93,53 @@ def backbones() -> str:
         columns(rows) + "\n\nand gluon:NAME and gluoncv:NAME, any network of those zoos that classifies images.\n"
         "backbone.pretrained is imagenet, none, or a file (see dmlplayground weights)."
     )
+
+
+def hyperparams() -> str:
+    """What settings there are, where they come from, and the result reported with them."""
+    rows = [("method", "settings", "backbone", "source", "own", "reported R@1", "NMI", "in")]
+    for name in sorted(tuned.names(), key=lambda name: name.method):
+        file = tuned.read(name)
+        for backbone in ("inception_bn", *file.backbones):
+            settings = file.on(backbone)
+            found = [_reported(result) for result in file.reported if result.backbone == backbone]
+            place = (name.method, f"{name.set}/{name.data}", backbone, settings.source, str(len(settings.values)))
+            rows.append((*place, *(found[0] if found else ("-", "-", "-"))))
+    sources = "\n".join(f"  {source}: {meaning}" for source, meaning in tuned.SOURCES.items())
+    return (
+        f"{columns(rows)}\n\nown: how many values differ from the method's record. Where a source is said to be\n{sources}\n\n"
+        "dmlplayground hyperparams METHOD tells every value with its source."
+    )
+
+
+def hyperparams_of(method: str) -> str:
+    """Every value of a method's settings with its source, wherever there are some."""
+    method_registry.get(method)
+    files = [(name, tuned.read(name)) for name in tuned.names() if name.method == method]
+    return "\n\n".join(
+        _settings(f"{name.set}/{name.data}, {backbone}", file, backbone)
+        for name, file in files
+        for backbone in ("inception_bn", *file.backbones)
+    )
+
+
+def _settings(title: str, file: tuned.Hyperparams, backbone: str) -> str:
+    settings = file.on(backbone)
+    parts = [title]
+    if settings.note:
+        parts.append(textwrap.indent(textwrap.fill(settings.note, 110), "  "))
+    values = tuned.describe(file.method, settings).items()
+    parts.append(columns([(f"  {key}", _value(entry.value), entry.source, entry.note) for key, entry in values]))
+    for result in file.reported:
+        if result.backbone == backbone:
+            parts.append("  reported: R@1 {}, NMI {} ({})".format(*_reported(result)) + (f": {result.note}" * bool(result.note)))
+    return "\n".join(parts)
+
+
+def _reported(result: tuned.Reported) -> tuple[str, str, str]:
+    """R@1, NMI and where they were."""
+    runs = f", {result.runs} run{'s' * (result.runs > 1)}" if result.runs else ""
+    return f"{result.scores['R@1']:.2f}", f"{result.scores['NMI']:.2f}", result.source + runs
 
 
 def converted(result: Converted, target: Path) -> str:

@@ -1,21 +1,21 @@
 """An experiment file: a grid of trials in a few lines.
 
-    title: Embedding sizes
-    base: {backbone: conv4, epochs: 20}           # for every trial
-    grid:                                         # every combination of these
-      method: [npairs, margin]                    # or: all
-      embed_dim: [64, 128]
-      optimizer.lr: [1e-4, 1e-5]                  # any key of a configuration, dotted where nested
-      seed: [0, 1]
-    methods:                                      # what a method does differently
-      margin: {batch_size: 120}
-    exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out
-    include: [{method: npairs, embed_dim: 512}]   # further trials
+title: Embedding sizes
+base: {backbone: conv4, epochs: 20}           # for every trial
+grid:                                         # every combination of these
+  method: [npairs, margin]                    # or: all
+  embed_dim: [64, 128]
+  optimizer.lr: [1e-4, 1e-5]                  # any key of a configuration, dotted where nested
+  seed: [0, 1]
+methods:                                      # what a method does differently
+  margin: {batch_size: 120}
+exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out
+include: [{method: npairs, embed_dim: 512}]   # further trials
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -54,7 +54,7 @@ class Experiment:
         trials: dict[str, Trial] = {}
         problems = []
         for choice in self.choices():
-            if not all(_matches(choice, _dotted(rule)) for rule in rules):
+            if not all(_matches(choice, config.dotted(rule)) for rule in rules):
                 continue
             try:
                 trial = config.trial(self._configuration(choice), overrides)
@@ -62,13 +62,15 @@ class Experiment:
             except UserError as problem:
                 problems.append(f"  {_describe(choice)}: {problem}")
         if problems:
-            raise UserError("these trials of the grid cannot run (exclude them, or mend them):\n" + "\n".join(problems))
+            raise UserError(
+                "these trials of the grid cannot run (exclude them, or mend them):\n" + "\n".join(problems)
+            )
         if not trials:
             raise UserError("the grid is empty" + (f" where {', '.join(where)}." if where else "."))
         return list(trials.values())
 
     def _configuration(self, choice: Choice) -> dict[str, Any]:
-        layers = [config.expand(_nested(key, value)) for key, value in choice.items()]
+        layers = [config.expand(config.nested(key, value)) for key, value in choice.items()]
         chosen = config.merge(*layers)
         own = self.methods.get(chosen.get("method", {}).get("name"), {})
         return config.merge(config.expand(self.base), config.expand(own), chosen)
@@ -83,24 +85,6 @@ def load(name: str | Path) -> tuple[Experiment, Path]:
         if key not in methods.names():
             raise unknown(f"method in {path.name}:", key, methods.names())
     return experiment, path
-
-
-def _nested(key: str, value: Any) -> dict[str, Any]:
-    for part in reversed(key.split(".")):
-        value = {part: value}
-    return value
-
-
-def _dotted(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    return dict(_dotted_items(mapping, prefix))
-
-
-def _dotted_items(mapping: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in mapping.items():
-        if isinstance(value, Mapping):
-            yield from _dotted_items(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
 
 
 def _matches(choice: Choice, rule: Mapping[str, Any]) -> bool:
