@@ -1,14 +1,16 @@
-"""Images a second through the backbones, embedding and training, beside PyTorch's equal definitions in the same run.
+"""Images a second through the backbones, embedding and training, beside PyTorch's in the same run.
 
-    python benchmarks/backbones.py [--peer-python PATH] [--networks inception_bn_caffe resnet50_v1b] [--batch-size 16]
+    python benchmarks/backbones.py [--peer-python PATH] [--networks inception_bn_caffe resnet50_v1b]
+                                   [--batch-size 16] [--rounds 3] [--clock wall]
 
-Every network takes uint8 images of 224 pixels, normalises them and ends in a linear embedding of 64 numbers. Embedding is
-a forward pass, by each of our engines; a training step is forward, backward and Adam. The peer is any interpreter that
-has torch; it computes the same layers (tests/reference/torch_networks.py) in float32, in both memory layouts, of which the
-better counts. Both sides stay loaded and take turns; the best of all rounds counts, in processor seconds, which others on
-the machine disturb least. One thread each unless OMP_NUM_THREADS says otherwise; then read wall instead (--clock wall).
+Every network takes uint8 images of 224 pixels, normalises them and ends in a linear embedding of 64 numbers.
+Embedding is a forward pass, by each of our engines; a training step is forward, backward and Adam. The peer
+is any interpreter that has torch; it computes the same layers (tests/reference/torch_networks.py) in float32,
+by both memory layouts, of which the better counts. Both sides stay loaded and take turns; the best of all
+rounds counts, in processor seconds, which others on the machine disturb least. One thread each unless
+OMP_NUM_THREADS says otherwise; then read the wall clock, on an idle machine.
 
-The last table is what the engines do to recall: the features of EfficientNet-Lite0, ImageNet weights, on the characters.
+The last table is what the engines do to recall: EfficientNet-Lite0 with ImageNet weights, on the characters.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ PEERS = ("embed", "embed channels_last", "train", "train channels_last")
 REPEATS = 2  # of a job in one turn; the first call of a job, which builds graphs, does not count
 
 
-# --- either side: jobs on request, over standard input and output -------------------------------------------------
+# --- either side: jobs on request, over standard input and output -------------------------------------------
 
 
 def serve(prepare, clock: str) -> None:
@@ -50,23 +52,29 @@ def serve(prepare, clock: str) -> None:
         answers.write(json.dumps(min(times)) + "\n")
 
 
+def embedder(name: str, **options):
+    """A backbone with a linear embedding, from uint8 images, initialised."""
+    from dmlplayground import backbones
+    from dmlplayground.backbones.heads import Embedder, Head
+    from dmlplayground.config import Head as HeadConfig
+
+    record = backbones.get(name)
+    head = Head(HeadConfig(), record.features, 64, 2)
+    network = Embedder(backbones.create(name, **options), record.preprocessing, head)
+    for parameter in [*head.collect_params().values(), network.mean, network.scale]:
+        parameter.initialize()
+    network.hybridize(static_alloc=True, static_shape=True)
+    return network
+
+
 def ours(name: str, job: str, batch_size: int):
     import mxnet as mx
     import numpy as np
     from mxnet import autograd, gluon, nd
 
-    from dmlplayground import backbones
     from dmlplayground.backbones.engines import Engine
-    from dmlplayground.backbones.heads import Embedder, Head
-    from dmlplayground.config import Head as HeadConfig
 
-    record = backbones.get(name)
-    network = Embedder(
-        backbones.create(name), record.preprocessing, Head(HeadConfig(), record.features, 64, 2)
-    )
-    for parameter in [*network.head.collect_params().values(), network.mean, network.scale]:
-        parameter.initialize()
-    network.hybridize(static_alloc=True, static_shape=True)
+    network = embedder(name)
     pixels = np.random.default_rng(0).integers(0, 256, (batch_size, 224, 224, 3))
     images = nd.array(pixels, dtype="uint8")
     if job != "train":
@@ -118,7 +126,7 @@ def peer(name: str, job: str, batch_size: int):
     return step
 
 
-# --- the comparison -----------------------------------------------------------------------------------------------
+# --- the comparison -----------------------------------------------------------------------------------------
 
 
 class Side:
@@ -158,11 +166,9 @@ def compare(arguments) -> None:
 
 def report(name: str, speeds: dict[tuple[str, str], float], clock: str) -> None:
     print(f"\n{name}, images per {clock} second")
+    theirs = {job: speed for (side, job), speed in speeds.items() if side == "torch"}
     peers = {
-        kind: max(
-            (speed for (side, job), speed in speeds.items() if side == "torch" and job.startswith(kind)),
-            default=None,
-        )
+        kind: max((speed for job, speed in theirs.items() if job.startswith(kind)), default=None)
         for kind in ("embed", "train")
     }
     for (side, job), speed in speeds.items():
@@ -172,23 +178,16 @@ def report(name: str, speeds: dict[tuple[str, str], float], clock: str) -> None:
 
 
 def recall() -> None:
-    """R@1 and MAP@R of the same features by each engine."""
+    """R@1 and MAP@R of the same embeddings by each engine."""
     from mxnet import nd
 
     import dmlplayground as dml
-    from dmlplayground import backbones
     from dmlplayground.backbones.engines import ENGINES, Engine, extract
-    from dmlplayground.backbones.heads import Embedder, Head
-    from dmlplayground.config import Head as HeadConfig
 
     dataset = dml.data.load("glyphs", split="test", size=64)
-    record = backbones.get("efficientnet_lite0")
-    backbone = backbones.create("efficientnet_lite0", pretrained="imagenet")
-    network = Embedder(backbone, record.preprocessing, Head(HeadConfig(), record.features, 64, 2))
-    for parameter in [*network.head.collect_params().values(), network.mean, network.scale]:
-        parameter.initialize()
+    network = embedder("efficientnet_lite0", pretrained="imagenet")
     print(
-        f"\nrecall of efficientnet_lite0 (ImageNet weights, a random 64-d projection) on {len(dataset)} images, by engine"
+        f"\nrecall of efficientnet_lite0, a random projection of ImageNet features, on {len(dataset)} images"
     )
     for kind in ENGINES:
         engine = Engine(network, kind)
@@ -208,14 +207,13 @@ def main() -> None:
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="cpu")
     parser.add_argument("--role", choices=("ours", "peer"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.role != "peer":
+        import dmlplayground  # noqa: F401  (before mxnet)
     if arguments.role:
-        if arguments.role == "ours":
-            import dmlplayground  # noqa: F401  (before mxnet)
         serve({"ours": ours, "peer": peer}[arguments.role], arguments.clock)
         return
-    print(
-        f"OMP_NUM_THREADS={os.environ['OMP_NUM_THREADS']}, batches of {arguments.batch_size}, best of {arguments.rounds} rounds"
-    )
+    threads = os.environ["OMP_NUM_THREADS"]
+    print(f"OMP_NUM_THREADS={threads}, batches of {arguments.batch_size}, best of {arguments.rounds} rounds")
     compare(arguments)
     recall()
 
