@@ -254,5 +254,5 @@ def _inertia(data: _Data, label: np.ndarray, centres: np.ndarray) -> float:
     total = 0.0
     for part in _chunks(np.arange(len(data)), 4 * data.frame.dim):
         difference = data.rows(part).astype(np.float64) - centres[label[part]]
-        total += float(np.vdot(difference, difference))
+        total += float(np.einsum("ij,ij->", difference, difference))
     return total
