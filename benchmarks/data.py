@@ -1,9 +1,11 @@
-"""Batches a second and core: ours from the cache and from files, against Gluon's DataLoader, from the same JPEG files.
+"""Batches a second and core: ours from the cache and from files, against Gluon's DataLoader, from the same
+JPEG files.
 
-The files are made here: about 500 x 375 pixels, with the detail of photographs. Both sides do the same: squash to 256 x 256
-(bicubic), a random crop of 224, a flip; or a window of random area resized to 224, and a flip. Gluon's own transforms give
-float32, normalised, channels first, as its examples do, and uint8 as ours do. Everything runs in this process on one thread,
-in turns, and the best of several rounds counts, by the processor's clock: another job on the machine changes little.
+The files are made here: about 500 x 375 pixels, with the detail of photographs. Both sides do the same:
+squash to 256 x 256 (bicubic), a random crop of 224, a flip; or a window of random area resized to 224, and a
+flip. Gluon's own transforms give float32, normalised, channels first, as its examples do, and uint8 as ours
+do. Everything runs in this process on one thread, in turns, and the best of several rounds counts, by the
+processor's clock: another job on the machine changes little.
 
     python benchmarks/data.py [--images 400] [--rounds 5] [--batch-size 50]
 """
@@ -20,13 +22,13 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import dmlplayground  # noqa: F401  (before mxnet)
 import mxnet as mx
 import numpy as np
 from mxnet import gluon
 from mxnet.gluon.data.vision import ImageFolderDataset, transforms
 from PIL import Image
 
+import dmlplayground  # noqa: F401  (before mxnet)
 from dmlplayground import data, seeds
 from dmlplayground.data import decoded, images, loader, samplers
 from dmlplayground.data import transforms as ours
@@ -70,7 +72,10 @@ class RandomCrop(gluon.Block):
 
 GLUON = {
     "paper": [transforms.Resize(256, keep_ratio=False, interpolation=2), RandomCrop()],
-    "reality_check": [transforms.Resize(256, keep_ratio=True, interpolation=3), transforms.RandomResizedCrop(227, scale=(0.16, 1))],
+    "reality_check": [
+        transforms.Resize(256, keep_ratio=True, interpolation=3),
+        transforms.RandomResizedCrop(227, scale=(0.16, 1)),
+    ],
     "released": [
         transforms.Resize(256, keep_ratio=False, interpolation=2),
         transforms.RandomResizedCrop(224, scale=(0.08, 1), interpolation=10),
@@ -154,7 +159,10 @@ def memory(folder: Path, copies: int = 16) -> None:
         epoch(number)
         most = max(most, resident() - before)
     size = sum(file.stat().st_size for file in decoded.folder().glob("*/pixels.npy")) / 1e6
-    print(f"memory: {most:.0f} MB more after reading a cache of {size:.0f} MB (bound: {images.RESIDENT / 1e6:.0f} MB)")
+    print(
+        f"memory: {most:.0f} MB more after reading a cache of {size:.0f} MB "
+        f"(bound: {images.RESIDENT / 1e6:.0f} MB)"
+    )
 
 
 def resident() -> float:
@@ -163,7 +171,9 @@ def resident() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--images", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=50)
@@ -175,7 +185,7 @@ def main() -> None:
         sizes = [file.stat().st_size for file in folder.rglob("*.jpg")]
         threads = os.environ["OMP_NUM_THREADS"]
         print(
-            f"{len(sizes)} JPEG files of {np.mean(sizes) / 1000:.0f} kB, one thread each (OMP_NUM_THREADS={threads}), "
+            f"{len(sizes)} JPEG files of {np.mean(sizes) / 1000:.0f} kB, OMP_NUM_THREADS={threads}, "
             f"best of {arguments.rounds}, Python {sys.version.split()[0]}, MXNet {mx.__version__}"
         )
         for name in GLUON:

@@ -28,7 +28,9 @@ def class_folders(folder: Path, classes: list[str], per_class: int = 3) -> Path:
 def cub(folder: Path, classes: int = 6, per_class: int = 3) -> Path:
     """CUB_200_2011/ with its lists, images of a class not next to each other."""
     base = folder / "CUB_200_2011"
-    lists: dict[str, list[str]] = {name: [] for name in ("images", "image_class_labels", "bounding_boxes", "classes")}
+    lists: dict[str, list[str]] = {
+        name: [] for name in ("images", "image_class_labels", "bounding_boxes", "classes")
+    }
     for i in range(per_class):
         for number in range(1, classes + 1):
             image = 1 + i * classes + number - 1
@@ -45,14 +47,22 @@ def cub(folder: Path, classes: int = 6, per_class: int = 3) -> Path:
 
 def cars(folder: Path, classes: int = 4, per_class: int = 3) -> Path:
     """cars_annos.mat and car_ims/, as the release has them."""
-    fields = [("relative_im_path", "O"), *((f"bbox_{side}", "O") for side in ("x1", "y1", "x2", "y2")), ("class", "O"), ("test", "O")]
+    fields = [
+        ("relative_im_path", "O"),
+        *((f"bbox_{side}", "O") for side in ("x1", "y1", "x2", "y2")),
+        ("class", "O"),
+        ("test", "O"),
+    ]
     rows = []
     for image in range(classes * per_class):
         file = f"car_ims/{image + 1:06d}.jpg"
         picture(folder / file, image)
         rows.append((file, 11, 6, 40, 25, 1 + image % classes, image % 2))
     names = np.array([f"Maker Model {number}" for number in range(1, classes + 1)], dtype=object)
-    savemat(folder / "cars_annos.mat", {"annotations": np.array(rows, dtype=fields)[None], "class_names": names[None]})
+    savemat(
+        folder / "cars_annos.mat",
+        {"annotations": np.array(rows, dtype=fields)[None], "class_names": names[None]},
+    )
     return folder
 
 

@@ -103,7 +103,8 @@ def test_padding_after_the_end_is_no_harm(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [(b"", "empty"), (b"hello", "no image"), (b"\xff\xd8\xff\xe0 broken", "cannot read")]
+    ("content", "words"),
+    [(b"", "empty"), (b"hello", "no image"), (b"\xff\xd8\xff\xe0 broken", "cannot read")],
 )
 def test_what_is_no_image_is_an_error(tmp_path, content, words):
     path = tmp_path / "a.jpg"

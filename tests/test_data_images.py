@@ -81,7 +81,9 @@ def test_parts_of_parts_are_views(folder, stored):
     whole = load(folder, stored=stored)
     part = data.load("folder", path=str(folder), train=0.75, stored=stored).subset([2, 0]).subset([1])
     assert part.class_names == ("a",) and isinstance(part.images.images, images.Packed)
-    assert [part.images[row].tobytes() for row in range(4)] == [whole.images[row].tobytes() for row in range(4)]
+    assert [part.images[row].tobytes() for row in range(4)] == [
+        whole.images[row].tobytes() for row in range(4)
+    ]
 
 
 def test_images_cannot_be_written_to(folder):
@@ -223,7 +225,9 @@ def test_memory_does_not_grow_with_the_cache(tmp_path, monkeypatch):
 
     def mapped() -> int:
         """Bytes of mapped files that are in this process's memory."""
-        (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssFile")]
+        (line,) = [
+            line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssFile")
+        ]
         return int(line.split()[1]) << 10
 
     before, most = mapped(), 0

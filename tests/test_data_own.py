@@ -80,7 +80,13 @@ def test_only_images_count(folder):
 def test_a_trial_can_be_configured_with_it(folder):
     options = {"name": "folder", "path": str(folder), "train": ["cat", "10"]}
     trial = config.trial({"method": "npairs", "data": options, "batch_size": 4})
-    assert trial.data == {"name": "folder", "path": str(folder), "train": ["cat", "10"], "test": None, "cache": "disk"}
+    assert trial.data == {
+        "name": "folder",
+        "path": str(folder),
+        "train": ["cat", "10"],
+        "test": None,
+        "cache": "disk",
+    }
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,12 @@ def test_a_csv_with_splits_and_boxes_in_any_order_of_columns(tmp_path):
 def test_json_lines_with_queries(tmp_path):
     csv(tmp_path, "")
     rows = [
-        {"path": f"pictures/{i}.jpg", "label": i % 2, "split": ("query", "gallery")[i // 4], "box": [1, 1, 9, 9]}
+        {
+            "path": f"pictures/{i}.jpg",
+            "label": i % 2,
+            "split": ("query", "gallery")[i // 4],
+            "box": [1, 1, 9, 9],
+        }
         for i in range(8)
     ]
     (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))

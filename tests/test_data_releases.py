@@ -1,4 +1,5 @@
-"""The published data sets: read as they are released, prepared from archives or folders, fetched, verified."""
+"""The published data sets: read as they are released, prepared from archives or folders, fetched,
+verified."""
 
 from __future__ import annotations
 
@@ -88,7 +89,9 @@ def test_cub200_does_not_depend_on_the_order_of_its_lines(tmp_path, miniatures):
     shutil.copytree(miniatures["cub200"], tmp_path / "other")
     path = tmp_path / "other" / "CUB_200_2011" / "image_class_labels.txt"
     path.write_text("\n".join(reversed(path.read_text().splitlines())))
-    for one, other in zip(catalogues("cub200", miniatures["cub200"]), catalogues("cub200", tmp_path / "other")):
+    for one, other in zip(
+        catalogues("cub200", miniatures["cub200"]), catalogues("cub200", tmp_path / "other")
+    ):
         assert one.files == other.files and np.array_equal(one.labels, other.labels)
 
 
@@ -113,7 +116,9 @@ def test_cars196_from_annotations_and_from_folders(tmp_path, miniatures):
             shutil.copy(found.path(row), target)
     rearranged = catalogues("cars196", tmp_path)
     for one, other in zip(annotated, rearranged):
-        assert [one.path(row).read_bytes() for row in range(6)] == [other.path(row).read_bytes() for row in range(6)]
+        assert [one.path(row).read_bytes() for row in range(6)] == [
+            other.path(row).read_bytes() for row in range(6)
+        ]
         assert np.array_equal(one.labels, other.labels)
     with pytest.raises(UserError, match="no boxes"):
         catalogues("cars196", tmp_path, boxes=True)
@@ -126,7 +131,9 @@ def test_sop_officially_and_by_directory(miniatures):
         for row, file in enumerate(found.files):
             assert Path(file).name.startswith(f"700{found.class_names[found.labels[row]]}_")
     train, test = catalogues("sop", miniatures["sop"], division="directory")
-    assert train.class_names == ("7002", "7004", "7006", "7008") and {f.split("/")[0] for f in train.files} == {"bicycle_final"}
+    assert train.class_names == ("7002", "7004", "7006", "7008") and {
+        f.split("/")[0] for f in train.files
+    } == {"bicycle_final"}
     assert test.class_names == ("7001", "7003", "7005", "7007")
 
 
@@ -305,10 +312,10 @@ def test_no_archive_reaches_beyond_its_folder(case, tmp_path):
     content, words = ESCAPES[case]
     archive = tmp_path / "archive"
     archive.write_bytes(content)
-    before = {path for path in tmp_path.rglob("*")}
+    before = set(tmp_path.rglob("*"))
     with pytest.raises(UserError, match=words):
         releases.prepare(data.get("cub200").release, [archive], allow_partial=True)
-    assert {path for path in tmp_path.rglob("*")} - before <= {tmp_path / "data"}
+    assert set(tmp_path.rglob("*")) - before <= {tmp_path / "data"}
     assert not Path("/tmp/outside.txt").exists()
 
 

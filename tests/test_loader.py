@@ -1,4 +1,5 @@
-"""Batches: the same for any number of workers, in any process, and every batch with random numbers of its own."""
+"""Batches: the same for any number of workers, in any process, and every batch with random numbers of its
+own."""
 
 from __future__ import annotations
 
@@ -23,7 +24,15 @@ def dataset(count: int = 60, size: int = 24) -> Dataset:
     return Dataset("made", "train", images, labels, tuple(map(str, range(count // 6))))
 
 
-def batches(name: str = "pairs", transform: str = "paper", workers: int = 1, epoch: int = 0, seed: int = 5, of=None, **options):
+def batches(
+    name: str = "pairs",
+    transform: str = "paper",
+    workers: int = 1,
+    epoch: int = 0,
+    seed: int = 5,
+    of=None,
+    **options,
+):
     of = of or dataset()
     sampler = samplers.create(name, of.labels, 20, iterations=5, seed=seed)
     made = loader.training_batches(
@@ -33,12 +42,18 @@ def batches(name: str = "pairs", transform: str = "paper", workers: int = 1, epo
 
 
 def fingerprint(made) -> str:
-    return hashlib.sha256(b"".join(images.tobytes() + labels.tobytes() for images, labels in made)).hexdigest()
+    return hashlib.sha256(
+        b"".join(images.tobytes() + labels.tobytes() for images, labels in made)
+    ).hexdigest()
 
 
-@pytest.mark.parametrize(("transform", "options"), [("paper", {}), ("released", {"size": 16}), ("reality_check", {"size": 16})])
+@pytest.mark.parametrize(
+    ("transform", "options"), [("paper", {}), ("released", {"size": 16}), ("reality_check", {"size": 16})]
+)
 def test_any_number_of_workers_makes_the_same_batches(transform, options):
-    prints = {fingerprint(batches(transform=transform, workers=workers, **options)) for workers in (0, 1, 2, 5)}
+    prints = {
+        fingerprint(batches(transform=transform, workers=workers, **options)) for workers in (0, 1, 2, 5)
+    }
     assert len(prints) == 1
 
 
@@ -48,14 +63,18 @@ def test_files_decoded_by_several_threads_make_the_same_batches(tmp_path, monkey
     transform = transforms.create("reality_check", size=32)
     prints = {
         fingerprint(batches(transform="reality_check", workers=workers, size=32, of=of))
-        for of in (data.load("folder", path=str(folder), stored=transform.stored, cache=cache) for cache in ("disk", "none"))
+        for of in (
+            data.load("folder", path=str(folder), stored=transform.stored, cache=cache)
+            for cache in ("disk", "none")
+        )
         for workers in (0, 3)
     }
     assert len(prints) == 1
 
 
 def test_another_process_makes_the_same_batches():
-    program = "import sys; sys.path.insert(0, sys.argv[1]); from test_loader import *; print(fingerprint(batches(workers=2)))"
+    program = "import sys; sys.path.insert(0, sys.argv[1]); from test_loader import batches, fingerprint; "
+    program += "print(fingerprint(batches(workers=2)))"
     tests = Path(__file__).parent
     environment = {**os.environ, "PYTHONPATH": str(tests.parent), "PYTHONHASHSEED": "77"}
     command = [sys.executable, "-c", program, str(tests)]
@@ -85,7 +104,9 @@ def test_no_two_batches_epochs_or_seeds_share_random_numbers(monkeypatch):
         for epoch in range(6):
             for workers in (0, 3):
                 count = len(drawn)
-                list(loader.training_batches(of, sampler, Recording(), seed=seed, epoch=epoch, workers=workers))
+                list(
+                    loader.training_batches(of, sampler, Recording(), seed=seed, epoch=epoch, workers=workers)
+                )
                 if workers:
                     assert sorted(drawn[count:]) == sorted(drawn[count - 6 : count])
                     del drawn[count:]
@@ -119,7 +140,11 @@ def test_proxies_reach_the_sampler():
     sampler = samplers.create("near_proxies", of.labels, 10, iterations=3, seed=1)
     proxies = np.eye(of.num_classes)
     plain = transforms.create("plain")
-    made = [labels for _, labels in loader.training_batches(of, sampler, plain, seed=1, epoch=0, proxies=proxies)]
-    assert [of.labels[rows].tolist() for rows in sampler.batches(0, proxies)] == [labels.tolist() for labels in made]
+    made = [
+        labels for _, labels in loader.training_batches(of, sampler, plain, seed=1, epoch=0, proxies=proxies)
+    ]
+    assert [of.labels[rows].tolist() for rows in sampler.batches(0, proxies)] == [
+        labels.tolist() for labels in made
+    ]
     with pytest.raises(UserError, match="needs the proxies"):
         list(loader.training_batches(of, sampler, plain, seed=1, epoch=0))

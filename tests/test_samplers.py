@@ -75,7 +75,9 @@ def test_the_chance_of_one_image_twice():
 def test_episodes_give_supports_then_queries_of_the_same_classes(counts, seed, supports, queries):
     labels, classes = labels_of(counts, seed), len(counts)
     size = classes * (supports + queries)
-    for rows in batches("episodes", labels, size, iterations=2, seed=seed, supports=supports, queries=queries):
+    for rows in batches(
+        "episodes", labels, size, iterations=2, seed=seed, supports=supports, queries=queries
+    ):
         first, then = labels[rows[: classes * supports]], labels[rows[classes * supports :]]
         assert (first == np.repeat(first[::supports], supports)).all()
         assert (then == np.repeat(first[::supports], queries)).all()
@@ -90,7 +92,9 @@ def test_rolled_passes_show_every_image_equally_often(size, batch, seed, epochs)
     sampler = samplers.create("shuffled", np.zeros(size, np.int32), batch, seed=seed)
     rows = [rows for epoch in range(epochs) for rows in sampler.batches(epoch)]
     assert all(len(r) == batch for r in rows)
-    assert [sampler.length(epoch) for epoch in range(epochs)] == [len(list(sampler.batches(e))) for e in range(epochs)]
+    assert [sampler.length(epoch) for epoch in range(epochs)] == [
+        len(list(sampler.batches(e))) for e in range(epochs)
+    ]
     uses = np.bincount(np.concatenate(rows), minlength=size)
     assert uses.max() - uses.min() <= 1
     if size >= batch:
@@ -136,13 +140,20 @@ def test_every_image_and_every_class_has_its_turn_alike(name):
 def test_near_proxies_come_with_chances_inverse_to_their_distance():
     labels = np.repeat(np.arange(4), 5)
     angles = np.deg2rad([0, 20, 60, 180])
-    proxies = np.stack([np.cos(angles), np.sin(angles)], axis=1) * [[1], [5], [0.1], [2]]  # lengths do not count
+    proxies = np.stack([np.cos(angles), np.sin(angles)], axis=1) * [
+        [1],
+        [5],
+        [0.1],
+        [2],
+    ]  # lengths do not count
     sampler = samplers.create("near_proxies", labels, 4, iterations=8000, seed=0, per_class=2)
     drawn = labels[np.stack(list(sampler.batches(0, proxies)))][:, ::2]
     assert abs(np.bincount(drawn[:, 0]) / len(drawn) - 0.25).max() < 0.02
     seconds = drawn[drawn[:, 0] == 0, 1]
     inverse = 1 / (2 * np.sin(angles[1:] / 2))
-    assert np.allclose(np.bincount(seconds, minlength=4)[1:] / len(seconds), inverse / inverse.sum(), atol=0.03)
+    assert np.allclose(
+        np.bincount(seconds, minlength=4)[1:] / len(seconds), inverse / inverse.sum(), atol=0.03
+    )
 
 
 def test_equal_proxies_are_no_division_by_zero():

@@ -53,7 +53,9 @@ def test_the_papers_crops_are_windows_of_the_stored_image_half_of_them_mirrored(
         tops.append(top)
         lefts.append(left)
     assert 160 < mirrored < 240
-    assert {min(tops), min(lefts)} == {0} and {max(tops), max(lefts)} == {32}, "every place is reached, the last as well"
+    assert {min(tops), min(lefts)} == {0} and {max(tops), max(lefts)} == {32}, (
+        "every place is reached, the last as well"
+    )
     assert len(set(zip(tops, lefts))) > 300
 
 
@@ -73,7 +75,11 @@ def test_without_flips_and_with_another_share():
 
 
 def test_how_each_pipeline_stores_its_images():
-    assert transforms.create("paper").stored == transforms.create("paper").stored_for_test == Stored("squash", 256, "cubic")
+    assert (
+        transforms.create("paper").stored
+        == transforms.create("paper").stored_for_test
+        == Stored("squash", 256, "cubic")
+    )
     assert transforms.create("paper", resize=128).stored.size == 128
     assert transforms.create("released").stored == Stored("squash", 256, "cubic")
     assert transforms.create("released", squash=0).stored == Stored("none")
@@ -83,7 +89,9 @@ def test_how_each_pipeline_stores_its_images():
     assert transforms.create("reality_check").stored == Stored("short", 256, "area")
 
 
-@pytest.mark.parametrize(("name", "smallest", "size"), [("released", 0.08, 224), ("reality_check", 0.16, 227)])
+@pytest.mark.parametrize(
+    ("name", "smallest", "size"), [("released", 0.08, 224), ("reality_check", 0.16, 227)]
+)
 def test_area_crops_are_drawn_as_they_say(name, smallest, size):
     transform = transforms.create(name)
     stream, height, width = rng(1), 256, 384
@@ -138,7 +146,9 @@ def test_in_test_the_centre_is_taken_without_resizing(name):
 
 
 @pytest.mark.parametrize("name", transforms.TRANSFORMS)
-@given(seed=st.integers(0, 2**32), count=st.integers(1, 6), height=st.integers(8, 40), width=st.integers(8, 40))
+@given(
+    seed=st.integers(0, 2**32), count=st.integers(1, 6), height=st.integers(8, 40), width=st.integers(8, 40)
+)
 @settings(max_examples=20, deadline=None)
 def test_a_block_is_a_function_of_its_generator_alone(name, seed, count, height, width):
     transform = transforms.create(name, **({"size": 12} if name in ("released", "reality_check") else {}))

@@ -6,7 +6,8 @@
         return Dataset("glyphs", split, images, labels, class_names)
 
 The function's keyword-only parameters are the data set's options, with their types and defaults, and its
-docstring is the description. A set of image files returns a ``Catalogue`` of them instead; they are decoded here.
+docstring is the description. A set of image files returns a ``Catalogue`` of them instead; they are decoded
+here.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def register(
 ) -> Callable[[Loader], Loader]:
     """Decorator: the function below loads a split of the data set called ``name``.
 
-    ``release`` is what its authors publish, if it can be prepared from that. ``configuration`` is what a trial
-    on this data set does differently: ``transform="plain"``, say.
+    ``release`` is what its authors publish, if it can be prepared from that. ``configuration`` is what a
+    trial on this data set does differently: ``transform="plain"``, say.
     """
 
     def add(loader: Loader) -> Loader:

@@ -1,4 +1,5 @@
-"""Unpacking archives of others: nothing is written outside the folder given, and only plain files and folders are."""
+"""Unpacking archives of others: nothing is written outside the folder given, and only plain files and folders
+are."""
 
 from __future__ import annotations
 
@@ -13,7 +14,15 @@ from typing import IO, NamedTuple
 
 from ..errors import UserError
 
-_BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+_BROKEN = (
+    OSError,
+    EOFError,
+    zlib.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    RuntimeError,
+    NotImplementedError,
+)
 
 
 class Member(NamedTuple):
@@ -27,7 +36,8 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Write the archive's files below the folder; how many they were. What is refused is refused with a UserError."""
+    """Write the archive's files below the folder; how many they were. What is refused is refused with a
+    UserError."""
     count = 0
     try:
         members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
@@ -55,7 +65,9 @@ def _parts(name: str, archive: Path) -> tuple[str, ...]:
     path = PurePosixPath(name)
     strange = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or ":" in name
     if strange or not name.strip("/"):
-        raise UserError(f"{archive} holds the path {name!r}, which leads out of its folder; it is not unpacked.")
+        raise UserError(
+            f"{archive} holds the path {name!r}, which leads out of its folder; it is not unpacked."
+        )
     return path.parts
 
 
@@ -68,7 +80,9 @@ def _of_tar(archive: Path) -> Iterator[Member]:
                 link = info.issym() or info.islnk()
                 kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
                 yield Member(info.name, kind, None)
-        while opened.fileobj.read(1 << 20):  # tarfile takes a garbled header for the end; the checksum comes last
+        while opened.fileobj.read(
+            1 << 20
+        ):  # tarfile takes a garbled header for the end; the checksum comes last
             pass
 
 

@@ -19,7 +19,8 @@ ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}
 
 
 class Entry(NamedTuple):
-    """One image: its file below the data set's folder, its class, and which split it is of (or what part of the test
+    """One image: its file below the data set's folder, its class, and which split it is of (or what part of
+    the test
     split: query or gallery)."""
 
     file: str
@@ -55,8 +56,8 @@ class Catalogue:
 def catalogue(
     name: str, split: str, folder: Path, entries: Iterable[Entry], *, boxes: bool = False, cached: bool = True
 ) -> Catalogue:
-    """The entries of one split. Classes are in the order of their names, numbers counting as numbers; the images of a
-    class in the order of the entries."""
+    """The entries of one split. Classes are in the order of their names, numbers counting as numbers; the
+    images of a class in the order of the entries."""
     chosen = [entry for entry in entries if entry.split in ROLES[split]]
     if not chosen:
         raise UserError(f"data set {name} has no images in its {split} split ({folder}).")
@@ -66,7 +67,8 @@ def catalogue(
     roles = {entry.split for entry in chosen}
     if roles & {"query", "gallery"} and roles != {"query", "gallery"}:
         raise UserError(
-            f"data set {name}: a test split is all of queries and galleries or has none of them; got {sorted(roles)}."
+            f"data set {name}: a test split is all of queries and galleries or has none of them; got "
+            f"{', '.join(sorted(roles))}."
         )
     if boxes and any(entry.box is None for entry in chosen):
         raise UserError(f"data set {name} has no boxes; leave out the option boxes.")
@@ -85,7 +87,9 @@ def catalogue(
 
 def natural(names: Iterable[str]) -> list[str]:
     """Sorted as people do: class 2 before class 10."""
-    return sorted(names, key=lambda name: ([int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)], name))
+    return sorted(
+        names, key=lambda name: ([int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)], name)
+    )
 
 
 def class_folders(folder: Path) -> list[Entry]:
@@ -93,7 +97,9 @@ def class_folders(folder: Path) -> list[Entry]:
     entries = []
     for label in natural(path.name for path in folder.iterdir() if path.is_dir()):
         files = (path for path in (folder / label).rglob("*") if is_image(path))
-        entries += [Entry(file, label) for file in natural(path.relative_to(folder).as_posix() for path in files)]
+        entries += [
+            Entry(file, label) for file in natural(path.relative_to(folder).as_posix() for path in files)
+        ]
     return entries
 
 
@@ -102,7 +108,8 @@ def is_image(path: Path) -> bool:
 
 
 def divide(entries: Sequence[Entry], train: Classes, test: Optional[Classes], where: str) -> list[Entry]:
-    """The entries with the splits of their classes: ``train`` as it says, then ``test``, or else all the others.
+    """The entries with the splits of their classes: ``train`` as it says, then ``test``, or else all the
+    others.
 
     A share is that of the first classes by name for ``train``, and of the last for ``test``.
     """
@@ -122,13 +129,17 @@ def divide(entries: Sequence[Entry], train: Classes, test: Optional[Classes], wh
 def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[str]:
     if isinstance(classes, float):
         if not 0 < classes < 1:
-            raise UserError(f"{where} is a share of the classes between 0 and 1, a list or a file, not {classes}.")
+            raise UserError(
+                f"{where} is a share of the classes between 0 and 1, a list or a file, not {classes}."
+            )
         return names[: min(max(1, round(classes * len(names))), len(names) - 1)]
     if isinstance(classes, str):
         classes = lines(Path(classes).expanduser())
     strange = [name for name in classes if name not in set(names)]
     if strange or not classes:
-        raise UserError(f"{where} names {strange[0]!r}, which is no class there." if strange else f"{where} is empty.")
+        raise UserError(
+            f"{where} names {strange[0]!r}, which is no class there." if strange else f"{where} is empty."
+        )
     return classes
 
 

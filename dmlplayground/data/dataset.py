@@ -75,7 +75,8 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """A data set to load: what it is, how to load a split, what a trial on it changes by default, and what is published."""
+    """A data set to load: what it is, how to load a split, what a trial on it changes by default, and what is
+    published."""
 
     name: str
     title: str

@@ -1,9 +1,9 @@
 """Decoded once: the images of a catalogue as one mapped file in the cache.
 
-An entry is named by the content it was made from (paths, sizes and times of the files, boxes) and by how they are
-stored. Its index says that in full, and every image has a checksum. It is made beside its place by as many threads as
-there are cores, and renamed: it is there whole or not at all. Of several processes that want the same entry one makes
-it and the others wait for it.
+An entry is named by the content it was made from (paths, sizes and times of the files, boxes) and by how they
+are stored. Its index says that in full, and every image has a checksum. It is made beside its place by as
+many threads as there are cores, and renamed: it is there whole or not at all. Of several processes that want
+the same entry one makes it and the others wait for it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def damaged(entry: Path) -> bool:
     found = _open(entry)
     if found is None:
         return True
-    return any(zlib.crc32(np.ascontiguousarray(found.image(row))) != found.checksums[row] for row in range(len(found)))
+    return any(zlib.crc32(found.image(row).data) != found.checksums[row] for row in range(len(found)))
 
 
 def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
@@ -88,8 +88,9 @@ def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
             missing.append(name)
     if missing:
         raise UserError(
-            f"{len(missing)} of the {len(catalogue)} images of {catalogue.name} ({catalogue.split}) are not in "
-            f"{catalogue.folder}, such as {missing[0]}; dmlplayground data verify {catalogue.name} names them all."
+            f"{len(missing)} of the {len(catalogue)} images of {catalogue.name} ({catalogue.split}) are not "
+            f"in {catalogue.folder}, such as {missing[0]}; dmlplayground data verify {catalogue.name} names "
+            "them all."
         )
     return {
         "name": catalogue.name,
@@ -117,8 +118,9 @@ def _alone(entry: Path) -> Iterator[None]:
         lock = (entry.parent / f".{entry.name}.lock").open("w")
     except OSError as problem:
         raise UserError(
-            f"cannot write to the cache {entry.parent} ({problem.strerror}): set DMLPLAYGROUND_CACHE to a folder that can be "
-            "written, or decode images anew each time with the data set's option cache: none."
+            f"cannot write to the cache {entry.parent} ({problem.strerror}): set DMLPLAYGROUND_CACHE to a "
+            "folder that can be written, or decode images anew each time with the data set's option cache: "
+            "none."
         ) from None
     with lock:
         try:
@@ -135,8 +137,8 @@ def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stor
     total = int(ends[-1])
     _require_room(entry.parent, total)
     print(
-        f"decoding {len(catalogue):,} images of {catalogue.name} ({catalogue.split}), {stored.describe()}, once: "
-        f"{_bytes(total)} in {entry}",
+        f"decoding {len(catalogue):,} images of {catalogue.name} ({catalogue.split}), {stored.describe()}, "
+        f"once: {_bytes(total)} in {entry}",
         file=sys.stderr,
     )
     beside = entry.parent / f".{entry.name}-{uuid.uuid4().hex}"
@@ -166,12 +168,15 @@ def _require_room(place: Path, total: int) -> None:
     free = shutil.disk_usage(place).free
     if total + SPARE > free:
         raise UserError(
-            f"the decoded images take {_bytes(total)}, and {place} has {_bytes(free)} free: set DMLPLAYGROUND_CACHE to a "
-            "folder with more room, or decode images anew each time with the data set's option cache: none."
+            f"the decoded images take {_bytes(total)}, and {place} has {_bytes(free)} free: set "
+            "DMLPLAYGROUND_CACHE to a folder with more room, or decode images anew each time with the data "
+            "set's option cache: none."
         )
 
 
-def _decode(path: Path, catalogue: Catalogue, stored: Stored, sizes: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def _decode(
+    path: Path, catalogue: Catalogue, stored: Stored, sizes: np.ndarray, ends: np.ndarray
+) -> np.ndarray:
     """Write all images into one .npy file; returns their checksums."""
     checksums, problems = np.zeros(len(catalogue), np.uint32), []
     with path.open("wb") as file:
@@ -190,7 +195,7 @@ def _decode(path: Path, catalogue: Catalogue, stored: Stored, sizes: np.ndarray,
             if image.shape[:2] != tuple(sizes[row]):
                 problems.append(f"{catalogue.path(row)} decodes to another size than it states.")
                 return
-            checksums[row] = zlib.crc32(image)
+            checksums[row] = zlib.crc32(image.data)
             if os.pwrite(file.fileno(), image.data, begin + int(ends[row]) - image.nbytes) < image.nbytes:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,8 +1,9 @@
-"""From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names it.
+"""From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names
+it.
 
-What is decided: grey becomes three equal channels; CMYK is converted, inverted or not as its maker says; transparent
-pixels show white; 16 bits keep their upper 8; a picture is turned upright as its EXIF data says; of an animation the
-first frame counts; a truncated file is an error, not a half-grey picture.
+What is decided: grey becomes three equal channels; CMYK is converted, inverted or not as its maker says;
+transparent pixels show white; 16 bits keep their upper 8; a picture is turned upright as its EXIF data says;
+of an animation the first frame counts; a truncated file is an error, not a half-grey picture.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Unreadable(UserError):
 class Stored:
     """How images are kept once they are decoded, which is done once: at what size, and how that is reached.
 
-    ``squash`` makes them ``size`` x ``size``, ``short`` makes the shorter side ``size``, ``none`` leaves them.
+    ``squash`` makes them ``size`` x ``size``, ``short`` makes the shorter side ``size``, ``none`` leaves
+    them.
     """
 
     resize: Literal["squash", "short", "none"] = "squash"

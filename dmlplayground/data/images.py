@@ -1,4 +1,5 @@
-"""Images that stay where they are until one is asked for, with the look of a NumPy array (N, H, W, 3) of uint8."""
+"""Images that stay where they are until one is asked for, with the look of a NumPy array (N, H, W, 3) of
+uint8."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ PIXELS, SIZES, CHECKSUMS = "pixels.npy", "sizes.npy", "checksums.npy"
 
 
 class Images:
-    """Base: ``image(row)`` gives (H, W, 3) uint8 that is not to be written to; ``shape`` has None for a height or width
-    that is not the same for all."""
+    """Base: ``image(row)`` gives (H, W, 3) uint8 that is not to be written to; ``shape`` has None for a
+    height or width that is not the same for all."""
 
     dtype = np.dtype(np.uint8)
     ndim = 4
@@ -42,7 +43,9 @@ class Images:
         if not images:
             return np.empty((0, *(length or 0 for length in self.shape[1:])), np.uint8)
         if any(image.shape != images[0].shape for image in images):
-            raise UserError("these images are of different sizes and make no block; choose a transform that crops them.")
+            raise UserError(
+                "these images are of different sizes and make no block; choose a transform that crops them."
+            )
         return np.stack(images)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -88,7 +91,8 @@ class Packed(Images):
         return self._pixels[end - height * width * 3 : end].reshape(height, width, 3)
 
     def _forget(self) -> None:
-        """Give the pages back: what has been read remains in the system's cache, but not in this process's memory."""
+        """Give the pages back: what has been read remains in the system's cache, but not in this process's
+        memory."""
         self._touched = 0
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)

@@ -1,5 +1,6 @@
-"""OpenCV's image operations: those of the ``cv2`` package, which let other threads run and are twice as fast, or
-those inside MXNet where ``cv2`` cannot be loaded (opencv-python wants libGL, which slim containers lack)."""
+"""OpenCV's image operations: those of the ``cv2`` package, which let other threads run and are twice as fast,
+or those inside MXNet where ``cv2`` cannot be loaded (opencv-python wants libGL, which slim containers
+lack)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ try:
 
     cv2.setNumThreads(1)  # our threads take an image each
 except ImportError:
-    cv2 = None
+    cv2 = None  # type: ignore[assignment]
 
 #: OpenCV's codes. Only ``area`` averages over all pixels when an image is made smaller.
 INTERPOLATIONS = {"nearest": 0, "linear": 1, "cubic": 2, "area": 3, "lanczos": 4}
@@ -47,7 +48,8 @@ def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np
 
 
 def flip(image: np.ndarray, out: np.ndarray) -> None:
-    """The image mirrored left to right, into ``out``: NumPy takes twenty times as long for steps of three bytes."""
+    """The image mirrored left to right, into ``out``: NumPy takes twenty times as long for steps of three
+    bytes."""
     if cv2 is None:
         out[...] = image[:, ::-1]
     else:

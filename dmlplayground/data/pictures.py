@@ -12,8 +12,12 @@ GAP = 2
 
 
 def contact_sheet(dataset: Dataset, classes: int = 12, per_class: int = 12) -> Image.Image:
-    """One row a class, with its first images, of the first ``classes`` classes; large images are made smaller."""
-    rows = [np.flatnonzero(dataset.labels == label)[:per_class] for label in range(min(classes, dataset.num_classes))]
+    """One row a class, with its first images, of the first ``classes`` classes; large images are made
+    smaller."""
+    rows = [
+        np.flatnonzero(dataset.labels == label)[:per_class]
+        for label in range(min(classes, dataset.num_classes))
+    ]
     height, width = (min(length or LARGEST, LARGEST) for length in dataset.images.shape[1:3])
     sheet = Image.new("RGB", (per_class * (width + GAP) + GAP, len(rows) * (height + GAP) + GAP), "white")
     for line, images in enumerate(rows):

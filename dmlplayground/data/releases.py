@@ -1,7 +1,8 @@
 """Data sets as their authors publish them: where they are on this machine, and how they get there.
 
-A release lives in the folder of its name below the data root: $DMLPLAYGROUND_DATA, else dmlplayground/ in the user's
-data folder. ``prepare`` puts it there, unpacked from archives, or as a link to a folder that holds it already.
+A release lives in the folder of its name below the data root: $DMLPLAYGROUND_DATA, else dmlplayground/ in the
+user's data folder. ``prepare`` puts it there, unpacked from archives, or as a link to a folder that holds it
+already.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ class Count(NamedTuple):
 class Release:
     """What a data set's authors publish, and how to read it.
 
-    ``marker`` is a file (or folder) by which the release's folder is known; ``read`` lists the images of such a folder
-    with their splits; ``counts`` says how many belong to each of them; ``advice`` says where the files are to be had.
+    ``marker`` is a file (or folder) by which the release's folder is known; ``read`` lists the images of such
+    a folder with their splits; ``counts`` says how many belong to each of them; ``advice`` says where the
+    files are to be had.
     """
 
     name: str
@@ -73,9 +75,8 @@ class Release:
             files = " ".join(archive.name for archive in self.archives)
             first = f"dmlplayground data fetch {self.name}, or " if any(a.url for a in self.archives) else ""
             raise UserError(
-                f"{self.name} is not in {base / self.name}. Prepare it once with: {first}"
-                f"dmlplayground data prepare {self.name} --from {files} (or the folder they were unpacked to). "
-                f"{self.advice}"
+                f"{self.name} is not in {base / self.name}. Prepare it once with: {first}dmlplayground data "
+                f"prepare {self.name} --from {files} (or the folder they were unpacked to). {self.advice}"
             )
         return found
 
@@ -94,14 +95,15 @@ class Release:
         ]
 
     def catalogue(self, split: str, *, root: str, boxes: bool, cache: str, partial: bool) -> Catalogue:
-        """One split as it is on this machine; only ``partial`` accepts other counts than the published ones."""
+        """One split as it is on this machine; only ``partial`` accepts other counts than the published
+        ones."""
         folder = self.locate(root)
         entries = self.entries(folder)
         miscounted = self.miscounted(entries)
         if miscounted and not partial:
             raise UserError(
-                f"{folder} is not the whole of {self.name} ({'; '.join(miscounted)}). Set the data set's option "
-                "partial: true to use it as it is; the record will say so."
+                f"{folder} is not the whole of {self.name} ({'; '.join(miscounted)}). Set the data set's "
+                "option partial: true to use it as it is; the record will say so."
             )
         return catalogue(self.name, split, folder, entries, boxes=boxes, cached=cache == "disk")
 
@@ -122,12 +124,12 @@ def counts(entries: Sequence[Entry]) -> dict[str, Count]:
     return {split: Count(images[split], classes[split]) for split in ("train", *tested)}
 
 
-# --- making it so -------------------------------------------------------------------------------------------------
+# --- making it so -----------------------------------------------------------------------------------------
 
 
 def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
-    """Put the release in its place from archives or folders, checked; says what is there now. Doing it again changes
-    nothing; where anything is wrong nothing is left behind."""
+    """Put the release in its place from archives or folders, checked; says what is there now. Doing it again
+    changes nothing; where anything is wrong nothing is left behind."""
     home = data_root(root) / release.name
     if _ready(release, home, allow_partial):
         return f"{release.name} is already prepared: {_told(release, home)}"
@@ -176,7 +178,9 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
         if digest and download.digest(source, digest) != digest:
             raise UserError(f"{source} is not the published file, or is damaged (wrong checksum).")
         if source.is_dir():
-            raise UserError(f"{source} is a folder; give one folder that holds all of {release.name}, or files.")
+            raise UserError(
+                f"{source} is a folder; give one folder that holds all of {release.name}, or files."
+            )
         if archives.is_archive(source):
             archives.unpack(source, folder)
         else:
@@ -184,8 +188,8 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
 
 
 def problems(release: Release, folder: Path, allow_partial: bool, *, decode: bool = False) -> list[str]:
-    """All that is wrong with the release in this folder: other counts, missing files and, with ``decode``, files that
-    cannot be read."""
+    """All that is wrong with the release in this folder: other counts, missing files and, with ``decode``,
+    files that cannot be read."""
     entries = release.entries(folder)
     found = [] if allow_partial else [f"{line}." for line in release.miscounted(entries)]
     if not entries:
@@ -218,8 +222,9 @@ def fetch(release: Release, root: str = "") -> str:
         return prepare(release, [], root)
     if not all(archive.url for archive in release.archives):
         raise UserError(
-            f"{release.name} has no public address to fetch it from. {release.advice} Then run: dmlplayground data "
-            f"prepare {release.name} --from {' '.join(archive.name for archive in release.archives)}"
+            f"{release.name} has no public address to fetch it from. {release.advice} Then run: "
+            f"dmlplayground data prepare {release.name} --from "
+            f"{' '.join(archive.name for archive in release.archives)}"
         )
     downloads = home.with_name("downloads")
     downloads.mkdir(parents=True, exist_ok=True)
@@ -234,13 +239,15 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
             download.fetch(archive.url, partial)
         except download.ERRORS as problem:
             raise UserError(
-                f"cannot download {archive.url} ({download.reason(problem)}); what has come is kept, and the same "
-                f"command goes on from there. {release.advice} Then run: dmlplayground data prepare {release.name} "
-                f"--from {archive.name}"
+                f"cannot download {archive.url} ({download.reason(problem)}); what has come is kept, and the "
+                f"same command goes on from there. {release.advice} Then run: dmlplayground data prepare "
+                f"{release.name} --from {archive.name}"
             ) from None
         if archive.digest and download.digest(partial, archive.digest) != archive.digest:
             partial.unlink()
-            raise UserError(f"what came from {archive.url} is not what was published (wrong checksum); try again.")
+            raise UserError(
+                f"what came from {archive.url} is not what was published (wrong checksum); try again."
+            )
         partial.replace(target)
     return target
 

@@ -1,11 +1,11 @@
 """Batch samplers: which images make up each batch of an epoch.
 
-A sampler is a pure function of (seed, epoch): ``batches(epoch)`` yields the same index arrays in every process, for
-any number of workers and after a resume, because nothing is carried from one call to the next. The order of rows in
-a batch is the sampler's promise to the loss (class blocks, interleaved pairs, episodes).
+A sampler is a pure function of (seed, epoch): ``batches(epoch)`` yields the same index arrays in every
+process, for any number of workers and after a resume, because nothing is carried from one call to the next.
+The order of rows in a batch is the sampler's promise to the loss (class blocks, interleaved pairs, episodes).
 
-A class with fewer images than a batch wants of it gives each of them once and then some again (``Groups.draw``), so a
-block is always full and a label always belongs to its image.
+A class with fewer images than a batch wants of it gives each of them once and then some again
+(``Groups.draw``), so a block is always full and a label always belongs to its image.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Groups:
 class BatchSampler:
     """Base: ``iterations`` batches an epoch; None means as many as make one pass over the images."""
 
-    needs_proxies = False  # whether ``batches`` must be given the loss's proxies (C, E) as they are when the epoch begins
+    #: Whether ``batches`` must be given the loss's proxies (C, E), as they are when the epoch begins.
+    needs_proxies = False
 
     def __init__(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int):
         self.groups = Groups(labels)
@@ -62,19 +63,19 @@ class BatchSampler:
         self.check(batch_size, self.groups.count, **self.options())
 
     def options(self) -> dict[str, Any]:
-        """The sampler's own options, as its signature names them (kept under the same names as attributes)."""
+        """The sampler's own options, as its signature names them (attributes of the same names keep them)."""
         return {name: getattr(self, name) for name in sampler_options(type(self))}
 
     @staticmethod
     def check(batch_size: int, num_classes: Optional[int], **options: Any) -> None:
-        """Raise UserError where no batch of this size can be made; ``num_classes`` None means not known yet."""
+        """Raise UserError where no batch of this size can be made; ``num_classes`` None: not known yet."""
 
     def length(self, epoch: int) -> int:
         """How many batches the epoch has."""
         return self.iterations or max(1, self.size // self.batch_size)
 
     def batches(self, epoch: int, proxies: Optional[np.ndarray] = None) -> Iterator[np.ndarray]:
-        """The rows of every batch of the epoch (counted from 0), the same whenever and wherever this is asked."""
+        """The rows of every batch of the epoch (counted from 0), the same wherever and whenever asked."""
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):
             yield self.draw(rng)
@@ -86,8 +87,9 @@ class BatchSampler:
 class Shuffled(BatchSampler):
     """Passes over all images, each in a new order.
 
-    ``last``: what becomes of a pass's incomplete last batch: ``roll`` lets it run on into the next pass, ``drop`` leaves
-    it out, ``keep`` gives a smaller batch. With ``iterations`` the passes follow each other without regard to epochs.
+    ``last``: what becomes of a pass's incomplete last batch: ``roll`` lets it run on into the next pass,
+    ``drop`` leaves it out, ``keep`` gives a smaller batch. With ``iterations`` the passes follow each other
+    without regard to epochs.
     """
 
     def __init__(
@@ -153,7 +155,7 @@ class Blocks(BatchSampler):
         super().__init__(labels, batch_size, iterations, seed)
 
     @staticmethod
-    def check(batch_size, num_classes, *, per_class: int) -> None:
+    def check(batch_size, num_classes, *, per_class: int) -> None:  # type: ignore[override]
         if per_class < 1:
             raise UserError(f"sampler.per_class must be at least 1, not {per_class}.")
         if batch_size % per_class:
@@ -176,8 +178,9 @@ class Blocks(BatchSampler):
 
 
 class NearProxies(Blocks):
-    """Class blocks of classes that the method's proxies hold alike: the first class of a batch is drawn uniformly, the
-    others with chances inversely proportional to the distance of their proxies from the first one's.
+    """Class blocks of classes that the method's proxies hold alike: the first class of a batch is drawn
+    uniformly, the others with chances inversely proportional to the distance of their proxies from the first
+    one's.
 
     Which classes are near is decided when an epoch begins. Proxies count by their direction.
     """
@@ -190,7 +193,8 @@ class NearProxies(Blocks):
         proxies = np.asarray(proxies, np.float32)
         if proxies.ndim != 2 or len(proxies) != self.groups.count:
             raise UserError(
-                f"the sampler near_proxies needs a proxy for each of {self.groups.count} classes; got {proxies.shape}."
+                f"the sampler near_proxies needs a proxy for each of {self.groups.count} classes; got "
+                f"{proxies.shape}."
             )
         proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)
         rng = seeds.generator(self.seed, "batches", epoch)
@@ -210,7 +214,8 @@ class NearProxies(Blocks):
 class Pairs(BatchSampler):
     """Interleaved pairs a0 p0 a1 p1 ..., each of another class.
 
-    With the chance ``same_image`` a pair is one image twice (under two augmentations), otherwise two different images.
+    With the chance ``same_image`` a pair is one image twice (under two augmentations), otherwise two
+    different images.
     """
 
     def __init__(self, labels, batch_size, iterations, seed, *, same_image: float = 0.0):
@@ -218,7 +223,7 @@ class Pairs(BatchSampler):
         super().__init__(labels, batch_size, iterations, seed)
 
     @staticmethod
-    def check(batch_size, num_classes, *, same_image: float) -> None:
+    def check(batch_size, num_classes, *, same_image: float) -> None:  # type: ignore[override]
         if not 0 <= same_image <= 1:
             raise UserError(f"sampler.same_image is a chance between 0 and 1, not {same_image}.")
         if batch_size % 2:
@@ -234,7 +239,8 @@ class Pairs(BatchSampler):
 
 
 class Episodes(BatchSampler):
-    """Few-shot episodes: per class ``supports`` rows, class after class, then ``queries`` rows per class likewise."""
+    """Few-shot episodes: per class ``supports`` rows, class after class, then ``queries`` rows per class
+    likewise."""
 
     def __init__(self, labels, batch_size, iterations, seed, *, supports: int = 5, queries: int = 5):
         self.supports = supports
@@ -242,7 +248,7 @@ class Episodes(BatchSampler):
         super().__init__(labels, batch_size, iterations, seed)
 
     @staticmethod
-    def check(batch_size, num_classes, *, supports: int, queries: int) -> None:
+    def check(batch_size, num_classes, *, supports: int, queries: int) -> None:  # type: ignore[override]
         if supports < 1 or queries < 1:
             raise UserError(
                 f"episodes need supports and queries of at least 1, not {supports} and {queries}."

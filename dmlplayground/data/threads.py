@@ -18,7 +18,8 @@ def cores() -> int:
 
 
 def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """``map(prepare, items)``, in order, the next few results being made by ``workers`` threads while this one is used."""
+    """``map(prepare, items)``, in order, the next few results being made by ``workers`` threads while this
+    one is used."""
     if workers < 1:
         yield from map(prepare, items)
         return

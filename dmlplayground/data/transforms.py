@@ -1,9 +1,10 @@
 """Named image pipelines: what happens to an image between its file and a batch.
 
-A pipeline says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs) and
-what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like (N, H,
-W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to the backbone and happens on the device.
-Everything random comes from the generator handed in, which is derived from the trial's seed, the epoch and the batch.
+A pipeline says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that
+differs) and what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images
+are any array-like (N, H, W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to
+the backbone and happens on the device. Everything random comes from the generator handed in, which is derived
+from the trial's seed, the epoch and the batch.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class Plain(Transform):
 
 
 class Paper(Transform):
-    """The study's text: images of 256 x 256, a random crop of 224 and a flip in training, the centre crop in test.
+    """The study's text: images of 256 x 256, a random crop of 224 and a flip in training, the centre crop in
+    test.
 
     resize: the size all images are squashed to, whatever their proportions (bicubic).
     crop: the crop's share of height and width; of 256 it is 224. Data sets with a size of their own keep it.
@@ -82,7 +84,8 @@ class Paper(Transform):
 
     def test(self, images, rows):
         height, width = self.test_shape(images)
-        tops, lefts = np.full((2, len(rows)), [[(images.shape[1] - height) // 2], [(images.shape[2] - width) // 2]])
+        tops = np.full(len(rows), (images.shape[1] - height) // 2)
+        lefts = np.full(len(rows), (images.shape[2] - width) // 2)
         return windows(images, rows, tops, lefts, height, width, np.zeros(len(rows), bool))
 
     def test_shape(self, images):
@@ -91,8 +94,9 @@ class Paper(Transform):
 
 
 class AreaCrop(Transform):
-    """What the two pipelines below share: in training a window of random area and proportions, resized to ``size``, and
-    a flip; in test the centre of ``size``. A window that does not fit is drawn again, ten times, then it is the centre."""
+    """What the two pipelines below share: in training a window of random area and proportions, resized to
+    ``size``, and a flip; in test the centre of ``size``. A window that does not fit is drawn again, ten
+    times, then it is the centre."""
 
     def __init__(self, size: int, smallest: float, interpolations: tuple[str, ...]):
         _require(size >= 1, f"the transform's size must be at least 1, not {size}.")
@@ -101,7 +105,7 @@ class AreaCrop(Transform):
         self.interpolations = interpolations
 
     def train(self, images, rows, rng):
-        # Every image takes as many numbers whatever its size, so that its neighbours' draws do not depend on it.
+        # Every image takes as many numbers whatever its size, so that others' draws do not depend on it.
         shapes = rng.random((len(rows), TRIES, 2))
         places = rng.random((len(rows), 2))
         flips = rng.random(len(rows)) < 0.5
@@ -123,7 +127,9 @@ class AreaCrop(Transform):
     def test_shape(self, images):
         return self.size, self.size
 
-    def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> tuple[int, int, int, int]:
+    def _window(
+        self, height: int, width: int, shapes: np.ndarray, place: np.ndarray
+    ) -> tuple[int, int, int, int]:
         """Top, left, height and width of the first shape that fits, put at ``place``."""
         for share, turn in shapes.tolist():
             area = (self.smallest + (1 - self.smallest) * share) * (height * width)
@@ -144,11 +150,12 @@ class AreaCrop(Transform):
 
 
 class Released(AreaCrop):
-    """The study's released code: a window of 8 to 100 % of the area and 3:4 to 4:3, resized to 224 by one of OpenCV's five
-    interpolations at random, and a flip; in test the shorter side to 256 and the centre 224.
+    """The study's released code: a window of 8 to 100 % of the area and 3:4 to 4:3, resized to 224 by one of
+    OpenCV's five interpolations at random, and a flip; in test the shorter side to 256 and the centre 224.
 
-    squash: the code cuts windows from images squashed to 256 x 256 first where batches are drawn by class (N-pairs,
-        angular, margin, prototypical, ranked list), and from images as they are (0) where they are shuffled.
+    squash: the code cuts windows from images squashed to 256 x 256 first where batches are drawn by class
+        (N-pairs, angular, margin, prototypical, ranked list), and from images as they are (0) where they are
+        shuffled.
     squash_test: test images are squashed too, instead. Its DREML has squash 246 and this.
     size: of the crop, in pixels.
     """
@@ -162,13 +169,13 @@ class Released(AreaCrop):
 
 
 class RealityCheck(AreaCrop):
-    """A Metric Learning Reality Check: the shorter side to 256, a window of 16 to 100 % of the area and 3:4 to 4:3 resized
-    to 227, and a flip; in test the centre 227.
+    """A Metric Learning Reality Check: the shorter side to 256, a window of 16 to 100 % of the area and 3:4
+    to 4:3 resized to 227, and a flip; in test the centre 227.
 
     size: of the crop, in pixels.
 
-    Pillow's bilinear interpolation there averages where it makes images smaller; here ``area`` does when images are stored,
-    and crops, which change little, are linear.
+    Pillow's bilinear interpolation there averages where it makes images smaller; here ``area`` does when
+    images are stored, and crops, which change little, are linear.
     """
 
     def __init__(self, *, size: int = 227):
@@ -179,7 +186,9 @@ class RealityCheck(AreaCrop):
 def windows(images: Any, rows: np.ndarray, tops, lefts, height: int, width: int, flips) -> np.ndarray:
     """One window of each image, some mirrored, as one block."""
     block = np.empty((len(rows), height, width, images.shape[3]), np.uint8)
-    for target, row, top, left, flip in zip(block, rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist()):
+    for target, row, top, left, flip in zip(
+        block, rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist()
+    ):
         _copy(cut(images[row], top, left, height, width), target, flip)
     return block
 

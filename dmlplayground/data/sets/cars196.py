@@ -13,8 +13,8 @@ ANNOTATIONS = "cars_annos.mat"
 
 
 def _read(folder: Path) -> list[Entry]:
-    """The release's own annotations, or else a folder of images for every class, called by its number. The first half
-    of the classes is for training."""
+    """The release's own annotations, or else a folder of images for every class, called by its number. The
+    first half of the classes is for training."""
     return _annotated(folder) if (folder / ANNOTATIONS).exists() else _rearranged(folder)
 
 
@@ -56,8 +56,8 @@ RELEASE = Release(
     counts={"train": Count(8054, 98), "test": Count(8131, 98)},
     archives=(Archive("cars_annos.mat"), Archive("car_ims.tgz")),
     advice=(
-        "Stanford no longer offers its files car_ims.tgz and cars_annos.mat; copies are held by many groups. A folder of "
-        "images for each class, called 1 to 196, will do as well."
+        "Stanford no longer offers its files car_ims.tgz and cars_annos.mat; copies are held by many groups. "
+        "A folder of images for each class, called 1 to 196, will do as well."
     ),
 )
 

@@ -18,22 +18,25 @@ def load(
     *,
     path: str,
     train: Classes = 0.5,
-    test: Optional[Classes] = None,  # noqa: UP045  (read at run time, on Python 3.9 too)
+    test: Optional[Classes] = None,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
     """Images below folders that are called by their classes.
 
-    path: the folder of these folders; or one with the folders train and test, or train, query and gallery, in which they
-        are. Query images then search those of the gallery.
-    train: the classes for training, where the folders do not say: a share of them, the first by name (numbers count as
-        numbers); a list of them; or a file with one a line.
+    path: the folder of these folders; or one with the folders train and test, or train, query and gallery, in
+        which they are. Query images then search those of the gallery.
+    train: the classes for training, where the folders do not say: a share of them, the first by name (numbers
+        count as numbers); a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last by name; nothing: all others.
     cache: where decoded images are kept; with none they are decoded anew each time.
     """
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise UserError(f"data set folder: there is no folder {folder}.")
-    entries = _divided(folder) if _is_divided(folder) else divide(class_folders(folder), train, test, "data set folder")
+    if _is_divided(folder):
+        entries = _divided(folder)
+    else:
+        entries = divide(class_folders(folder), train, test, "data set folder")
     return catalogue("folder", split, folder, entries, cached=cache == "disk")
 
 

@@ -13,7 +13,7 @@ PARTITION = "list_eval_partition.txt"
 
 
 def _read(folder: Path) -> list[Entry]:
-    """The list's first line is a count, the second a header; then ``image_name item_id evaluation_status``."""
+    """The list's first line is a count, the second a header; then ``image_name item_id status``."""
     path = folder / PARTITION
     rows = map(str.split, lines(path if path.exists() else folder / "Eval" / PARTITION)[2:])
     return [Entry(file, item, status) for file, item, status in rows]
@@ -27,8 +27,8 @@ RELEASE = Release(
     counts={"train": Count(25882, 3997), "query": Count(14218, 3985), "gallery": Count(12612, 3985)},
     archives=(Archive("img.zip"), Archive(PARTITION)),
     advice=(
-        "Its authors ask for an agreement, and then give img.zip and list_eval_partition.txt on the page of the In-Shop "
-        "Clothes Retrieval Benchmark of DeepFashion."
+        "Its authors ask for an agreement, and then give img.zip and list_eval_partition.txt on the page of "
+        "the In-Shop Clothes Retrieval Benchmark of DeepFashion."
     ),
 )
 
@@ -41,8 +41,8 @@ def load(
     partial: bool = False,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
-    """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that search a gallery
-    of 12,612, of 3,985 other garments.
+    """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that
+    search a gallery of 12,612, of 3,985 other garments.
 
     root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
     partial: accept a release that is not whole.

@@ -22,19 +22,20 @@ def load(
     *,
     path: str,
     train: Classes = 0.5,
-    test: Optional[Classes] = None,  # noqa: UP045  (read at run time, on Python 3.9 too)
+    test: Optional[Classes] = None,
     boxes: bool = False,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
-    """Images named in a file, CSV with a header or JSON lines (.jsonl), with the columns path, label and, if you like, split
-    and box.
+    """Images named in a file, CSV with a header or JSON lines (.jsonl), with the columns path, label and, if
+    you like, split and box.
 
-    A path is below the list's folder unless it is absolute. split is train, test, query or gallery; a row without one
-    is left out if others have one. box is x, y, width and height in pixels: in CSV with spaces between them.
+    A path is below the list's folder unless it is absolute. split is train, test, query or gallery; a row
+    without one is left out if others have one. box is x, y, width and height in pixels: in CSV with spaces
+    between them.
 
     path: the list.
-    train: the classes for training, where the list has no splits: a share of them, the first by name (numbers count as
-        numbers); a list of them; or a file with one a line.
+    train: the classes for training, where the list has no splits: a share of them, the first by name (numbers
+        count as numbers); a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last by name; nothing: all others.
     boxes: images are cut to their boxes before anything else.
     cache: where decoded images are kept; with none they are decoded anew each time.
@@ -72,7 +73,7 @@ def _entry(row: Any, where: str) -> Entry:
     return Entry(str(row["path"]), str(row["label"]), split, _box(row.get("box"), where))
 
 
-def _box(given: Any, where: str) -> Optional[tuple[float, float, float, float]]:  # noqa: UP045
+def _box(given: Any, where: str) -> Optional[tuple[float, float, float, float]]:
     if given in (None, ""):
         return None
     try:

@@ -46,7 +46,10 @@ RELEASE = Release(
             "7f73d41a2f44250d4779881525aea32e",
         ),
     ),
-    advice="Stanford_Online_Products.zip is offered on the page of the paper (Song et al. 2016, lifted structure).",
+    advice=(
+        "Stanford_Online_Products.zip is offered on the page of its paper (Song et al. 2016, Deep Metric "
+        "Learning via Lifted Structured Feature Embedding)."
+    ),
 )
 #: The same files, divided as the study's code does. It published the numbers of classes only.
 BY_DIRECTORY = replace(RELEASE, read=_by_directory, counts={})
@@ -63,9 +66,9 @@ def load(
 ) -> Catalogue:
     """Stanford's products: 59,551 images of 11,318 for training, 60,502 of 11,316 others for test.
 
-    division: official is by the lists of the release. directory is as the study's code divides: the first half of the
-        products in the order of directories, so that whole categories are in one split. The code takes the order
-        that the file system happens to give; here it is alphabetical.
+    division: official is by the lists of the release. directory is as the study's code divides: the first
+        half of the products in the order of directories, so that whole categories are in one split. The code
+        takes the order that the file system happens to give; here it is alphabetical.
     root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
     partial: accept a release that is not whole.
     cache: where decoded images are kept; with none they are decoded anew each time.
