@@ -58,6 +58,14 @@ def test_engines_agree_and_recall_does_not_move(trained):
     np.testing.assert_array_equal(learner.network(images).asnumpy(), expected)  # and the network is as it was
 
 
+def test_a_trials_weights_are_a_start_for_another(trained):
+    weights = trained / "fold0-member0.best.npz"
+    network = dml.backbones.create("conv4", pretrained=str(weights))
+    learner = scoring.learners(trained)[0]
+    images = nd.random.uniform(-1, 1, (2, 3, 32, 32))
+    np.testing.assert_array_equal(network(images).asnumpy(), learner.network.backbone(images).asnumpy())
+
+
 def test_an_unknown_engine_is_refused(trained):
     with pytest.raises(UserError, match="unknown engine 'float16'. .*Known: bfloat16, float32, fused"):
         scoring.of_trial(trained, engine="float16")

@@ -114,10 +114,11 @@ def resnet():
 @pytest.mark.parametrize(("write", "prefix"), [(write_safetensors, ""), (write_torch, "module.backbone.")])
 def test_weights_of_other_frameworks_are_converted(resnet, tmp_path, write, prefix):
     source, target = tmp_path / "theirs", tmp_path / "ours.params"
-    write(source, {prefix + name: array for name, array in as_torchvision(resnet).items()})
+    theirs = {prefix + name: array for name, array in as_torchvision(resnet).items()}
+    write(source, {**theirs, "embedding": np.ones((2, 2), np.float32)} if prefix else theirs)
     found = conversion.convert(source, target)
     assert found.backbone == "resnet18_v1b"
-    assert found.left_out == ["fc.bias", "fc.weight"]
+    assert found.left_out == (["embedding"] if prefix else []) + ["fc.bias", "fc.weight"]
     images = nd.random.uniform(-1, 1, (2, 3, 64, 64))
     expected = resnet(images).asnumpy()
     for path in (source, target):  # what has been converted, and what is recognised on the spot
@@ -220,6 +221,7 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
         (0, (2,), (-1,)),
         (0, (2, 2), (1,)),
         (0, (10**9, 10**9), (0, 4)),
+        (0, (10**9, 10**9), (0, 0)),  # inside, but more than there is memory for
     ],
 )
 def test_a_tensor_outside_its_storage_is_refused(tmp_path, offset, shape, strides):

@@ -1,5 +1,4 @@
-"""Backbones by name: networks from preprocessed images to feature vectors, each with the preprocessing it
-expects.
+"""Backbones by name: networks from preprocessed images to features, each with the preprocessing it expects.
 
 One file in ``zoo/`` registers one network or a family, and adding that file is all it takes:
 
@@ -43,8 +42,7 @@ class Preprocessing:
 
 @dataclass(frozen=True)
 class Backbone:
-    """One network that can be built: what it is, what it expects, its options, and where its ImageNet weights
-    are."""
+    """One network that can be built: what it is, what it expects, its options, where its weights are."""
 
     name: str
     title: str
@@ -111,8 +109,7 @@ def create(name: str, **options: Any):
     from . import checkpoints
 
     network = build(record, init.Zero(), **options)
-    arrays, _ = checkpoints.recognise(checkpoints.read(weights))
-    checkpoints.load(network, arrays, weights)
+    checkpoints.load(network, checkpoints.recognise(checkpoints.read(weights)).arrays, weights)
     return network
 
 
@@ -122,10 +119,8 @@ def build(record: Backbone, initializer: Any = None, **options: Any):
 
     network = record.builder(**options)
     if any(0 in parameter.shape for parameter in network.collect_params().values()):
-        size = record.preprocessing.size
-        network.infer_shape(
-            nd.zeros((1, 3, size, size))
-        )  # some layers learn the size of their input from an image
+        image = nd.zeros((1, 3, record.preprocessing.size, record.preprocessing.size))
+        network.infer_shape(image)  # some layers learn from an image how large their input is
         network.hybridize(False)  # forgets the graph that this took
     if initializer is not None:
         network.initialize(initializer)

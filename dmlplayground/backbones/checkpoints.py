@@ -1,9 +1,8 @@
-"""Weights on disk: reading what people have, recognising whose names it bears, and putting it into a network,
-whole.
+"""Weights on disk: read whatever framework wrote them, recognised by their names, loaded whole or not at all.
 
-``read`` takes MXNet's ``.params``, ``.safetensors`` and PyTorch's checkpoints; ``recognise`` gives the arrays
-the names our networks use; ``load`` puts them in and names every parameter that is missing, too many or of
-another shape.
+``read`` takes MXNet's ``.params``, ``.safetensors``, PyTorch's checkpoints and the weights of a trial of
+ours; ``recognise`` gives the arrays the names our networks use; ``load`` puts them in, and names every
+parameter that is missing, too many or of another shape.
 """
 
 from __future__ import annotations
@@ -45,6 +44,8 @@ def read(path: str | Path) -> Arrays:
         return _read_params(path)
     if start[8:9] == b"{":
         return _read_safetensors(path)
+    if zipfile.is_zipfile(path) and "header.json.npy" in zipfile.ZipFile(path).namelist():
+        return _read_trial(path)
     if start == torchfiles.LEGACY_MAGIC or zipfile.is_zipfile(path):
         return torchfiles.read(path)
     raise UserError(
@@ -89,22 +90,23 @@ def _safetensor(entry: Mapping[str, Any], body: memoryview) -> np.ndarray:
     return values.reshape(entry["shape"])
 
 
+def _read_trial(path: Path) -> Arrays:
+    """The backbone's part of a trial's weights."""
+    prefix = "network.backbone."
+    _, arrays = files.read_arrays(path)
+    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def write(path: str | Path, network) -> None:
     """The network's parameters as ``.params`` under the names that its published checkpoint has."""
-    from mxnet import nd
+    from mxnet import cpu, nd
 
     arrays = {}
     for name, parameter in published(network).items():
         kind = "aux" if name.endswith(("running_mean", "running_var", "moving_mean", "moving_var")) else "arg"
-        arrays[f"{kind}:{name}"] = parameter.data(parameter.list_ctx()[0]).as_in_context(_cpu())
+        arrays[f"{kind}:{name}"] = parameter.data(parameter.list_ctx()[0]).as_in_context(cpu())
     with files.replacing(path, "wb") as file:
         nd.save(file.name, arrays)
-
-
-def _cpu():
-    from mxnet import cpu
-
-    return cpu()
 
 
 # --- names --------------------------------------------------------------------------------------------------
@@ -119,14 +121,24 @@ class Naming(NamedTuple):
     rename: Callable[[Arrays], Arrays]
 
 
-def recognise(arrays: Arrays) -> tuple[Arrays, Naming | None]:
-    """The arrays under our names, and the naming they had; as they are where it is none of those known."""
+class Recognised(NamedTuple):
+    """Arrays under our names, the naming they had (None: no known one), and the names of what was beside
+    them."""
+
+    arrays: Arrays
+    naming: Naming | None
+    beside: list[str]
+
+
+def recognise(arrays: Arrays) -> Recognised:
+    """The network in these arrays, which may be a part of a larger one and have a prefix to its names."""
     for naming in NAMINGS:
         prefix = next((name[: -len(naming.mark)] for name in arrays if name.endswith(naming.mark)), None)
         if prefix is not None:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-            return naming.rename(own), naming
-    return arrays, None
+            beside = [name for name in arrays if not name.startswith(prefix)]
+            return Recognised(naming.rename(own), naming, beside)
+    return Recognised(arrays, None, [])
 
 
 def _gluon_batchnorm(arrays: Arrays) -> Arrays:
@@ -148,6 +160,7 @@ def _bn_inception(arrays: Arrays) -> Arrays:
     for name, array in _gluon_batchnorm(arrays).items():
         layer, _, kind = name.rpartition(".")
         if layer in ("last_linear", "fc"):
+            renamed[f"fc1_{kind}"] = array
             continue
         unit = layer[: -len("_bn")] if layer.endswith("_bn") else layer
         place = stems.get(unit) or unit.replace("inception_", "").replace("pool_proj", "proj")
@@ -173,8 +186,8 @@ NAMINGS = (
 
 
 def published(network) -> dict[str, Any]:
-    """The network's parameters by the names of its published checkpoint: MXNet's symbolic ones are counted
-    names without dots (``conv_1_weight``), Gluon's are paths (``layer1.0.conv1.weight``)."""
+    """The network's parameters by the names of its published checkpoint: those of MXNet's symbolic networks
+    are the parameters' own (``conv_1_weight``), those of Gluon's are paths (``layer1.0.conv1.weight``)."""
     return by_name(network) if network.prefix == "" else by_path(network)
 
 

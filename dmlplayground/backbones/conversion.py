@@ -25,10 +25,8 @@ class Converted:
 
 
 def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
-    """Write the weights in ``source``, of any format and naming we know, as ``.params`` of one of our
-    backbones."""
-    stored = checkpoints.read(source)
-    arrays, naming = checkpoints.recognise(stored)
+    """Write the weights in ``source``, in any format and naming known here, as ``.params`` of a backbone."""
+    arrays, naming, beside = checkpoints.recognise(checkpoints.read(source))
     candidates = (backbone,) if backbone else naming.backbones if naming else ()
     if not candidates:
         known = ", ".join(naming.title for naming in checkpoints.NAMINGS)
@@ -42,7 +40,7 @@ def convert(source: Path, target: Path, backbone: str | None = None) -> Converte
         backbone=name,
         naming=naming.title if naming else "our own names",
         parameters=count(network),
-        left_out=sorted(name for name in arrays if name not in kept),
+        left_out=sorted(beside + [name for name in arrays if name not in kept]),
     )
 
 
@@ -91,8 +89,7 @@ def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verifi
         raise UserError(f"{path}: the features of an image of noise are not finite.")
     difference = None
     if symbol is not None:
-        arrays, _ = checkpoints.recognise(checkpoints.read(path))
-        graph = _graph(symbol, arrays)
+        graph = _graph(symbol, checkpoints.recognise(checkpoints.read(path)).arrays)
         difference = {
             mode: _difference(network, graph, images, mode == "training")
             for mode in ("evaluation", "training")

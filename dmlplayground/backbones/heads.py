@@ -123,4 +123,4 @@ class Embedder(gluon.HybridBlock):
         if self.reversed:
             images = F.reverse(images, axis=1)
         images = F.broadcast_mul(F.broadcast_sub(images, mean), scale)
-        return self.head(self.backbone(images))
+        return F.cast(self.head(self.backbone(images)), "float32")  # mixed precision may leave it in 16 bits

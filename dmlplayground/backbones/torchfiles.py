@@ -7,6 +7,7 @@ read: the zip archive (since 1.6) and the stream of pickles before it.
 
 from __future__ import annotations
 
+import math
 import pickle
 import zipfile
 from collections import OrderedDict
@@ -62,7 +63,7 @@ class _Tensor:
         values = self.storage.values
         last = self.offset + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))
         whole = len(self.shape) == len(self.strides) and min((self.offset, *self.shape, *self.strides)) >= 0
-        if values is None or not whole or (0 not in self.shape and last >= len(values)):
+        if values is None or not whole or math.prod(self.shape) > len(values) or last >= len(values) > 0:
             raise ValueError("a tensor lies outside its storage")
         if 0 in self.shape:
             return np.zeros(self.shape, values.dtype)
@@ -154,8 +155,7 @@ def _read_stream(path: str | Path) -> Any:
 
 
 def _state_dict(content: Any) -> dict[str, _Tensor]:
-    """The mapping from names to tensors, at the top or one level down (``{"state_dict": ..., "epoch":
-    90}``)."""
+    """The mapping from names to tensors, at the top or one level down (in ``{"state_dict": ...}``)."""
     for candidate in _mappings(content):
         tensors = {name: value for name, value in candidate.items() if isinstance(value, _Tensor)}
         if tensors:

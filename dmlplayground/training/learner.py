@@ -14,6 +14,7 @@ from ..backbones.engines import extract
 from ..backbones.heads import Embedder, Head, add_max_pooling
 from ..config import Trial
 from ..errors import UserError
+from . import mixed
 from .optimizers import PartTrainer
 
 Batch = tuple[np.ndarray, np.ndarray]
@@ -37,6 +38,7 @@ class Learner:
         mx.random.seed(seeds.integer(trial.seed, "initialisation", *place))
         self.trial = trial
         self.contexts = contexts
+        self.scaler = mixed.scaler(trial.amp)
         self.network = _network(trial, num_classes, pretrained)
         self.loss = methods.loss(
             trial.method["name"], num_classes=num_classes, embed_dim=self.network.head.width, **_options(trial.method)
@@ -83,11 +85,18 @@ class Learner:
                 loss = self.loss(embeddings, labels)
                 if len(batches) > 1:
                     loss = loss / len(batches)
-            loss.backward()
+                scaled = loss if self.scaler is None else loss * self.scaler.loss_scale
+            scaled.backward()
             total = loss if total is None else total + loss
-        for part in self.active:
-            part.step()
+        self._update()
         return total, embeddings, labels
+
+    def _update(self) -> None:
+        divisor = 1 if self.scaler is None else self.scaler.loss_scale
+        if self.scaler is not None and self.scaler.has_overflow(self.learned()):
+            return
+        for part in self.active:
+            part.step(divisor)
 
     def forward(self, images: np.ndarray) -> nd.NDArray:
         """Embeddings of a block of images, computed in equal parts on the devices and gathered on the first."""

@@ -38,6 +38,11 @@ def devices(trial: Trial) -> list[mx.Context]:
     gpus = mx.context.num_gpus() if trial.device != "cpu" else 0
     if trial.device == "gpu" and gpus < trial.devices:
         raise UserError(f"the trial asks for {trial.devices} GPU(s); this machine offers MXNet {gpus} (see dmlplayground doctor).")
+    if trial.amp and gpus < trial.devices:
+        raise UserError(
+            f"amp computes in 16 bits on GPUs: the trial asks for {trial.devices}, and this machine offers MXNet {gpus}. "
+            "Leave amp false to train on the CPU."
+        )
     kind = mx.gpu if gpus >= trial.devices else mx.cpu
     return [kind(i) for i in range(trial.devices)]
 

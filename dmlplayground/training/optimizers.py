@@ -75,9 +75,10 @@ class PartTrainer:
         if isinstance(self._trainer.optimizer, PlainRMSProp):
             self._trainer.optimizer.rho = self.config.rho * self.config.rho_decay ** (epoch - 1)
 
-    def step(self) -> None:
+    def step(self, divisor: float = 1) -> None:
+        """Update with the gradients over ``divisor``."""
         if self._trainer is not None:
-            self._trainer.step(1)
+            self._trainer.step(divisor)
             self.steps += 1
 
     # The updaters keep None, one array or a tuple of arrays for each parameter, and the optimizer counts the updates
