@@ -33,12 +33,19 @@ class LiftedStructure(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
+        x = F.BlockGrad(embeddings)
         same, positive = pairs.positive_pairs(F, labels)
-        distances = pairs.distances(F, embeddings)
-        pushes = F.expand_dims(pairs.log_sum_exp(F, same * pairs.HIDDEN - distances), 1) + self.margin  # log S_i
+        distances = F.sqrt(pairs.squared_distances(F, x))
+        against = same * pairs.HIDDEN - distances
+        pushes = F.expand_dims(pairs.log_sum_exp(F, against), 1) + self.margin  # log S_i
+        lead = F.broadcast_sub(pushes, F.transpose(pushes))
         # log(S_i + S_j) = log S_i + log(1 + exp(log S_j - log S_i))
-        gaps = F.broadcast_sub(F.transpose(pushes), pushes)
-        both = F.broadcast_add(F.Activation(gaps, act_type="softrelu"), pushes)
-        hinges = F.relu(distances + both)
-        # Ordered pairs, each unordered one twice, above and below the line.
-        return pairs.total(F, F.square(hinges), positive) / (2 * F.maximum(F.sum(positive), 1))
+        both = F.broadcast_add(F.Activation(-lead, act_type="softrelu"), pushes)
+        hinges = F.relu(distances + both) * positive
+        # Half a square's slope is the hinge: by D_ij itself; by log S_i, which moves both (i, j) and (j, i), as much as is
+        # S_i's share of S_i + S_j; and by the D_ik of its negatives log S_i falls as their softmax says.
+        falls = 2 * pairs.row_sums(F, hinges * F.sigmoid(lead))
+        slopes = hinges - F.broadcast_mul(F.softmax(against, axis=1), falls)
+        gradient = pairs.distance_gradient(F, slopes, distances, x)
+        loss = pairs.with_gradient(F, pairs.total(F, hinges, hinges) / 2, embeddings, gradient)
+        return loss / F.maximum(F.sum(positive), 1)  # ordered pairs: every unordered one was met twice

@@ -91,6 +91,30 @@ def lookup(F, matrix, places):
     return F.take(flat(F, matrix), places)
 
 
+# --- gradients in closed form -------------------------------------------------------------------------------------
+# Recording the operations on a (B, B) matrix keeps every one of them until the backward pass. A loss that knows its slopes
+# computes its gradient along with its value and keeps nothing but that.
+
+
+def with_gradient(F, value, x, gradient):
+    """``value``, with ``gradient`` as its gradient with respect to ``x``."""
+    along = total(F, x, F.BlockGrad(gradient))
+    return F.BlockGrad(value) + (along - F.BlockGrad(along))
+
+
+def distance_gradient(F, slopes, distances, x):
+    """Of a sum over pairs of slopes_ij |x_i - x_j|, slopes constant; nothing where the distance is zero."""
+    return square_gradient(F, slopes * distances / (F.square(distances) + _TINY), x) / 2
+
+
+def square_gradient(F, slopes, x):
+    """Of a sum over pairs of slopes_ij |x_i - x_j|^2: at row i 2 sum_j (slopes_ij + slopes_ji) (x_i - x_j)."""
+    rows = F.concat(x, F.ones_like(F.slice_axis(x, axis=1, begin=0, end=1)), dim=1)
+    sums = 2 * (F.dot(slopes, rows) + F.dot(slopes, rows, transpose_a=True))
+    pulled, weight = F.slice_axis(sums, axis=1, begin=0, end=-1), F.slice_axis(sums, axis=1, begin=-1, end=None)
+    return F.broadcast_mul(x, weight) - pulled
+
+
 # --- a batch of pairs ---------------------------------------------------------------------------------------------
 
 

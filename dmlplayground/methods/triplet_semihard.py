@@ -38,30 +38,58 @@ class TripletSemihard(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        same, positive = pairs.positive_pairs(F, labels)
-        distances = pairs.squared_distances(F, embeddings)
-        order = F.BlockGrad(self._order(F, distances, same))
-        negative = 1 - pairs.lookup(F, same, order)
-        chosen = F.BlockGrad(self._next_negatives(F, order, negative))
-        gaps = pairs.lookup(F, distances, order) - pairs.lookup(F, distances, chosen)
-        weights = F.broadcast_mul(pairs.lookup(F, positive, order), F.max(negative, axis=1, keepdims=True))
-        return pairs.total(F, F.relu(gaps + self.margin), weights) / F.maximum(F.sum(positive), 1)
-
-    def _order(self, F, distances, same):
-        """Each row's places by distance; of equal distances those of negatives come first."""
+        x = F.BlockGrad(embeddings)
+        same = pairs.same_class(F, labels)
+        # Every row by distance; of equal distances those of negatives come first.
         precision = float(np.finfo(self.dtype).eps)
-        order = F.argsort((distances + 1e-30) * (1 + precision * same), axis=1, dtype="int32")
-        return F.broadcast_add(order, pairs.row_starts(F, order))
+        keys = (pairs.squared_distances(F, x) + 1e-30) * (1 + precision * same)
+        distances, columns = F.topk(keys, axis=1, k=0, ret_typ="both", is_ascend=True, dtype="int32")
+        row_starts = F.slice_axis(F.contrib.arange_like(columns), axis=1, begin=0, end=1)
+        places = F.broadcast_add(columns, row_starts)
+        negative = 1 - F.take(pairs.flat(F, same), places)
+        itself = F.broadcast_equal(columns, F.expand_dims(F.contrib.arange_like(columns, axis=0), 1))
+        positive = 1 - negative - F.cast(itself, self.dtype)
+        ranks = Negatives(F, negative, row_starts)
 
-    def _next_negatives(self, F, order, negative):
-        """For every position in the order the place of the first negative after it, or else of the row's last."""
-        starts = pairs.row_starts(F, order)
-        passed = F.cumsum(negative, axis=1)
-        count = F.max(passed, axis=1, keepdims=True)
-        # The negatives' places moved to the front of the row; the rest fall onto the position behind those, which is
-        # free because the row itself is no negative.
-        front = F.broadcast_add(negative * F.broadcast_sub(passed, count + 1), count)
-        front = F.broadcast_add(F.cast(front, "int32"), starts)
-        negatives = F.contrib.index_copy(pairs.flat(F, F.zeros_like(order)), pairs.flat(F, front), pairs.flat(F, order))
-        following = F.cast(F.broadcast_minimum(passed, F.relu(count - 1)), "int32")
-        return F.take(negatives, F.broadcast_add(following, starts))
+        to_negative = ranks.take(distances, F.broadcast_minimum(ranks.passed, F.relu(ranks.count - 1)))
+        violations = self.margin + distances - to_negative
+        active = F.broadcast_mul(positive, ranks.count > 0) * (violations > 0)
+        slopes = active - negative * self._takers(F, active, ranks)
+        slopes = F.contrib.index_copy(pairs.flat(F, same), pairs.flat(F, places), pairs.flat(F, slopes))
+        slopes = F.reshape_like(slopes, same)
+        gradient = pairs.square_gradient(F, slopes, x)
+        loss = pairs.with_gradient(F, pairs.total(F, violations, active), embeddings, gradient)
+        return loss / F.maximum(F.sum(positive), 1)
+
+    def _takers(self, F, active, ranks):
+        """For every negative the active pairs that chose it: those between the negative before and itself, and for the
+        last one those behind it too."""
+        until = F.cumsum(active, axis=1)
+        every = F.slice_axis(until, axis=1, begin=-1, end=None)
+        is_last = F.broadcast_equal(ranks.passed, ranks.count)
+        before = ranks.take(until, F.relu(ranks.passed - 2)) * (ranks.passed > 1)
+        return until + is_last * F.broadcast_sub(every, until) - before
+
+
+class Negatives:
+    """Where the negatives are in rows of which ``negative`` marks them: how many have passed at every position, their
+    number in the row, and a lookup of what stands at the n-th."""
+
+    def __init__(self, F, negative, row_starts):
+        self.F = F
+        self.row_starts = row_starts
+        self.passed = F.cumsum(negative, axis=1)
+        self.count = F.slice_axis(self.passed, axis=1, begin=-1, end=None)
+        # The n-th negative goes to position n, the rest to that behind the last of them; it is free, for a row has its
+        # own entry, and that is no negative.
+        front = F.broadcast_add(negative * F.broadcast_sub(self.passed, self.count + 1), self.count)
+        self.front = self._places(front)
+
+    def take(self, values, number):
+        """For every position what ``values`` has at the negative with this number, counted from 0."""
+        F = self.F
+        moved = F.contrib.index_copy(pairs.flat(F, values), pairs.flat(F, self.front), pairs.flat(F, values))
+        return F.take(moved, self._places(number))
+
+    def _places(self, columns):
+        return self.F.broadcast_add(self.F.cast(columns, "int32"), self.row_starts)
