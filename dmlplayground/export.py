@@ -67,11 +67,12 @@ class Exported:
     """One exported network, which embeds as a learner does."""
 
     def __init__(self, trial: config.Trial, folder: Path, member: dict[str, Any]):
-        from mxnet import MXNetError, cpu, gluon
+        from mxnet import MXNetError, cpu, gluon, sym
 
         symbol, params = str(folder / member["symbol"]), str(folder / member["params"])
         try:
-            self.network = gluon.SymbolBlock.imports(symbol, ["data"], params, ctx=cpu())
+            self.network = gluon.SymbolBlock(sym.load(symbol), sym.var("data", dtype="uint8"))
+            self.network.collect_params().load(params, ctx=cpu())
         except (MXNetError, OSError, ValueError, AssertionError) as problem:
             raise UserError(
                 f"{symbol} and {params} are no exported network: {str(problem).splitlines()[0]}"

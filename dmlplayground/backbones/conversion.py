@@ -124,7 +124,7 @@ def _graph(symbol: Path, arrays: checkpoints.Arrays):
     outputs = [name for name in internals.list_outputs() if "flatten" in name and name.endswith("_output")]
     if not outputs:
         raise UserError(f"the graph {symbol} has no flattened features.")
-    graph = gluon.SymbolBlock(internals[outputs[-1]], sym.var("data"))
+    graph = gluon.SymbolBlock(internals[outputs[-1]], sym.var("data", dtype="float32"))
     for name, parameter in graph.collect_params().items():
         if name not in arrays:
             raise UserError(f"the graph {symbol} has a parameter {name} that the weights lack.")
