@@ -119,11 +119,13 @@ def test_other_content_or_storage_makes_another_entry(folder, tmp_path):
     assert len(made(tmp_path)) == 3 and not np.array_equal(after.images[0], pixels)
 
 
-def test_broken_images_are_all_reported_and_nothing_is_left(folder, tmp_path):
+@pytest.mark.parametrize("stored", WAYS)
+@pytest.mark.parametrize("left", [0, 200])
+def test_broken_images_are_all_reported_and_nothing_is_left(folder, tmp_path, stored, left):
     for name in ("a/1.jpg", "b/2.jpg"):
-        (folder / name).write_bytes((folder / name).read_bytes()[:200])
+        (folder / name).write_bytes((folder / name).read_bytes()[:left])
     with pytest.raises(UserError, match="2 of 8 images cannot be used") as caught:
-        load(folder)
+        load(folder, stored=stored)
     assert "a/1.jpg" in str(caught.value) and "b/2.jpg" in str(caught.value)
     assert not made(tmp_path)
 
@@ -214,6 +216,24 @@ def test_two_processes_that_start_at_once_make_one_entry(tmp_path):
     outputs = [process.communicate(timeout=120) for process in started]
     assert outputs[0][0] == outputs[1][0] != ""
     assert sum("decoding 120 images" in told for _, told in outputs) == 1, outputs
+    assert len(made(tmp_path)) == 1
+
+
+def test_where_there_are_no_locks_the_first_to_be_done_wins(folder, tmp_path, monkeypatch):
+    """Another process makes the entry between our look for it and our renaming."""
+
+    def no_locks(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(decoded.fcntl, "flock", no_locks)
+    make = decoded._make
+
+    def twice(*arguments):
+        make(*arguments)
+        make(*arguments)
+
+    monkeypatch.setattr(decoded, "_make", twice)
+    assert load(folder).images.shape == (8, 48, 48, 3)
     assert len(made(tmp_path)) == 1
 
 

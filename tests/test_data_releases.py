@@ -237,7 +237,20 @@ def test_what_is_missing_or_unreadable_is_reported_and_nothing_is_left(tmp_path,
     assert f"{images[0].name} is missing" in message and images[1].name in message
     assert "test: 9 images of 3 classes, and the release has 5,924 images of 100 classes" in message
     assert cli.main(["data", "prepare", "cub200", "--allow-partial", "--from", str(broken)]) == 2
+    assert images[1].name in capsys.readouterr().err
     assert not list((tmp_path / "data").iterdir())
+
+
+def test_of_a_part_only_what_is_there_counts(tmp_path, miniatures, capsys):
+    part = tmp_path / "part"
+    shutil.copytree(miniatures["cub200"], part)
+    shutil.rmtree(part / "CUB_200_2011" / "images" / "002.Bird_2")
+    next((part / "CUB_200_2011" / "images" / "006.Bird_6").iterdir()).unlink()
+    assert cli.main(["data", "prepare", "cub200", "--from", str(part)]) == 2
+    assert cli.main(["data", "prepare", "cub200", "--allow-partial", "--from", str(part)]) == 0
+    assert "train 6 images of 2 classes, test 8 images of 3 classes" in capsys.readouterr().out
+    train, test = (data.load("cub200", split, partial=True) for split in data.SPLITS)
+    assert train.class_names == ("001.Bird_1", "003.Bird_3") and len(train) == 6 and len(test) == 8
 
 
 def test_a_damaged_preparation_is_replaced(tmp_path, miniatures):

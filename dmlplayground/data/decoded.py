@@ -125,9 +125,11 @@ def _alone(entry: Path) -> Iterator[None]:
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             print(f"waiting for another process that is making {entry}", file=sys.stderr)
             fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # a file system without locks: both make it, and the first to be done wins
         yield
 
 
@@ -150,7 +152,8 @@ def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stor
         (beside / INDEX).write_text(json.dumps(index), encoding="utf-8")
         beside.rename(entry)
     except OSError as problem:
-        raise UserError(f"cannot write the cache {entry}: {problem.strerror or problem}.") from None
+        if _open(entry) is None:  # else another process was faster
+            raise UserError(f"cannot write the cache {entry}: {problem.strerror or problem}.") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -159,9 +162,14 @@ def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
     """(N, 2) heights and widths, from the beginnings of the files where they are needed at all."""
     if stored.resize == "squash":
         return np.full((len(catalogue), 2), stored.size, np.int32)
-    rows = range(len(catalogue))
-    sizes = (decoding.size(catalogue.path(row), catalogue.box(row)) for row in rows)
-    return np.array([stored.shape(*size) for size in sizes], np.int32)
+
+    def one(row: int) -> tuple[int, int]:
+        try:
+            return stored.shape(*decoding.size(catalogue.path(row), catalogue.box(row)))
+        except decoding.Unreadable:
+            return 0, 0  # said with all the others, when it is to be decoded
+
+    return np.array(list(ahead(one, range(len(catalogue)), cores())), np.int32)
 
 
 def _require_room(place: Path, total: int) -> None:

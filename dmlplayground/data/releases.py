@@ -11,7 +11,7 @@ import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -80,11 +80,13 @@ class Release:
             )
         return found
 
-    def entries(self, folder: Path) -> list[Entry]:
+    def entries(self, folder: Path, partial: bool = False) -> list[Entry]:
+        """The images that the release lists; of a part of it, those that are there."""
         try:
-            return self.read(folder)
+            listed = self.read(folder)
         except (OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as problem:
             raise UserError(f"{folder} is not a release of {self.name} as it is known: {problem}.") from None
+        return [entry for entry in listed if (folder / entry.file).is_file()] if partial else listed
 
     def miscounted(self, entries: Sequence[Entry]) -> list[str]:
         """Where the entries are not as many as were published, split by split."""
@@ -98,7 +100,7 @@ class Release:
         """One split as it is on this machine; only ``partial`` accepts other counts than the published
         ones."""
         folder = self.locate(root)
-        entries = self.entries(folder)
+        entries = self.entries(folder, partial)
         miscounted = self.miscounted(entries)
         if miscounted and not partial:
             raise UserError(
@@ -131,14 +133,14 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
     """Put the release in its place from archives or folders, checked; says what is there now. Doing it again
     changes nothing; where anything is wrong nothing is left behind."""
     home = data_root(root) / release.name
-    if _ready(release, home, allow_partial):
+    if _whole(release, home, allow_partial):
         return f"{release.name} is already prepared: {_told(release, home)}"
     for source in sources:
         if not source.exists():
             raise UserError(f"there is no {source}.")
-    home.parent.mkdir(parents=True, exist_ok=True)
     beside = home.with_name(f".{release.name}-{uuid.uuid4().hex}")
     try:
+        home.parent.mkdir(parents=True, exist_ok=True)
         _gather(release, sources, beside)
         found = release.find(beside)
         if found is None:
@@ -146,28 +148,34 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
                 f"there is no {' or '.join(release.markers)} in {', '.join(map(str, sources))}: this is not "
                 f"{release.name}, or not all of it. {release.advice}"
             )
-        wrong = problems(release, found, allow_partial, decode=True)
+        wrong = problems(release, found, allow_partial)
         if wrong:
             hint = "" if allow_partial else " (--allow-partial accepts a part of it)"
             raise UserError(summary(f"{release.name} is not whole and was not prepared{hint}", wrong))
         _discard(home)
         beside.rename(home)
+    except OSError as problem:
+        raise UserError(f"cannot write to {home.parent}: {problem.strerror or problem}.") from None
     finally:
         _discard(beside)
     return f"{release.name} is prepared: {_told(release, home)}"
 
 
-def _ready(release: Release, home: Path, allow_partial: bool) -> bool:
-    there = release.find(home)
-    return there is not None and not problems(release, there, allow_partial)
+def _whole(release: Release, place: Path, allow_partial: bool) -> bool:
+    """Whether every image that is listed there is there, and they are as many as were published."""
+    folder = release.find(place)
+    if folder is None:
+        return False
+    entries = release.entries(folder)
+    counted = allow_partial or not release.miscounted(entries)
+    return counted and all((folder / entry.file).is_file() for entry in entries)
 
 
 def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
     """The release's files in one folder: a link to where they are, or unpacked from archives and copied."""
     if len(sources) == 1 and sources[0].is_dir():
         packed = [path for name in release.archives if (path := sources[0] / name.name).is_file()]
-        found = release.find(sources[0])
-        if not packed or (found is not None and not problems(release, found, allow_partial=True)):
+        if not packed or _whole(release, sources[0], allow_partial=True):
             folder.symlink_to(sources[0].resolve(), target_is_directory=True)
             return
         sources = packed
@@ -187,38 +195,36 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
             shutil.copy(source, folder / source.name)
 
 
-def problems(release: Release, folder: Path, allow_partial: bool, *, decode: bool = False) -> list[str]:
-    """All that is wrong with the release in this folder: other counts, missing files and, with ``decode``,
-    files that cannot be read."""
-    entries = release.entries(folder)
+def problems(release: Release, folder: Path, allow_partial: bool) -> list[str]:
+    """All that is wrong with the release in this folder: other counts, and files missing or unreadable."""
+    entries = release.entries(folder, allow_partial)
     found = [] if allow_partial else [f"{line}." for line in release.miscounted(entries)]
     if not entries:
-        found.append(f"{folder} lists no images.")
-    return found + list(unusable(folder, [entry.file for entry in entries], decode))
+        found.append(f"{folder} has none of its images.")
+    return found + unusable(folder, [entry.file for entry in entries])
 
 
-def unusable(folder: Path, files: Sequence[str], decode: bool) -> Iterator[str]:
-    """What is wrong with these files: missing, or with ``decode`` unreadable."""
+def unusable(folder: Path, files: Sequence[str]) -> list[str]:
+    """What is wrong with these files: every one is decoded."""
 
     def look(file: str) -> str | None:
         path = folder / file
         if not path.is_file():
             return f"{file} is missing."
-        if decode:
-            try:
-                decoding.read(path, decoding.Stored("none"))
-            except decoding.Unreadable as problem:
-                return f"{file} cannot be read: {problem.reason}."
+        try:
+            decoding.read(path, decoding.Stored("none"))
+        except decoding.Unreadable as problem:
+            return f"{file} cannot be read: {problem.reason}."
         return None
 
-    looked = ahead(look, files, cores() if decode else 0)
-    return (problem for problem in (progress(looked, len(files)) if decode else looked) if problem)
+    looked = progress(ahead(look, files, cores()), len(files))
+    return [problem for problem in looked if problem]
 
 
 def fetch(release: Release, root: str = "") -> str:
     """Download what has an address, prepare it, and say what is there now."""
     home = data_root(root) / release.name
-    if _ready(release, home, allow_partial=False):
+    if _whole(release, home, allow_partial=False):
         return prepare(release, [], root)
     if not all(archive.url for archive in release.archives):
         raise UserError(
@@ -255,8 +261,10 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
 def _told(release: Release, home: Path) -> str:
     folder = release.find(home)
     assert folder is not None
-    lines = ", ".join(f"{split} {count}" for split, count in counts(release.entries(folder)).items())
-    return f"{lines}, in {folder}"
+    listed, present = release.entries(folder), release.entries(folder, partial=True)
+    lines = ", ".join(f"{split} {count}" for split, count in counts(present).items())
+    rest = f"; {len(listed) - len(present):,} images that it lists are not there" if present != listed else ""
+    return f"{lines}, in {folder}{rest}"
 
 
 def _discard(path: Path) -> None:

@@ -25,7 +25,7 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         told.append(
             f"{name} ({split}): {len(files):,} images of {len(files.class_names):,} classes in {files.folder}"
         )
-        wrong += unusable(files.folder, files.files, decode=True)
+        wrong += unusable(files.folder, files.files)
     for entry in decoded.entries(name):
         damaged = decoded.damaged(entry)
         told.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")
