@@ -41,6 +41,7 @@ def plan(trial: Trial) -> Plan:
         folds = [_validation_fold(train, watched, number, trial.protocol.folds) for number in range(trial.protocol.folds)]
     for fold in folds:
         check_data(trial, fold.train.num_classes)
+        transform.test_shape(fold.train.images)  # refuses images that it cannot make blocks of
     return Plan(folds, test)
 
 
