@@ -21,8 +21,8 @@ class Operands:
 
     @staticmethod
     def fit(points: Points, memory: int) -> bool:
-        """Whether the rows take no more than half of the memory."""
-        return 4 * len(points) * points.dim <= memory // 2
+        """Whether the rows take no more than a third of the memory; tiles and centres need the rest."""
+        return 4 * len(points) * points.dim <= memory // 3
 
     def rows(self, which: np.ndarray | slice) -> np.ndarray:
         return self._frame.rows(self._points, which) if self._view is None else self._view[which]
