@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import mxnet as mx
 import numpy as np
@@ -56,7 +56,7 @@ class Learner:
             for parameter in self.learned():
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
-        self.extractor = self.network  # what embeds; another engine may take its place when training is over
+        self.extractor: Callable = self.network  # what embeds; another engine may take its place when training is over
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
     @property
