@@ -253,13 +253,23 @@ def test_of_a_part_only_what_is_there_counts(tmp_path, miniatures, capsys):
     assert train.class_names == ("001.Bird_1", "003.Bird_3") and len(train) == 6 and len(test) == 8
 
 
-def test_a_damaged_preparation_is_replaced(tmp_path, miniatures):
+def test_what_is_there_is_never_deleted_but_a_link_is_replaced(tmp_path, miniatures):
     archive = tarred(miniatures["cub200"], tmp_path / "birds.tgz")
     release = data.get("cub200").release
+    home, elsewhere = tmp_path / "data" / "cub200", tmp_path / "elsewhere"
     releases.prepare(release, [archive], allow_partial=True)
-    next((tmp_path / "data").rglob("*.jpg")).unlink()
-    assert "is prepared" in releases.prepare(release, [archive], allow_partial=True)
-    assert len(list((tmp_path / "data").rglob("*.jpg"))) == 18
+    next(home.rglob("*.jpg")).unlink()
+    for sources in ([archive], [home], [home / "CUB_200_2011"]):
+        with pytest.raises(UserError, match="move it away first"):
+            releases.prepare(release, sources)
+        assert "; 1 images that it lists are not" in releases.prepare(release, sources, allow_partial=True)
+    assert len(list(home.rglob("*.jpg"))) == 17
+    home.rename(elsewhere)
+    releases.prepare(release, [elsewhere], allow_partial=True)
+    assert home.is_symlink()
+    releases.prepare(release, [archive], allow_partial=True)
+    assert not home.is_symlink() and len(list(home.rglob("*.jpg"))) == 18
+    assert len(list(elsewhere.rglob("*.jpg"))) == 17
 
 
 def test_a_file_with_the_name_but_not_the_checksum_of_the_published_one_is_refused(tmp_path, miniatures):

@@ -44,9 +44,9 @@ class Count(NamedTuple):
 class Release:
     """What a data set's authors publish, and how to read it.
 
-    ``marker`` is a file (or folder) by which the release's folder is known; ``read`` lists the images of such
-    a folder with their splits; ``counts`` says how many belong to each of them; ``advice`` says where the
-    files are to be had.
+    ``markers`` are files (or folders) by which the release's folder is known; ``read`` lists the images of
+    such a folder with their splits; ``counts`` says how many belong to each of them; ``advice`` says where
+    the files are to be had.
     """
 
     name: str
@@ -131,10 +131,13 @@ def counts(entries: Sequence[Entry]) -> dict[str, Count]:
 
 def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
     """Put the release in its place from archives or folders, checked; says what is there now. Doing it again
-    changes nothing; where anything is wrong nothing is left behind."""
+    changes nothing; where anything is wrong nothing is left behind, and what was there is not touched."""
     home = data_root(root) / release.name
-    if _whole(release, home, allow_partial):
+    ours = home.exists() and not home.is_symlink()
+    if _whole(release, home, allow_partial) or (ours and allow_partial and release.find(home) is not None):
         return f"{release.name} is already prepared: {_told(release, home)}"
+    if ours:
+        raise UserError(f"{home} is there already, and not all of {release.name}; move it away first.")
     for source in sources:
         if not source.exists():
             raise UserError(f"there is no {source}.")
@@ -152,12 +155,14 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
         if wrong:
             hint = "" if allow_partial else " (--allow-partial accepts a part of it)"
             raise UserError(summary(f"{release.name} is not whole and was not prepared{hint}", wrong))
-        _discard(home)
+        home.unlink(missing_ok=True)  # a link
         beside.rename(home)
     except OSError as problem:
         raise UserError(f"cannot write to {home.parent}: {problem.strerror or problem}.") from None
     finally:
-        _discard(beside)
+        if beside.is_symlink():
+            beside.unlink()
+        shutil.rmtree(beside, ignore_errors=True)
     return f"{release.name} is prepared: {_told(release, home)}"
 
 
@@ -233,7 +238,6 @@ def fetch(release: Release, root: str = "") -> str:
             f"{' '.join(archive.name for archive in release.archives)}"
         )
     downloads = home.with_name("downloads")
-    downloads.mkdir(parents=True, exist_ok=True)
     return prepare(release, [_fetched(archive, downloads, release) for archive in release.archives], root)
 
 
@@ -242,6 +246,7 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
     partial = folder / f"{archive.name}.part"
     if not target.exists():
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             download.fetch(archive.url, partial)
         except download.ERRORS as problem:
             raise UserError(
@@ -265,11 +270,3 @@ def _told(release: Release, home: Path) -> str:
     lines = ", ".join(f"{split} {count}" for split, count in counts(present).items())
     rest = f"; {len(listed) - len(present):,} images that it lists are not there" if present != listed else ""
     return f"{lines}, in {folder}{rest}"
-
-
-def _discard(path: Path) -> None:
-    """A link itself, or a folder with all in it."""
-    if path.is_symlink():
-        path.unlink()
-    elif path.exists():
-        shutil.rmtree(path)

@@ -30,6 +30,6 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         damaged = decoded.damaged(entry)
         told.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")
         if damaged:
-            shutil.rmtree(entry)
+            shutil.rmtree(entry, ignore_errors=True)
             wrong.append(f"the cache entry {entry} was damaged; it is removed and will be made anew.")
     return told, wrong
