@@ -48,7 +48,10 @@ setup(
     python_requires=">=3.9",
     packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES],
     package_dir=FILES,
-    package_data={package: ["**/*.yaml", "**/*.md"] for package in FILES},
+    package_data={
+        "dmlplayground.reports": ["*.json", "*.css", "*.js"],
+        **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
+    },
     install_requires=[
         "gluoncv==0.10.5.post0",
         "matplotlib>=3.6,<4",

@@ -404,7 +404,7 @@ def _print_report(store: Path) -> None:
     from . import records, reports
 
     page = reports.report(store)
-    print("\n" + reports.terminal(reports.leaderboard(records.load_store(store))))
+    print("\n" + reports.terminal(reports.leaderboard(records.load_store(store), reports.planned(store))))
     print(f"\nreport: {page}")
 
 

@@ -3,10 +3,12 @@
 A store is a folder with one folder a trial, named by the trial's id:
 
     record.json     the configuration, versions, machine, every epoch's metrics and times, and the outcome
+    trial.json      the configuration alone, to run it again
     epochs.jsonl    the same epochs, a line each, written while the trial runs
     checkpoint.npz  there until the trial has ended: how to go on
     fold0-member0.best.npz, .last.npz
                     weights after the best and the last epoch; the record's results say which make up which model
+    samples.npz     a few test images with their neighbours and a map of the embeddings, for the report's pictures
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import Any, Optional
 from . import files
 from .errors import UserError
 
-RECORD, EPOCHS, CHECKPOINT = "record.json", "epochs.jsonl", "checkpoint.npz"
+RECORD, TRIAL, EPOCHS, CHECKPOINT = "record.json", "trial.json", "epochs.jsonl", "checkpoint.npz"
 FORMAT = 1
 
 

@@ -13,6 +13,7 @@ from .. import config, data, files, metrics, seeds
 from ..config import Trial
 from ..data import Dataset, loader, transforms
 from ..errors import UserError
+from ..reports import samples
 from .learner import Learner
 
 EMBEDDING_PIXELS = 256 * 64 * 64  # a batch to embed has about so many: large enough to be quick, small enough for any machine
@@ -85,16 +86,24 @@ def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str,
     return entry
 
 
-def validated(trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
+def validated(trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
     """The test half scored once: by the chosen model of each fold, and by all of them joined (each of unit length)."""
     transform = transforms.create(**trial.transform)
+
+    def embedded(learners: list[Learner]) -> np.ndarray:
+        return embed(learners, plan.test, transform, workers)
+
+    def scored(embeddings: np.ndarray) -> dict[str, Any]:
+        return {"measured_on": "test", **score(trial, embeddings, plan.test.labels)}
+
+    classes = plan.folds[0].train.num_classes
+    fresh = [Learner(trial, classes, contexts, (0, member)) for member in range(trial.ensemble.members)]
     separate, parts = [], []
     for chosen in folds:
-        learners = [load(folder / name, contexts) for name in chosen["weights"]]
-        embeddings = embed(learners, plan.test, transform, workers)
-        scored = score(trial, embeddings, plan.test.labels)
-        separate.append({**chosen, "validation": chosen["metrics"], "measured_on": "test", **scored})
+        embeddings = embedded([load(folder / name, contexts) for name in chosen["weights"]])
+        separate.append({**chosen, "validation": chosen["metrics"], **scored(embeddings)})
         parts.append(embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12))
-    joined = score(trial, np.concatenate(parts, axis=1), plan.test.labels)
-    weights = [name for chosen in folds for name in chosen["weights"]]
-    return {"separate": separate, "joined": {**joined, "measured_on": "test", "weights": weights}}
+    together = np.concatenate(parts, axis=1)
+    samples.save(folder, together, plan.test, trial.evaluation.distance)
+    joined = {**scored(together), "weights": [name for chosen in folds for name in chosen["weights"]]}
+    return {"untrained": {"epoch": 0, **scored(embedded(fresh))}, "separate": separate, "joined": joined}

@@ -25,6 +25,7 @@ from ..config import Trial
 from ..data import loader, samplers, transforms
 from ..errors import UserError
 from ..records import Record
+from ..reports import samples
 from . import health, models, protocols
 from .learner import Learner
 from .progress import Progress
@@ -82,6 +83,7 @@ class Run:
         """Train to the end, from the checkpoint if there is one. The outcome is in the record whatever happens."""
         try:
             number, epoch, states = self._resume()
+            files.write_json(self.folder / records.TRIAL, self.record.config)
             self._save("running")
             self.progress.begin(self.trial, len(self.units), number * self.trial.epochs + epoch)
             for unit in self.units[number:]:
@@ -211,14 +213,15 @@ class Run:
 
     def _results(self) -> dict[str, Any]:
         epochs = self.record.epochs
-        results = {"untrained": epochs[0]}
         if self.trial.protocol.name == "validated":
             folds = [self.chosen.get(fold.number) for fold in self.plan.folds]
-            return {**results, **models.validated(self.trial, self.folder, self.plan, folds, self.contexts, self.workers)}
-        last = [models.weights_file(0, member, "last") for member in range(self.trial.ensemble.members)]
-        results["last"] = {**epochs[-1], "weights": last}
-        results["best"] = self.chosen.get(0, results["last"])
-        return results
+            return models.validated(self.trial, self.folder, self.plan, folds, self.contexts, self.workers)
+        samples.save(self.folder, np.concatenate(self.before, axis=1), self.plan.test, self.trial.evaluation.distance)
+        last = {
+            **epochs[-1],
+            "weights": [models.weights_file(0, member, "last") for member in range(self.trial.ensemble.members)],
+        }
+        return {"untrained": epochs[0], "last": last, "best": self.chosen.get(0, last)}
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
