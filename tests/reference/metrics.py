@@ -1,4 +1,4 @@
-"""Evaluation in plain loops over Python numbers, written from the definitions: slow, and in need of nothing of ours."""
+"""Evaluation in plain loops over Python numbers, written from the definitions: slow, and all its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DISTANCES = {"euclidean": squared_euclidean, "cosine": cosine, "hamming": hammin
 
 
 def relevance(queries, labels, distance="euclidean", gallery=None, gallery_labels=None):
-    """For each query the references in order of (distance, index), as 1 for its own class and 0 for others."""
+    """For each query the references in order of (distance, index): 1 for its own class, 0 for others."""
     own = gallery is None
     pool, pool_labels = (queries, labels) if own else (gallery, gallery_labels)
     lists = []
