@@ -50,10 +50,71 @@ def test_exceptions_includes_and_excludes():
         grid={"method": ["npairs", "proxy_nca"], "seed": [0, 1]},
         methods={"proxy_nca": {"batch_size": 6}},
         exclude=[{"method": "npairs", "seed": [1, 2]}],
-        include=[{"method": "npairs", "embed_dim": 4}],
+        include=[{"method": "npairs", "embed_dim": 4}, {"method": "margin", "batch_size": [10, 15], "seed": 2}],
     ).trials()
     found = [(t.method["name"], t.batch_size, t.embed_dim, t.seed) for t in made]
-    assert found == [("npairs", 12, 8, 0), ("proxy_nca", 6, 8, 0), ("proxy_nca", 6, 8, 1), ("npairs", 12, 4, 0)]
+    assert found == [
+        ("npairs", 12, 8, 0), ("proxy_nca", 6, 8, 0), ("proxy_nca", 6, 8, 1),
+        ("npairs", 12, 4, 0), ("npairs", 12, 4, 1), ("margin", 10, 8, 2), ("margin", 15, 8, 2),
+    ]  # fmt: skip
+
+
+def test_excludes_look_at_the_whole_configuration():
+    made = experiment(
+        grid={"method": ["npairs", "proxy_nca"], "backbone": ["conv4", {"name": "resnet18_v2", "pretrained": "none"}]},
+        exclude=[{"method": ["npairs", "margin"], "backbone": "resnet18_v2"}, {"backbone.name": "conv4", "embed_dim": 8, "seed": 1}],
+    )
+    assert [(t.method["name"], t.backbone["name"]) for t in made.trials()] == [
+        ("npairs", "conv4"), ("proxy_nca", "conv4"), ("proxy_nca", "resnet18_v2"),
+    ]  # fmt: skip
+
+
+def test_a_file_like_another(tmp_path):
+    first = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0, 1]}, methods={"npairs": {"batch_size": 6}})
+    second = tmp_path / "second.yaml"
+    second.write_text(yaml.safe_dump({"title": "Second", "like": str(first), "base": {"data": {"strength": 0.1}}, "grid": {"embed_dim": [4]}}))
+    loaded, path = grid.load(second)
+    assert (loaded.title, path) == ("Second", second)
+    assert [(t.seed, t.embed_dim, t.batch_size, t.data["strength"], t.data["size"]) for t in loaded.trials()] == [
+        (0, 4, 6, 0.1, 24), (1, 4, 6, 0.1, 24),
+    ]  # fmt: skip
+    first.write_text(yaml.safe_dump({"title": "Small", "like": str(second)}))
+    with pytest.raises(UserError, match="small.yaml is like second.yaml, and that is like it"):
+        grid.load(second)
+
+
+def test_too_few_classes_are_told_without_the_data():
+    """CUB-200-2011 has 100 training classes, of which a validated fold leaves 75."""
+    wide = {"data": "cub200", "backbone": "inception_bn"}
+    with pytest.raises(UserError, match="npairs, batch_size 202: batch_size 202 as pairs needs 101 classes, but the training split has 100"):
+        grid.Experiment("x", base=wide, grid={"method": "npairs", "batch_size": [200, 202]}).trials()
+    with pytest.raises(UserError, match="needs 76 classes, but the training split has 75"):
+        grid.Experiment("x", base=wide, grid={"method": "npairs", "protocol": "validated", "batch_size": [150, 152]}).trials()
+
+
+STUDY = ["table2_cub200", "table3_cars196", "table4_sop", "figure1_embedding_size", "figure2_batch_size", "backbones"]
+
+
+@pytest.mark.parametrize("name", STUDY)
+def test_the_laptop_twins_run_the_same_grid(name):
+    """The same methods, sizes and gaps; what cannot be the same on a laptop is left out of account."""
+
+    def cells(name):
+        axes = {"method", "embed_dim", "batch_size"} & set(study.grid)
+        trials = grid.load(name)[0].trials()
+        return {tuple((axis, t.method["name"] if axis == "method" else getattr(t, axis)) for axis in sorted(axes)) for t in trials}
+
+    study = grid.load(name)[0]
+    assert cells(name) == cells(f"{name}_glyphs")
+    assert {t.backbone["name"] for t in grid.load(f"{name}_glyphs")[0].trials()} <= {"conv4", "gluoncv:cifar_resnet20_v1"}
+    assert all(len({t.seed for t in grid.load(n)[0].trials()}) >= 2 for n in (name, f"{name}_glyphs"))
+
+
+def test_the_tables_are_the_studys():
+    table = grid.load("table2_cub200")[0].trials()
+    assert len(table) == 2 * 13 * 10
+    assert {t.backbone["name"] for t in table if t.method["name"] == "dreml"} == {"inception_bn", "resnet18_v2"}
+    assert all(t.groups.backbone.lr_mult_by_name == {"conv": 0.01} for t in table if t.method["name"] == "angular" and t.backbone["name"] == "resnet50_v2")
 
 
 def test_all_methods():
@@ -66,6 +127,7 @@ def test_where_picks_trials():
     made = experiment(grid={"method": ["npairs", "proxy_nca"], "embed_dim": [4, 8]})
     assert {t.method["name"] for t in made.trials(where=["method=npairs"])} == {"npairs"}
     assert len(made.trials(where=["method=npairs", "embed_dim=4"])) == 1
+    assert len(made.trials(where=["data=glyphs", "method=[npairs, margin]"])) == 2
     with pytest.raises(UserError, match="empty where embed_dim=5"):
         made.trials(where=["embed_dim=5"])
 

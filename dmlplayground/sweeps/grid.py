@@ -1,7 +1,8 @@
 """An experiment file: a grid of trials in a few lines.
 
 title: Embedding sizes
-base: {backbone: conv4, epochs: 20}           # for every trial
+like: quickstart                              # begin with another experiment, and change what is said here
+base: {backbone: conv4, epochs: 20}           # for every trial; hyperparams: paper begins with published values
 grid:                                         # every combination of these
   method: [npairs, margin]                    # or: all
   embed_dim: [64, 128]
@@ -9,8 +10,8 @@ grid:                                         # every combination of these
   seed: [0, 1]
 methods:                                      # what a method does differently
   margin: {batch_size: 120}
-exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out
-include: [{method: npairs, embed_dim: 512}]   # further trials
+exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out; a list means any of these
+include: [{method: npairs, embed_dim: 512}]   # further grids, which share the axes that they do not name
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .. import config, methods, resources
+from .. import config, data, methods, resources
 from ..config import Trial
 from ..errors import UserError, unknown
 from ..typed import build
@@ -41,12 +42,14 @@ class Experiment:
 
     def choices(self) -> list[Choice]:
         """Every combination the grid asks for, as dotted keys with one value each."""
-        axes = {key: values if isinstance(values, list) else [values] for key, values in self.grid.items()}
-        if axes.get("method") == ["all"]:
-            axes["method"] = methods.names()
-        rows = [dict(zip(axes, values)) for values in product(*axes.values())]
-        kept = [row for row in rows if not any(_matches(row, rule) for rule in self.exclude)]
-        return kept + self.include
+        grids = [self.grid, *({**self.grid, **further} for further in self.include)]
+        main, *others = (
+            [dict(zip(grid, row)) for row in product(*map(_axis, grid, grid.values()))] for grid in grids
+        )
+        kept = [
+            row for row in main if not any(_matches(self._configuration(row), rule) for rule in self.exclude)
+        ]
+        return kept + [row for rows in others for row in rows]
 
     def trials(self, where: Iterable[str] = (), overrides: Iterable[str] = ()) -> list[Trial]:
         """The trials, each once. All that cannot work are reported together, before anything runs."""
@@ -54,17 +57,17 @@ class Experiment:
         trials: dict[str, Trial] = {}
         problems = []
         for choice in self.choices():
-            if not all(_matches(choice, config.dotted(rule)) for rule in rules):
+            given = self._configuration(choice)
+            if not all(_matches(given, rule) for rule in rules):
                 continue
             try:
-                trial = config.trial(self._configuration(choice), overrides)
+                trial = config.trial(given, overrides)
+                _check_release(trial)
                 trials[trial.id] = trial
             except UserError as problem:
-                problems.append(f"  {_describe(choice)}: {problem}")
+                problems.append((choice, problem))
         if problems:
-            raise UserError(
-                "these trials of the grid cannot run (exclude them, or mend them):\n" + "\n".join(problems)
-            )
+            raise cannot_run((_describe(choice), problem) for choice, problem in problems)
         if not trials:
             raise UserError("the grid is empty" + (f" where {', '.join(where)}." if where else "."))
         return list(trials.values())
@@ -76,22 +79,62 @@ class Experiment:
         return config.merge(config.expand(self.base), config.expand(own), chosen)
 
 
+def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
+    """One error for all trials that cannot run."""
+    lines = "\n".join(f"  {name}: {problem}" for name, problem in problems)
+    return UserError(f"these trials of the grid cannot run (exclude them, or mend them):\n{lines}")
+
+
+def check_classes(trial: Trial, classes: int) -> None:
+    """Whether the trial's batches can be made of so many training classes, or of what a validated fold leaves of them."""
+    folds = trial.protocol.folds
+    config.check_data(
+        trial, classes * (folds - 1) // folds if trial.protocol.name == "validated" else classes
+    )
+
+
+def _check_release(trial: Trial) -> None:
+    """How many classes a published data set has is known before it is there."""
+    release = data.get(trial.data["name"]).release
+    if release and not trial.data.get("partial"):
+        check_classes(trial, release.counts["train"].classes)
+
+
 def load(name: str | Path) -> tuple[Experiment, Path]:
     """An experiment and its file, by path or by name (``quickstart``)."""
     path = resources.find_experiment(str(name))
-    content = config.read_yaml(path)
-    experiment = build(Experiment, content, where="")
+    experiment = build(Experiment, _content(path), where="")
     for key in experiment.methods:
         if key not in methods.names():
             raise unknown(f"method in {path.name}:", key, methods.names())
     return experiment, path
 
 
-def _matches(choice: Choice, rule: Mapping[str, Any]) -> bool:
-    """Whether the choice has every value of the rule; a list in the rule means any of these."""
+def _content(path: Path, children: tuple[Path, ...] = ()) -> Any:
+    """What the file says, on top of what the one says that it is ``like``."""
+    content = config.read_yaml(path)
+    if not isinstance(content, Mapping) or "like" not in content:
+        return content
+    parent = resources.find_experiment(str(content["like"]))
+    if parent in (path, *children):
+        raise UserError(f"{path.name} is like {parent.name}, and that is like it.")
+    own = {key: value for key, value in content.items() if key != "like"}
+    return config.merge(_content(parent, (path, *children)), own)
+
+
+def _axis(key: str, values: Any) -> list[Any]:
+    if key == "method" and values == "all":
+        return methods.names()
+    return values if isinstance(values, list) else [values]
+
+
+def _matches(given: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
+    """Whether a configuration has every value of the rule; a list in the rule means any of these."""
+    facts = config.dotted(given)
+    facts.update({key: given[key]["name"] for key in config.COMPONENTS if "name" in given.get(key, {})})
     return all(
-        key in choice and (choice[key] in value if isinstance(value, list) else choice[key] == value)
-        for key, value in rule.items()
+        key in facts and (facts[key] in value if isinstance(value, list) else facts[key] == value)
+        for key, value in config.dotted(rule).items()
     )
 
 
