@@ -1,12 +1,14 @@
-"""What every loss costs alone: forward and backward, time and memory, beside pytorch-metric-learning's of the same name.
+"""What every loss costs alone: forward and backward, time and memory, beside pytorch-metric-learning's of the
+same name.
 
-    python benchmarks/losses.py [--peer-python PATH] [--methods npairs margin] [--rows 32 128 512 1024] [--rounds 3]
+    python benchmarks/losses.py [--peer-python PATH] [--methods npairs margin] [--rows 32 128] [--rounds 3]
 
-The peer runs in an interpreter of its own, any that has torch and pytorch-metric-learning, and takes turns with us case by
-case: what counts is the ratio within one run. One thread each. Every case is measured in a fresh process; its time is the
-best of many calls over all rounds, its memory what the process grew by from before the loss was made to the peak of its
-calls. Unit embeddings, four rows a class (two for pairs). ``distances`` and ``product`` are what nothing can do without:
-all pairwise distances, and all products of embeddings and proxies.
+The peer runs in an interpreter of its own, any that has torch and pytorch-metric-learning, and takes turns
+with us case by case: what counts is the ratio within one run. One thread each. Every case is measured in a
+fresh process; its time is the best of many calls over all rounds, its memory what the process grew by from
+before the loss was made to the peak of its calls. Unit embeddings, four rows a class (two for pairs).
+``distances`` and ``product`` are what nothing can do without: all pairwise distances, and all products of
+embeddings and proxies.
 """
 
 from __future__ import annotations
@@ -23,13 +25,11 @@ THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS
 PROXIES = ("proxy_nca", "proxy_softmax", "proxy_triplet", "discriminative")
 PAIRS = ("npairs", "angular")
 FLOORS = ("distances", "product")
-PEERS = (
-    "triplet_semihard", "lifted_structure", "npairs", "margin", "angular", "proxy_nca", "proxy_softmax", "ranked_list",
-)  # fmt: skip
+PEERS = (*PAIRS, *PROXIES[:2], "triplet_semihard", "lifted_structure", "margin", "ranked_list")
 MANY = 11_318  # the training classes of SOP
 
 
-# --- measuring, in a process of its own ---------------------------------------------------------------------------
+# --- measuring, in a process of its own --------------------------------------------------------------------
 
 
 def memory(key: str) -> int:
@@ -39,7 +39,9 @@ def memory(key: str) -> int:
 
 
 def measured(make, seconds: float) -> dict:
-    """``make()`` prepares a step and returns it; the step runs forward and backward and waits for the gradient."""
+    """``make()`` prepares a step and returns it; the step runs forward and backward and waits for the
+    gradient.
+    """
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     step = make()
@@ -64,9 +66,9 @@ def batch(case: dict):
 
 
 def ours(case: dict):
-    import dmlplayground  # noqa: F401  (before mxnet)
     from mxnet import autograd, gluon, init, nd
 
+    import dmlplayground  # noqa: F401  (before mxnet)
     from dmlplayground import methods
     from dmlplayground.methods import pairs
 
@@ -113,8 +115,12 @@ def peers(case: dict):
     classes, width = case["classes"], case["width"]
     raw = {"normalize_embeddings": False}
     build = {
-        "triplet_semihard": lambda: losses.TripletMarginLoss(margin=1.0, distance=distances.LpDistance(power=2, **raw)),
-        "lifted_structure": lambda: losses.GeneralizedLiftedStructureLoss(distance=distances.LpDistance(**raw)),
+        "triplet_semihard": lambda: losses.TripletMarginLoss(
+            margin=1.0, distance=distances.LpDistance(power=2, **raw)
+        ),
+        "lifted_structure": lambda: losses.GeneralizedLiftedStructureLoss(
+            distance=distances.LpDistance(**raw)
+        ),
         "npairs": lambda: losses.NPairsLoss(),
         "margin": lambda: losses.MarginLoss(margin=0.2, beta=1.2, learn_beta=True, num_classes=classes),
         "angular": lambda: losses.AngularLoss(alpha=45),
@@ -145,7 +151,7 @@ def peers(case: dict):
     return make
 
 
-# --- the run ------------------------------------------------------------------------------------------------------
+# --- the run -----------------------------------------------------------------------------------------------
 
 
 def run(python: str, who: str, case: dict, seconds: float):
@@ -166,7 +172,10 @@ def compared(case: dict, options) -> dict:
     sides = {"ours": sys.executable}
     if options.peer_python and case["method"] in PEERS:
         sides["peers"] = options.peer_python
-    rounds = [{who: run(python, who, case, options.seconds) for who, python in sides.items()} for _ in range(options.rounds)]
+    rounds = [
+        {who: run(python, who, case, options.seconds) for who, python in sides.items()}
+        for _ in range(options.rounds)
+    ]
     row = dict(case)
     for who in sides:
         figures = [each[who] for each in rounds if each[who]]
@@ -205,7 +214,9 @@ def line(row: dict) -> str:
         figure = row.get(who)
         memory = f"{figure['bytes'] / 2**20:8.1f}{figure['bytes'] / squares:7.1f}" if figure else ""
         text += f"{figure['ms']:10.2f}{figure['cpu']:9.2f}{memory}" if figure else " " * 34
-    return text + (f"{row['ours']['cpu'] / row['peers']['cpu']:7.2f}" if "peers" in row and "ours" in row else "")
+    return text + (
+        f"{row['ours']['cpu'] / row['peers']['cpu']:7.2f}" if "peers" in row and "ours" in row else ""
+    )
 
 
 def aims(rows: list[dict]) -> list[str]:
@@ -217,23 +228,33 @@ def aims(rows: list[dict]) -> list[str]:
 
     lines = []
     for size in (128, 512):
-        both = [r for r in at.values() if "peers" in r and (r["rows"], r["width"]) == (size, 512) and r["classes"] != MANY]
+        both = [
+            r
+            for r in at.values()
+            if "peers" in r and (r["rows"], r["width"]) == (size, 512) and r["classes"] != MANY
+        ]
         ratios = {r["method"]: r["ours"]["cpu"] / r["peers"]["cpu"] for r in both}
         if len(both) == len(PEERS):
             total = sum(r["ours"]["cpu"] for r in both) / sum(r["peers"]["cpu"] for r in both)
             worst = max(ratios, key=ratios.get)
-            lines.append(f"eight losses, B {size}, E 512: {total:.2f} of the peer (aim 1), {worst} {ratios[worst]:.2f} (1.5)")
-    for key in at:
+            lines.append(
+                f"eight losses, B {size}: {total:.2f} of the peer (aim 1), {worst} {ratios[worst]:.2f} (1.5)"
+            )
+    for key, row in at.items():
         method, size, width, classes = key
         if method in ("triplet_semihard", "lifted_structure") and size == 1024:
-            matrices = at[key]["ours"]["bytes"] / (4 * size**2)
+            matrices = row["ours"]["bytes"] / (4 * size**2)
             ratio = times(key, ("distances", size, width, classes))
-            lines.append(f"{method}, B {size}, E {width}: {ratio:.1f} x the distances (aim 5), {matrices:.1f} matrices (6)")
+            lines.append(
+                f"{method}, B {size}, E {width}: {ratio:.1f} x distances (aim 5), {matrices:.1f} matrices (6)"
+            )
         if method in PROXIES and classes == MANY:
             ratio = times(key, ("product", size, width, classes))
             lines.append(f"{method}, C {MANY}, B {size}, E {width}: {ratio:.2f} x the product (aim 2)")
         if method == "structured_clustering" and (size, classes) in ((120, 24), (128, 64)):
-            lines.append(f"{method}, {classes} classes: {at[key]['ours']['ms']:.1f} ms (aim {25 if classes == 24 else 60})")
+            lines.append(
+                f"{method}, {classes} classes: {row['ours']['ms']:.1f} ms (aim {25 if size == 120 else 60})"
+            )
     return lines
 
 

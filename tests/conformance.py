@@ -1,5 +1,5 @@
-"""What the tests of the methods share: for any registered method a loss, a batch laid out as its sampler promises, and
-the value its slow reference gives. A method is known here by its record alone.
+"""What the tests of the methods share: for any registered method a loss, a batch laid out as its sampler
+promises, and the value its slow reference gives. A method is known here by its record alone.
 """
 
 from __future__ import annotations

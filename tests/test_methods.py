@@ -1,14 +1,17 @@
 """Every registered method against its slow reference and against what mathematics demands of any loss.
 
-Nothing here names a method: a file in dmlplayground/methods with a reference of the same name is tested by being there.
+Nothing here names a method: a file in dmlplayground/methods with a reference of the same name is tested by
+being there.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mxnet as mx
 import numpy as np
 import pytest
-from conformance import Case, parameters, reordering, references, unit
+from conformance import Case, parameters, references, reordering
 from mxnet import autograd, gluon, nd
 
 import dmlplayground as dml
@@ -26,7 +29,7 @@ def test_every_method_has_a_reference_and_every_reference_a_method():
     assert references() == KEYS
 
 
-# --- the record ---------------------------------------------------------------------------------------------------
+# --- the record --------------------------------------------------------------------------------------------
 
 
 @every_method
@@ -55,7 +58,7 @@ def test_a_misspelt_option_is_refused(key):
         methods.loss(key, num_classes=4, embed_dim=4, no_such_option=1)
 
 
-# --- values and gradients -----------------------------------------------------------------------------------------
+# --- values and gradients ----------------------------------------------------------------------------------
 
 
 @every_method
@@ -150,7 +153,7 @@ def test_labels_of_any_type(key, dtype):
     assert case.loss(nd.array(case.x), nd.array(case.labels, dtype=dtype)).asscalar() == expected
 
 
-# --- what any loss must obey --------------------------------------------------------------------------------------
+# --- what any loss must obey -------------------------------------------------------------------------------
 
 
 @every_method
@@ -268,14 +271,12 @@ def test_memory_stays_within_a_few_matrices_of_the_batch(key):
 
 def peak_memory() -> int:
     """The process's largest resident size since the last call, in bytes; reading it starts anew."""
-    with open("/proc/self/status") as status:
-        peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
-    with open("/proc/self/clear_refs", "w") as clear:
-        clear.write("5")
-    return peak
+    lines = Path("/proc/self/status").read_text().splitlines()
+    Path("/proc/self/clear_refs").write_text("5")
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
-# --- learning -----------------------------------------------------------------------------------------------------
+# --- learning ----------------------------------------------------------------------------------------------
 
 
 @every_method
@@ -297,8 +298,8 @@ def test_overfits_a_dozen_points(key):
 
     Not all of them must: a softmax at a low temperature is content with little more than the right order.
     """
-    smoothing = {"label_smoothing": 0.0} if "label_smoothing" in methods.get(key).options else {}  # asks not to overfit
-    case = Case(key, classes=4, width=4, seed=2, options=smoothing)
+    asks_not_to = "label_smoothing" in methods.get(key).options
+    case = Case(key, width=4, seed=2, options={"label_smoothing": 0.0} if asks_not_to else {})
     labels = np.tile(np.arange(4), 3) if case.sampler != "pairs" else np.repeat(np.arange(4), 2)
     if case.sampler == "blocks":
         labels = np.sort(labels)
@@ -330,7 +331,7 @@ def case_classes(case, labels) -> np.ndarray:
     return labels if groups is None else groups[labels].astype(int)
 
 
-# --- bad input ----------------------------------------------------------------------------------------------------
+# --- bad input ---------------------------------------------------------------------------------------------
 
 
 @every_method
@@ -347,5 +348,7 @@ def test_embeddings_of_another_width_than_the_parameters_are_refused(key):
     case = Case(key)
     wide = np.concatenate([case.x, case.x], axis=1)
     if any(case.width in p.shape for p in parameters(case.loss).values()):
-        with pytest.raises(UserError, match=rf"{key}: embeddings must have {case.width} columns, not {2 * case.width}"):
+        with pytest.raises(
+            UserError, match=rf"{key}: embeddings must have {case.width} columns, not {2 * case.width}"
+        ):
             case.value(wide)

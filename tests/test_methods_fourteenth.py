@@ -1,4 +1,6 @@
-"""A method is one file: dropped into the package, with its reference beside the others, it is tested like the rest."""
+"""A method is one file: dropped into the package, with its reference beside the others, it is tested like the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ class Contrastive(Loss):
         return F.mean(F.square(distances) * positive + far)
 '''
 
-REFERENCE = '''
+REFERENCE = """
 from reference._arithmetic import distance
 
 
@@ -40,7 +42,7 @@ def value(embeddings, labels, parameters=None, *, margin=1.0):
             if i != j:
                 total += distance(x, y) ** 2 if a == b else max(0.0, margin - distance(x, y)) ** 2
     return total / len(labels) ** 2
-'''
+"""
 
 RUN = """
 import sys
@@ -49,7 +51,8 @@ sys.path.insert(0, sys.argv[3])
 import reference
 dmlplayground.methods.__path__.append(sys.argv[1])
 reference.__path__.append(sys.argv[2])
-sys.exit(pytest.main([sys.argv[3] + "/test_methods.py", "-q", "-p", "no:cacheprovider", "-k", "contrastive or reference"]))
+tests = sys.argv[3] + "/test_methods.py"
+sys.exit(pytest.main([tests, "-q", "-p", "no:cacheprovider", "-k", "contrastive or reference"]))
 """
 
 
@@ -72,5 +75,9 @@ def test_a_fourteenth_method_is_found_by_every_test(tmp_path):
 def test_a_fourteenth_method_that_is_not_its_reference_fails(tmp_path):
     done = run(tmp_path, REFERENCE.replace("** 2 if", "if"))
     assert done.returncode == 1, done.stdout + done.stderr
-    for test in ("value_is_that_of_the_reference", "value_on_points_placed_by_hand", "slopes_of_the_reference"):
+    for test in (
+        "value_is_that_of_the_reference",
+        "value_on_points_placed_by_hand",
+        "slopes_of_the_reference",
+    ):
         assert f"{test}[" in done.stdout

@@ -24,7 +24,8 @@ def margin_loss(width, num_classes=5, **options):
 def frequencies(x, labels, copies=12, repeats=10) -> tuple[np.ndarray, np.ndarray]:
     """How often each point was each anchor's negative, and how many draws the anchor had.
 
-    Every point stands in the batch many times over: more draws a call, and the law among points stays what it is.
+    Every point stands in the batch many times over: more draws a call, and the law among points stays what it
+    is.
     """
     points = np.tile(np.arange(len(x)), copies)
     embeddings, classes = nd.array(x[points]), nd.array(labels[points], dtype="int32")
@@ -38,7 +39,9 @@ def frequencies(x, labels, copies=12, repeats=10) -> tuple[np.ndarray, np.ndarra
 
 @pytest.mark.parametrize("width", [2, 3, 16, 128])
 def test_draws_follow_the_law(width):
-    """Every cell's count lies within five standard deviations of its binomial, and chi-square is what chance gives."""
+    """Every cell's count lies within five standard deviations of its binomial, and chi-square is what chance
+    gives.
+    """
     x, labels = sphere(20, width, spread=3), block_labels(5, 4)
     law = reference.negative_probabilities(x, labels)
     counts, draws = frequencies(x, labels)

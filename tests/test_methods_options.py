@@ -91,7 +91,7 @@ def test_an_odd_number_of_rows_is_not_pairs(key):
         case.value(case.x[:7], case.labels[:7])
 
 
-# --- the released code's forms ------------------------------------------------------------------------------------
+# --- the released code's forms -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_every_member_groups_the_classes_anew_and_the_same_seed_alike():
     np.testing.assert_array_equal(meta_classes("balanced", 1), meta_classes("balanced", 1))
 
 
-# --- identities ---------------------------------------------------------------------------------------------------
+# --- identities --------------------------------------------------------------------------------------------
 
 
 def with_proxies(key, proxies, x, labels, **options) -> float:

@@ -25,7 +25,9 @@ def get(key: str) -> Method:
 
 
 def loss(key: str, *, num_classes: int, embed_dim: int, **options: Any) -> Loss:
-    """The method's loss, ready to call: its own parameters are initialised (``initialize`` again moves or redraws them)."""
+    """The method's loss, ready to call: its own parameters are initialised (``initialize`` again moves or
+    redraws them).
+    """
     record = get(key)
     options = fill_options(record.options, options, where=f"method {key}")
     block = record.loss(num_classes, embed_dim, **options)

@@ -30,15 +30,16 @@ class Angular(Loss):
 
         L = mean over pairs i of  -log softmax_i(s_i)  +  l2_reg (|a_i|^2 + |p_i|^2),
 
-    which for distinct classes is the paper's log(1 + sum_n exp(4 t (a + p).n - 2 (1 + t) a.p)), the negatives n being the
-    other pairs' positives. ``symmetric`` averages this with anchors and positives exchanged (the regulariser stays whole).
+    which for distinct classes is the paper's log(1 + sum_n exp(4 t (a + p).n - 2 (1 + t) a.p)), the negatives
+    n being the other pairs' positives. ``symmetric`` averages this with anchors and positives exchanged (the
+    regulariser stays whole).
 
-    ``npairs_weight`` w adds w times the N-pairs loss without its regulariser. The paper's mixture, N-pairs + lambda
-    angular, is lambda times this loss with npairs_weight = 1 / lambda (and l2_reg divided by lambda).
+    ``npairs_weight`` w adds w times the N-pairs loss without its regulariser. The paper's mixture, N-pairs +
+    lambda angular, is lambda times this loss with npairs_weight = 1 / lambda (and l2_reg divided by lambda).
 
-    The paper's values: alpha from 36 to 55 degrees, 45 most often, no L2 term (the released code has one, and so have we,
-    by default). The released code halves the gradient (its step divides by rows, not pairs), which Adam does not notice
-    but for a weight decay that then weighs twice as much.
+    The paper's values: alpha from 36 to 55 degrees, 45 most often, no L2 term (the released code has one, and
+    so have we, by default). The released code halves the gradient (its step divides by rows, not pairs),
+    which Adam does not notice but for a weight decay that then weighs twice as much.
     """
 
     def __init__(

@@ -18,11 +18,13 @@ from ..typed import Option, options_of
 class Loss(gluon.HybridBlock):
     """A metric-learning loss: ``loss(embeddings, labels)`` is an NDArray of one element.
 
-    ``embeddings`` is (B, E) and taken as the head gives it; ``labels`` is (B,), any integer type. Every loss is built
-    with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the trainer need not know.
+    ``embeddings`` is (B, E) and taken as the head gives it; ``labels`` is (B,), any integer type. Every loss
+    is built with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the trainer
+    need not know.
 
-    A subclass writes ``hybrid_forward(self, F, embeddings, labels, **its own parameters)`` and finds both in the
-    loss's own type (float32, or what ``cast`` made of it): labels are class numbers, which that holds exactly.
+    A subclass writes ``hybrid_forward(self, F, embeddings, labels, **its own parameters)`` and finds both in
+    the loss's own type (float32, or what ``cast`` made of it): labels are class numbers, which that holds
+    exactly.
     """
 
     def __init__(self, num_classes: int, embed_dim: int):
@@ -52,7 +54,9 @@ class Loss(gluon.HybridBlock):
 
     def read(self, embeddings, labels):
         """Embeddings and labels, checked, in the loss's own type."""
-        if isinstance(embeddings, nd.NDArray):  # a symbol, while a larger graph is traced, has no shape to check
+        if isinstance(
+            embeddings, nd.NDArray
+        ):  # a symbol, while a larger graph is traced, has no shape to check
             self.require(
                 embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
                 f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
@@ -82,7 +86,9 @@ class Method:
         return options_of(self.loss.__init__, skip=("self", "num_classes", "embed_dim"))
 
     def configuration(self) -> dict[str, Any]:
-        """The method's trial as its authors or the study ran it: a layer of configuration for others to override."""
+        """The method's trial as its authors or the study ran it: a layer of configuration for others to
+        override.
+        """
         return {**self.defaults, "sampler": dict(self.sampler), "head": dict(self.head)}
 
 
@@ -100,8 +106,9 @@ def method(
 ):
     """Register the decorated loss under the name of its file, with the facts its paper states.
 
-    ``sampler`` and ``head`` name what the loss needs of its batch and of its embeddings; ``defaults`` is any other part
-    of a trial's configuration (optimiser, groups, schedule, batch size, epochs). The docstring tells the rest.
+    ``sampler`` and ``head`` name what the loss needs of its batch and of its embeddings; ``defaults`` is any
+    other part of a trial's configuration (optimiser, groups, schedule, batch size, epochs). The docstring
+    tells the rest.
     """
 
     def register(loss: type[Loss]) -> type[Loss]:

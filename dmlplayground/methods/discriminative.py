@@ -7,7 +7,8 @@ from .base import Loss, method
 @method(
     title="Discriminative",
     year=2019,
-    paper="Do et al.: A Theoretically Sound Upper Bound on the Triplet Loss for Improving the Efficiency of Deep Distance Metric Learning, CVPR 2019",
+    paper="Do et al.: A Theoretically Sound Upper Bound on the Triplet Loss for Improving the Efficiency of "
+    "Deep Distance Metric Learning, CVPR 2019",
     sampler={"name": "shuffled"},
     head={"bias": False, "normalize": True, "to_classes": True, "bottleneck_dropout": 0.5},
     defaults={
@@ -18,18 +19,21 @@ from .base import Loss, method
     },
 )
 class Discriminative(Loss):
-    """An upper bound of the triplet loss: every image to its class's fixed centroid, away from all the others.
+    """An upper bound of the triplet loss: every image to its class's fixed centroid, away from all the
+    others.
 
-    The centroids are the corners e_k of R^C, so the head goes on to one output a class, and that is the embedding.
+    The centroids are the corners e_k of R^C, so the head goes on to one output a class, and that is the
+    embedding.
 
         L = mean over rows i of  |x_i - e_{y_i}|^2 - (1 / (3 (C - 1))) sum_{k != y_i} |x_i - e_k|^2.
 
-    The paper multiplies the sum over all n training images by 3 (C - 1) (n / C - 1) (n / C). That is what bounds the sum of
-    all triplets, and for their mean comes to 3 times our mean, whatever n; the 3 is a factor of the learning rate and is
-    left out. There are no parameters.
+    The paper multiplies the sum over all n training images by 3 (C - 1) (n / C - 1) (n / C). That is what
+    bounds the sum of all triplets, and for their mean comes to 3 times our mean, whatever n; the 3 is a
+    factor of the learning rate and is left out. There are no parameters.
 
-    The released code puts the batch for the training set, which makes the factor zero or negative for batches no larger
-    than the number of classes: it then drives images from their own class. Ours is right, and there is no option for that.
+    The released code puts the batch for the training set, which makes the factor zero or negative for batches
+    no larger than the number of classes: it then drives images from their own class. Ours is right, and there
+    is no option for that.
     """
 
     def __init__(self, num_classes, embed_dim):

@@ -43,20 +43,23 @@ class MetaClasses(init.Initializer):
 class DREML(Loss):
     """An ensemble of small embeddings, each of which tells apart a random grouping of the classes.
 
-    This is the loss of one member. ``class_map`` takes each class to one of ``meta_classes`` (as many as the embedding is
-    wide, if not given); it is drawn when the loss is initialised, saved with the weights and never learned. Then
+    This is the loss of one member. ``class_map`` takes each class to one of ``meta_classes`` (as many as the
+    embedding is wide, if not given); it is drawn when the loss is initialised, saved with the weights and
+    never learned. Then
 
-        L = mean over rows i of  scale^2 |x_i - p_m|^2 / temperature + log sum_{k != m} exp(-scale^2 |x_i - p_k|^2 / temperature)
+        L = mean over rows i of  D_im + log sum_{k != m} exp(-D_ik)
 
-    with m = class_map[y_i]: proxy-NCA over the meta-classes. With ``static_proxies`` it is the softmax cross-entropy of the
-    embedding itself, one dimension a meta-class (a head with ``normalize: false`` then, as the released code has).
+    with D_ik = scale^2 |x_i - p_k|^2 / temperature and m = class_map[y_i]: proxy-NCA over the meta-classes.
+    With ``static_proxies`` it is the softmax cross-entropy of the embedding itself, one dimension a
+    meta-class (a head with ``normalize: false`` then, as the released code has).
 
-    The embedding of an image is that of all members in a row, compared by cosine; ``ensemble.members`` says how many.
-    The paper's values: 12 members of 12 dimensions in the study's table, 48 x 12 in its script; meta-classes dealt evenly.
+    The embedding of an image is that of all members in a row, compared by cosine; ``ensemble.members`` says
+    how many. The paper's values: 12 members of 12 dimensions in the study's table, 48 x 12 in its script;
+    meta-classes dealt evenly.
 
-    The released code draws every class's meta-class by itself, so that groups may be very unequal or empty, and evaluates
-    after every member, reporting the best number of members on the test set. ``class_map: independent`` draws as it did;
-    we report all members.
+    The released code draws every class's meta-class by itself, so that groups may be very unequal or empty,
+    and evaluates after every member, reporting the best number of members on the test set. ``class_map:
+    independent`` draws as it did; we report all members.
     """
 
     def __init__(
@@ -73,7 +76,10 @@ class DREML(Loss):
         super().__init__(num_classes, embed_dim)
         self.meta_classes = embed_dim if meta_classes is None else meta_classes
         self.require(self.meta_classes >= 2, f"meta_classes must be at least 2, not {self.meta_classes}.")
-        self.require(scale > 0 and temperature > 0, f"scale and temperature must be above 0, not {scale} and {temperature}.")
+        self.require(
+            scale > 0 and temperature > 0,
+            f"scale and temperature must be above 0, not {scale} and {temperature}.",
+        )
         self.static_proxies = static_proxies
         self.sharpness = 2 * scale**2 / temperature
         draw = MetaClasses(self.meta_classes, class_map == "balanced")

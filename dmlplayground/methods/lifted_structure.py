@@ -24,8 +24,8 @@ class LiftedStructure(Loss):
 
         L = 1 / (2 |P|) sum over unordered positive pairs (i, j) of [D_ij + log(S_i + S_j)]+^2.
 
-    The paper's values: margin 1, embeddings not normalised. The released code computes the same from B x B x B numbers;
-    log(S_i + S_j) needs but one log-sum-exp a row.
+    The paper's values: margin 1, embeddings not normalised. The released code computes the same from B x B x
+    B numbers; log(S_i + S_j) needs but one log-sum-exp a row.
     """
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
@@ -42,8 +42,8 @@ class LiftedStructure(Loss):
         # log(S_i + S_j) = log S_i + log(1 + exp(log S_j - log S_i))
         both = F.broadcast_add(F.Activation(-lead, act_type="softrelu"), pushes)
         hinges = F.relu(distances + both) * positive
-        # Half a square's slope is the hinge: by D_ij itself; by log S_i, which moves both (i, j) and (j, i), as much as is
-        # S_i's share of S_i + S_j; and by the D_ik of its negatives log S_i falls as their softmax says.
+        # Half a square's slope is the hinge: by D_ij itself, and by log S_i as much as is S_i's share of
+        # S_i + S_j, in (i, j) as in (j, i). Log S_i falls with the distances of i's negatives, softmax-wise.
         falls = 2 * pairs.row_sums(F, hinges * F.sigmoid(lead))
         slopes = hinges - F.broadcast_mul(F.softmax(against, axis=1), falls)
         gradient = pairs.distance_gradient(F, slopes, distances, x)

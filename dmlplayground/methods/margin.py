@@ -27,27 +27,29 @@ from .base import Loss, method
 class Margin(Loss):
     """A learned boundary beta: positives stay within it by a margin, negatives beyond it by the same.
 
-    With D_ij = |x_i - x_j| (not squared), b the anchor's beta, and a negative n drawn for every ordered pair (a, p) of
-    different rows of one class,
+    With D_ij = |x_i - x_j| (not squared), b the anchor's beta, and a negative n drawn for every ordered pair
+    (a, p) of different rows of one class,
 
-        L = (sum over triplets of [D_ap - b + margin]+ + [b - D_an + margin]+ + nu b) / number of hinges above zero
+        L = (sum over triplets of [D_ap - b + margin]+ + [b - D_an + margin]+ + nu b) / (hinges above zero),
 
-    (at least 1, and a constant of the gradient; the nu term only where beta is learned). ``on_triplets`` is L for triplets
-    of the caller's.
+    their number being at least 1 and a constant of the gradient; the nu term only where beta is learned.
+    ``on_triplets`` is L for triplets of the caller's.
 
-    Negatives are drawn so that all distances are met equally often on the unit sphere: with d = max(D_an, cutoff) and
-    E dimensions, n has the probability of exp((2 - E) log d - (E - 3) / 2 log(1 - d^2 / 4)), and none from nonzero_cutoff on
-    or within the class. An anchor whose negatives are all that far draws from them evenly. Draws are independent, with
-    replacement, from MXNet's generator; no gradient flows through them.
+    Negatives are drawn so that all distances are met equally often on the unit sphere: with d = max(D_an,
+    cutoff) and E dimensions, n has the probability of exp((2 - E) log d - (E - 3) / 2 log(1 - d^2 / 4)), and
+    none from nonzero_cutoff on or within the class. An anchor whose negatives are all that far draws from
+    them evenly. Draws are independent, with replacement, from MXNet's generator; no gradient flows through
+    them.
 
-    ``per_class`` has one beta a class, else one for all. The paper's values: margin 0.2, beta 1.2 learned, nu 0, cutoffs
-    0.5 and 1.4, unit embeddings, batches of 25 classes x 5, beta by SGD with momentum 0.9 at 0.1.
+    ``per_class`` has one beta a class, else one for all. The paper's values: margin 0.2, beta 1.2 learned, nu
+    0, cutoffs 0.5 and 1.4, unit embeddings, batches of 25 classes x 5, beta by SGD with momentum 0.9 at 0.1.
 
-    Where we differ from the released code. It looks beta up by the row's position in the batch, rows beyond the number of
-    classes sharing the last: ``beta_by: position`` does so. An anchor without an admissible negative made it divide zero by
-    zero, and MXNet then draws the first row of the batch, of whatever class: there is no option for that. And it divides
-    the mean by the batch size B once more, so that beta really moved at 0.1 / B and weight decay weighed B times as much:
-    set groups.loss.lr to 0.0008 and the optimizer's weight_decay to 1.25e-3 for its numbers at B = 125.
+    Where we differ from the released code. It looks beta up by the row's position in the batch, rows beyond
+    the number of classes sharing the last: ``beta_by: position`` does so. An anchor without an admissible
+    negative made it divide zero by zero, and MXNet then draws the first row of the batch, of whatever class:
+    there is no option for that. And it divides the mean by the batch size B once more, so that beta really
+    moved at 0.1 / B and weight decay weighed B times as much: set groups.loss.lr to 0.0008 and the
+    optimizer's weight_decay to 1.25e-3 for its numbers at B = 125.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Margin(Loss):
         super().__init__(num_classes, embed_dim)
         self.require(
             0 < cutoff < nonzero_cutoff < 2,
-            f"0 < cutoff < nonzero_cutoff < 2 must hold (unit rows are at most 2 apart), not {cutoff} and {nonzero_cutoff}.",
+            f"cutoff, nonzero_cutoff and 2 must be in rising order, not {cutoff}, {nonzero_cutoff} and 2.",
         )
         self.require(nu >= 0, f"nu must not be negative, not {nu}.")
         self.margin = margin
@@ -95,21 +97,23 @@ class Margin(Loss):
     def on_triplets(self, embeddings, labels, anchors, positives, negatives):
         """The loss of given triplets: three arrays of row numbers. ``labels`` only look beta up."""
         embeddings, labels = self.read(embeddings, labels)
-        a, p, n = (nd.array(rows, ctx=embeddings.context, dtype="int32") for rows in (anchors, positives, negatives))
+        a, p, n = (
+            nd.array(rows, ctx=embeddings.context, dtype="int32") for rows in (anchors, positives, negatives)
+        )
         beta = self._beta_of_rows(nd, self.beta.data(embeddings.context), labels.take(a), a).expand_dims(1)
         a, p, n = embeddings.take(a), embeddings.take(p), embeddings.take(n)
         to_positive, to_negative = pairs.row_distances(nd, a, p), pairs.row_distances(nd, a, n)
         return self._mean_hinge(nd, to_positive, to_negative, beta, nd.ones_like(beta))
 
     def draw(self, embeddings, labels):
-        """Triplets as a call of the loss draws them: anchors, positives, negatives as NumPy arrays of row numbers."""
+        """Triplets as a call of the loss draws them: anchors, positives and negatives as row numbers."""
         embeddings, labels = self.read(embeddings, labels)
         triplets, negatives = self._sample(nd, pairs.distances(nd, embeddings), labels)
         anchors, positives = np.nonzero(triplets.asnumpy())
         return anchors, positives, negatives.asnumpy()[anchors, positives] % len(labels)
 
     def _sample(self, F, distances, labels):
-        """1 for every entry (a, p) that is an anchor with a positive, and for every entry the place of (a, n)."""
+        """Which entries (a, p) are an anchor with its positive; each entry's place of (a, n)."""
         same, positive = pairs.positive_pairs(F, labels)
         has_negative = F.max(1 - same, axis=1, keepdims=True)
         return F.broadcast_mul(positive, has_negative), draw_each(F, self._probabilities(F, distances, same))
@@ -117,7 +121,8 @@ class Margin(Loss):
     def _beta_of_rows(self, F, beta, labels, positions):
         if not self.per_class:
             return F.take(beta, F.zeros_like(labels))
-        return F.take(beta, labels if self.beta_by == "class" else positions)  # take clips: the last one is shared
+        # An index too large takes the last: so rows beyond the number of classes share its beta.
+        return F.take(beta, labels if self.beta_by == "class" else positions)
 
     def _mean_hinge(self, F, to_positive, to_negative, beta, triplets):
         """Anchors in rows, ``triplets`` 1 where an entry is one."""
@@ -145,9 +150,9 @@ _HALVINGS = 14
 def draw_each(F, probabilities):
     """A place of the flattened matrix for every entry: its column drawn by the row's probabilities.
 
-    The inverse of the cumulative distribution by halving, all entries at once: ``found`` is the last place whose
-    cumulative probability is known to be at most the entry's random number, the place before the row's first to begin
-    with.
+    The inverse of the cumulative distribution by halving, all entries at once: ``found`` is the last place
+    whose cumulative probability is known to be at most the entry's random number, the place before the row's
+    first to begin with.
     """
     cumulative = F.cumsum(probabilities, axis=1)
     whole = F.slice_axis(cumulative, axis=1, begin=-1, end=None)

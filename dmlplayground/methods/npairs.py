@@ -21,16 +21,18 @@ from .base import Loss, method
 class NPairs(Loss):
     """Every anchor picks its own positive out of all the positives of the batch, by inner product.
 
-    Rows come as pairs a0 p0 a1 p1 ... With S = A P^T and t_ij = [y_i = y_j], each row of t divided by its sum,
+    Rows come as pairs a0 p0 a1 p1 ... With S = A P^T and t_ij = [y_i = y_j], each row of t divided by its
+    sum,
 
         L = mean over pairs i of  -sum_j t_ij log softmax_j(S_i)  +  l2_reg (|a_i|^2 + |p_i|^2).
 
-    ``symmetric`` averages this with the cross-entropy of the transposed matrix, where every positive picks its anchor; as
-    in the released code the regulariser then counts half.
+    ``symmetric`` averages this with the cross-entropy of the transposed matrix, where every positive picks
+    its anchor; as in the released code the regulariser then counts half.
 
-    The paper's values: one pair a class, embeddings not normalised, a small L2 weight; the study's l2_reg is 0.25 x 0.002.
-    The study prints the loss with a distance; its code, and the paper it cites, use the inner product, and so do we.
-    The released code divides whole numbers when labels repeat, which makes their targets zero; ours are fractions.
+    The paper's values: one pair a class, embeddings not normalised, a small L2 weight; the study's l2_reg is
+    0.25 x 0.002. The study prints the loss with a distance; its code, and the paper it cites, use the inner
+    product, and so do we. The released code divides whole numbers when labels repeat, which makes their
+    targets zero; ours are fractions.
     """
 
     def __init__(self, num_classes, embed_dim, *, l2_reg: float = 5e-4, symmetric: bool = False):

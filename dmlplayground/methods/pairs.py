@@ -1,7 +1,8 @@
 """What the losses share: distances, masks over the pairs of a batch, and sums that stay finite.
 
-MXNet's plain reductions, ``where`` and index lookups cost several times a pass over memory, its matrix products and
-softmax do not; hence sums as products with ones, masks as factors, and log-sum-exp read off a softmax.
+MXNet's plain reductions, ``where`` and index lookups cost several times a pass over memory, its matrix
+products and softmax do not; hence sums as products with ones, masks as factors, and log-sum-exp read off a
+softmax.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ HIDDEN = -1e30
 _TINY = 1e-20  # under a root: keeps its gradient finite at zero, where what flows into it is exactly zero
 
 
-# --- rows ---------------------------------------------------------------------------------------------------------
+# --- rows --------------------------------------------------------------------------------------------------
 
 
 def flat(F, matrix):
@@ -25,7 +26,9 @@ def flat(F, matrix):
 
 def row_sums(F, matrix):
     """(B, N) -> (B, 1)."""
-    return F.FullyConnected(matrix, F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1)), num_hidden=1, no_bias=True)
+    return F.FullyConnected(
+        matrix, F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1)), num_hidden=1, no_bias=True
+    )
 
 
 def total(F, values, weights):
@@ -44,7 +47,7 @@ def own_row(F, matrix):
     return F.pick(matrix, F.contrib.arange_like(matrix, axis=0), axis=1)
 
 
-# --- pairs of rows ------------------------------------------------------------------------------------------------
+# --- pairs of rows -----------------------------------------------------------------------------------------
 
 
 def squared_distances(F, x):
@@ -82,7 +85,9 @@ def positive_pairs(F, labels):
 
 
 def row_starts(F, matrix):
-    """Where each row of an int32 (B, B) matrix starts in the flattened one, (B, 1): with a column added, a place."""
+    """Where each row of an int32 (B, B) matrix starts in the flattened one, (B, 1): with a column added, a
+    place.
+    """
     return F.slice_axis(F.contrib.arange_like(matrix), axis=1, begin=0, end=1)
 
 
@@ -91,9 +96,9 @@ def lookup(F, matrix, places):
     return F.take(flat(F, matrix), places)
 
 
-# --- gradients in closed form -------------------------------------------------------------------------------------
-# Recording the operations on a (B, B) matrix keeps every one of them until the backward pass. A loss that knows its slopes
-# computes its gradient along with its value and keeps nothing but that.
+# --- gradients in closed form ------------------------------------------------------------------------------
+# Recording the operations on a (B, B) matrix keeps the results of most until the backward pass. A loss that
+# knows its slopes computes its gradient along with its value and keeps nothing but that.
 
 
 def with_gradient(F, value, x, gradient):
@@ -108,19 +113,24 @@ def distance_gradient(F, slopes, distances, x):
 
 
 def square_gradient(F, slopes, x):
-    """Of a sum over pairs of slopes_ij |x_i - x_j|^2: at row i 2 sum_j (slopes_ij + slopes_ji) (x_i - x_j)."""
+    """Of a sum over pairs of slopes_ij |x_i - x_j|^2: 2 sum_j (slopes_ij + slopes_ji) (x_i - x_j)."""
     rows = F.concat(x, F.ones_like(F.slice_axis(x, axis=1, begin=0, end=1)), dim=1)
     sums = 2 * (F.dot(slopes, rows) + F.dot(slopes, rows, transpose_a=True))
-    pulled, weight = F.slice_axis(sums, axis=1, begin=0, end=-1), F.slice_axis(sums, axis=1, begin=-1, end=None)
+    pulled, weight = (
+        F.slice_axis(sums, axis=1, begin=0, end=-1),
+        F.slice_axis(sums, axis=1, begin=-1, end=None),
+    )
     return F.broadcast_mul(x, weight) - pulled
 
 
-# --- a batch of pairs ---------------------------------------------------------------------------------------------
+# --- a batch of pairs --------------------------------------------------------------------------------------
 
 
 def require_even(method, rows):
     if rows % 2:
-        raise UserError(f"{method} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}.")
+        raise UserError(
+            f"{method} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}."
+        )
 
 
 def split_pairs(F, embeddings, labels):
@@ -149,7 +159,7 @@ def shared_targets(F, labels):
     return F.broadcast_div(same, row_sums(F, same))
 
 
-# --- proxies ------------------------------------------------------------------------------------------------------
+# --- proxies -----------------------------------------------------------------------------------------------
 
 SMALL = init.Normal(0.01 / 8)
 """The study's proxies: their length is the loss's to set, their direction is all that matters."""
@@ -157,8 +167,13 @@ SMALL = init.Normal(0.01 / 8)
 
 def check_classes(loss, label_smoothing=0.0):
     classes = loss.num_classes
-    loss.require(classes >= 2, f"proxies of other classes are needed, so num_classes must be at least 2, not {classes}.")
-    loss.require(0 <= label_smoothing < 1, f"label_smoothing is a share from 0 to below 1, not {label_smoothing}.")
+    loss.require(
+        classes >= 2,
+        f"proxies of other classes are needed, so num_classes must be at least 2, not {classes}.",
+    )
+    loss.require(
+        0 <= label_smoothing < 1, f"label_smoothing is a share from 0 to below 1, not {label_smoothing}."
+    )
 
 
 def check_width(loss, width, expected):
@@ -171,7 +186,9 @@ def nearness(F, x, proxies, num_proxies):
 
 
 def smoothed(F, values, labels, num_classes, smoothing):
-    """The mean of each row under its target: 1 - smoothing on the label, the rest in equal shares on the others."""
+    """The mean of each row under its target: 1 - smoothing on the label, the rest in equal shares on the
+    others.
+    """
     own = F.pick(values, labels, axis=1)
     if not smoothing:
         return own

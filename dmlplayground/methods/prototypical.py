@@ -19,19 +19,21 @@ from .base import Loss, method
     },
 )
 class Prototypical(Loss):
-    """Few-shot episodes: every query picks its class's prototype, the mean of a few supports, out of all prototypes.
+    """Few-shot episodes: every query picks its class's prototype, the mean of a few supports, out of all
+    prototypes.
 
-    A row is a support while fewer than ``supports`` earlier rows carry its label, and a query after that; so both layouts
-    can be read, class after class and all supports first. With mu_k the mean of class k's supports,
+    A row is a support while fewer than ``supports`` earlier rows carry its label, and a query after that; so
+    both layouts can be read, class after class and all supports first. With mu_k the mean of class k's
+    supports,
 
         L = mean over queries q of  -log softmax_k(-|q - mu_k|^2) at the query's class.
 
     The paper's values: embeddings not normalised, squared distances, several episodes averaged into a step
     (``accumulate``); the study: one episode of 12 classes x (5 supports + 5 queries).
 
-    The released code divides the sum over queries by all rows, supports included: half our gradient, which Adam does not
-    notice but for a weight decay that then weighs twice as much. It cannot make an episode of a class with fewer images
-    than it wants; our sampler gives each of them once and then some again.
+    The released code divides the sum over queries by all rows, supports included: half our gradient, which
+    Adam does not notice but for a weight decay that then weighs twice as much. It cannot make an episode of a
+    class with fewer images than it wants; our sampler gives each of them once and then some again.
     """
 
     def __init__(self, num_classes, embed_dim, *, supports: int = 5):
@@ -44,14 +46,18 @@ class Prototypical(Loss):
         rank = pairs.own_row(F, F.cumsum(same, axis=1))  # 1 for the first row of a class, 2 for the next ...
         support = rank <= self.supports
         weights = F.broadcast_mul(same, F.expand_dims(support, 0))
-        prototypes = F.broadcast_div(F.dot(weights, embeddings), pairs.row_sums(F, weights))  # of each row's own class
+        prototypes = F.broadcast_div(
+            F.dot(weights, embeddings), pairs.row_sums(F, weights)
+        )  # of each row's own class
 
         # -|q - mu|^2 but for |q|^2, which is the same for every prototype.
         lengths = pairs.flat(F, pairs.row_sums(F, F.square(prototypes)))
         nearness = 2 * F.dot(embeddings, prototypes, transpose_b=True)
         logits = F.broadcast_sub(nearness, F.expand_dims(lengths, 0))
         own = pairs.own_row(F, logits)
-        once = F.expand_dims((rank > 1) * pairs.HIDDEN, 0)  # a class's prototype stands in the column of its first row
+        once = F.expand_dims(
+            (rank > 1) * pairs.HIDDEN, 0
+        )  # a class's prototype stands in the column of its first row
         losses = pairs.log_sum_exp(F, F.broadcast_add(logits, once)) - own
         queries = 1 - support
         return F.sum(losses * queries) / F.maximum(F.sum(queries), 1)

@@ -25,15 +25,15 @@ class ProxyNCA(Loss):
 
         L = mean over rows i of  sum_k t_ik D_ik + log sum_{j in others(i)} exp(-D_ij),
 
-    where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere) and others(i) leaves out the own
-    class with ``exclude_positive`` (equation 14 of the study), so that the loss can be negative.
+    where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere) and others(i) leaves
+    out the own class with ``exclude_positive`` (equation 14 of the study), so that the loss can be negative.
 
-    The paper's values: temperature or scale "sufficiently small", which the study makes scale 3, temperature 1. Later
-    suites train with the own class included and smoothing 0.1.
+    The paper's values: temperature or scale "sufficiently small", which the study makes scale 3, temperature
+    1. Later suites train with the own class included and smoothing 0.1.
 
-    The released code has a second form (its option xentropy) that includes the own class but takes the softmax of +D, and
-    so draws images away from their proxies: as proxies are free this learns their opposites instead. ``released_sign``
-    computes that form.
+    The released code has a second form (its option xentropy) that includes the own class but takes the
+    softmax of +D, and so draws images away from their proxies: as proxies are free this learns their
+    opposites instead. ``released_sign`` computes that form.
     """
 
     def __init__(
@@ -49,8 +49,13 @@ class ProxyNCA(Loss):
     ):
         super().__init__(num_classes, embed_dim)
         pairs.check_classes(self, label_smoothing)
-        self.require(scale > 0 and temperature > 0, f"scale and temperature must be above 0, not {scale} and {temperature}.")
-        self.require(not (released_sign and exclude_positive), "released_sign needs exclude_positive to be false.")
+        self.require(
+            scale > 0 and temperature > 0,
+            f"scale and temperature must be above 0, not {scale} and {temperature}.",
+        )
+        self.require(
+            not (released_sign and exclude_positive), "released_sign needs exclude_positive to be false."
+        )
         self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
         self.exclude_positive = exclude_positive
         self.label_smoothing = label_smoothing
@@ -61,7 +66,8 @@ class ProxyNCA(Loss):
         pairs.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, proxies):
-        # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k; what does not depend on k cancels in L.
+        # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k, and what is the same for all k
+        # cancels: embeddings of any length are served.
         logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
         hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype) if self.exclude_positive else None
         return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing, hidden)

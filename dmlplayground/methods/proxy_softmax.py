@@ -36,13 +36,14 @@ class ProxySoftmax(Loss):
 
     where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere).
 
-    The embedding is wide (2048), normalised across the layer before its weight-normalised linear layer and dropped out
-    after it; at evaluation its signs alone serve as binary codes, if ``evaluation.distance`` is hamming. The first epoch
-    leaves the backbone alone. The paper's values: temperature 0.05, no label smoothing and no dropout (the study: 0.1
-    and 0.5), batches of 3 classes x 25 (the study: shuffled).
+    The embedding is wide (2048), normalised across the layer before its weight-normalised linear layer and
+    dropped out after it; at evaluation its signs alone serve as binary codes, if ``evaluation.distance`` is
+    hamming. The first epoch leaves the backbone alone. The paper's values: temperature 0.05, no label
+    smoothing and no dropout (the study: 0.1 and 0.5), batches of 3 classes x 25 (the study: shuffled).
 
-    The released code takes the softmax of +(1 - x.p) / temperature, the sign reversed, and so learns the opposites of the
-    proxies: the same embeddings as long as proxies are free. ``released_sign`` computes that form.
+    The released code takes the softmax of +(1 - x.p) / temperature, the sign reversed, and so learns the
+    opposites of the proxies: the same embeddings as long as proxies are free. ``released_sign`` computes that
+    form.
     """
 
     def __init__(

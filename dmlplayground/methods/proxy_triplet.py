@@ -29,9 +29,9 @@ class ProxyTriplet(Loss):
 
     a sum over classes and a mean over rows. As |p_k| = 1, the bracket is margin + 2 s^2 x_i.(p_k - p_{y_i}).
 
-    The study's values: margin 1, scale 1 (its script has an option for the scale, 3, but does not pass it on); learning
-    rate 1e-5 for the head, 1e-3 for backbone and proxies. The released code copies the proxies once a row; one matrix
-    product gives the same numbers.
+    The study's values: margin 1, scale 1 (its script has an option for the scale, 3, but does not pass it
+    on); learning rate 1e-5 for the head, 1e-3 for backbone and proxies. The released code copies the proxies
+    once a row; one matrix product gives the same numbers.
     """
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0, scale: float = 1.0):

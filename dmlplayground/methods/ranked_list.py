@@ -20,17 +20,18 @@ from .base import Loss, method
     },
 )
 class RankedList(Loss):
-    """Every row keeps its class within alpha - margin, and all others beyond alpha, the nearest weighing most.
+    """Every row keeps its class within alpha - margin, and all others beyond alpha, the nearest weighing
+    most.
 
-    With D_ij = |x_i - x_j| (not squared), the positives P_i of row i with D_ij > alpha - margin, its negatives N_i with
-    D_ij < alpha, and w_ij = exp(temperature (alpha - D_ij)),
+    With D_ij = |x_i - x_j| (not squared), the positives P_i of row i with D_ij > alpha - margin, its
+    negatives N_i with D_ij < alpha, and w_ij = exp(temperature (alpha - D_ij)),
 
         l_i = mean over P_i of (D_ij - alpha + margin)  +  mean over N_i, weighted by w_ij, of (alpha - D_ij),
         L = mean over the rows i with l_i > 0 of  l_i.
 
-    The paper's values: alpha 1.2, margin 0.4, temperature 10, unit embeddings, 60 classes x 3, the head learning ten
-    times as fast. It takes the weights w as constants. The released code differentiates them too, which pushes the
-    nearest negatives harder; ``detach_weights: false`` does so.
+    The paper's values: alpha 1.2, margin 0.4, temperature 10, unit embeddings, 60 classes x 3, the head
+    learning ten times as fast. It takes the weights w as constants. The released code differentiates them
+    too, which pushes the nearest negatives harder; ``detach_weights: false`` does so.
     """
 
     def __init__(

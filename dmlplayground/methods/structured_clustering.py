@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from mxnet import gluon, nd
 from scipy.spatial.distance import pdist, squareform
@@ -23,24 +25,27 @@ from .base import Loss, method
     },
 )
 class StructuredClustering(Loss):
-    """The true clustering of the batch must beat the best other one, by more the less that one agrees with the labels.
+    """The batch's true clustering must beat the best other one, by more the less that agrees with the labels.
 
-    With D_ij = |x_i - x_j| (not squared), the score of a set S of medoids F(S) = -sum_i min_{j in S} D_ij, and every row
-    assigned to its nearest medoid (a medoid to itself),
+    With D_ij = |x_i - x_j| (not squared), the score of a set S of medoids F(S) = -sum_i min_{j in S} D_ij,
+    and every row assigned to its nearest medoid (a medoid to itself),
 
-        L = [max_S (F(S) + gamma (1 - NMI(labels, assigned(S))))  -  sum over classes of the best F of one medoid]+,
+        L = [max_S (F(S) + gamma (1 - NMI(labels, assigned(S)))) - sum over classes of their best F]+,
 
-    one value a batch, S having as many medoids as the batch has classes and NMI the geometric mean of the entropies under
-    it. The maximum is sought by adding one medoid after another, each the best at its turn, and then by ``refine`` sweeps
-    in which every medoid in turn is replaced by the best member of its cluster (PAM).
+    one value a batch. S has as many medoids as the batch has classes, a class's best F is that of its best
+    single medoid, and the NMI divides by the geometric mean of the entropies.
 
-    The medoids and the NMI found are constants of the gradient, which is exact for them. The search needs the distances on
-    the host, so this loss alone waits for its embeddings; the rest of it is a graph as any other.
+    The maximum is sought by adding one medoid after another, each the best at its turn, and then by
+    ``refine`` sweeps in which every medoid in turn is replaced by the best member of its cluster (PAM).
+
+    The medoids and the NMI found are constants of the gradient, which is exact for them. The search needs the
+    distances on the host, so this loss alone waits for its embeddings; the rest of it is a graph as any
+    other.
 
     The paper's values: gamma 1, unit embeddings, RMSProp with rho 0.94 decaying by 0.94 an epoch
-    (``optimizer: {name: rmsprop, rho: 0.94, rho_decay: 0.94}``); the study's script: Adam and, by default, shuffled batches,
-    with which it cannot run on a set of fewer classes than rows. The released code computes one NMI at a time, 6 s for a
-    batch; here all candidates are scored at once.
+    (``optimizer: {name: rmsprop, rho: 0.94, rho_decay: 0.94}``); the study's script: Adam and, by default,
+    shuffled batches, with which it cannot run on a set of fewer classes than rows. The released code computes
+    one NMI at a time, 6 s for a batch; here all candidates are scored at once.
     """
 
     def __init__(self, num_classes, embed_dim, *, gamma: float = 1.0, refine: int = 5):
@@ -51,7 +56,10 @@ class StructuredClustering(Loss):
         self.refine = refine
 
     def forward(self, embeddings, labels):
-        self.require(isinstance(embeddings, nd.NDArray), "its search needs values, so it cannot be part of a larger graph.")
+        self.require(
+            isinstance(embeddings, nd.NDArray),
+            "its search needs values, so it cannot be part of a larger graph.",
+        )
         embeddings, labels = self.read(embeddings, labels)
         found, own, push = search(embeddings.asnumpy(), labels.asnumpy(), self.gamma, self.refine)
         found, own = (nd.array(rows, ctx=embeddings.context, dtype="int32") for rows in (found, own))
@@ -59,14 +67,16 @@ class StructuredClustering(Loss):
         return gluon.HybridBlock.forward(self, embeddings, found, own, push)
 
     def hybrid_forward(self, F, embeddings, found, own, push):
-        to_found, to_own = (pairs.row_distances(F, embeddings, F.take(embeddings, rows)) for rows in (found, own))
-        # Not by +: in a static graph MXNet 1.9.1 gets gradients wrong behind a sum with an input that has none (its
-        # issue 20293).
+        to_found, to_own = (
+            pairs.row_distances(F, embeddings, F.take(embeddings, rows)) for rows in (found, own)
+        )
+        # Not by +: in a static graph MXNet 1.9.1 gets the gradient of a sum wrong if one of its terms is an
+        # input that needs none (apache/mxnet issue 20293).
         return F.relu(F.broadcast_add(F.sum(to_own - to_found), push))
 
 
 def search(embeddings: np.ndarray, labels: np.ndarray, gamma: float, sweeps: int):
-    """For every row its medoid in the best clustering found and in the true one, and gamma (1 - NMI) of the found."""
+    """Every row's medoid in the best clustering found and in the true one; gamma (1 - NMI) of the found."""
     distances = squareform(pdist(embeddings.astype(np.float64)))
     classes = np.unique(labels, return_inverse=True)[1]
     own = class_medoids(distances, classes)
@@ -112,9 +122,11 @@ def greedy(distances, classes, gamma) -> list[int]:
 
 
 def refined(distances, classes, medoids, gamma) -> list[int]:
-    """One sweep: every medoid in turn replaced by the member of its cluster that scores best, earlier swaps kept.
+    """One sweep: every medoid in turn replaced by the member of its cluster that scores best, earlier swaps
+    kept.
 
-    A member c scores -(sum of D_ic over the cluster) - gamma NMI. Clusters stay as they were before the sweep.
+    A member c scores -(sum of D_ic over the cluster) - gamma NMI. Clusters stay as they were before the
+    sweep.
     """
     medoids = list(medoids)
     members = assign(distances, medoids)
@@ -126,7 +138,8 @@ def refined(distances, classes, medoids, gamma) -> list[int]:
         clusters = assign(distances, others)
         nearest = distances[np.arange(len(classes)), np.take(others, clusters)]
         to = distances[candidates]
-        moves = np.where(clusters >= k, to <= nearest, to < nearest)  # of equals the medoid listed first is the nearest
+        # Of equally near medoids the one listed first has the row.
+        moves = np.where(clusters >= k, to <= nearest, to < nearest)
         moves[:, others] = False
         moves[np.arange(len(candidates)), candidates] = True
         scores = -to[:, candidates].sum(axis=1) - gamma * nmi_after(moves, clusters, classes)
@@ -141,8 +154,14 @@ def best(scores) -> int:
 
 def entropy(sizes, rows):
     """Of partitions of so many rows into parts of these sizes (along the last axis)."""
+    return np.log(rows) - surprises(rows)[sizes].sum(axis=-1) / rows
+
+
+@lru_cache(maxsize=8)
+def surprises(rows: int) -> np.ndarray:
+    """n log n for every n up to ``rows``."""
     numbers = np.arange(rows + 1)
-    return np.log(rows) - (numbers * np.log(np.maximum(numbers, 1)))[sizes].sum(axis=-1) / rows
+    return numbers * np.log(np.maximum(numbers, 1))
 
 
 def normalised_information(of_clusters, of_classes, joint):
@@ -153,24 +172,30 @@ def normalised_information(of_clusters, of_classes, joint):
 def nmi(clusters, classes) -> float:
     """Of two partitions of the rows with at least two parts each."""
     cells = np.ravel_multi_index((clusters, classes), (clusters.max() + 1, classes.max() + 1))
-    return normalised_information(*(entropy(np.bincount(parts), len(classes)) for parts in (clusters, classes, cells)))
+    return normalised_information(
+        *(entropy(np.bincount(parts), len(classes)) for parts in (clusters, classes, cells))
+    )
 
 
 def nmi_after(moves, clusters, classes) -> np.ndarray:
-    """The NMI with the classes of one partition a row of ``moves``: a new cluster takes these rows from ``clusters``.
+    """The NMI with the classes of many partitions: in the i-th a new cluster takes the rows of ``moves[i]``.
 
-    A cluster, or a class within one (a cell), keeps its size less what moves; what moves makes up the new cluster and its
-    cells. One product with the memberships of all parts, signed so, counts that for all partitions at once.
+    A cluster, or a class within one (a cell), keeps its size less what moves; what moves makes up the new
+    cluster and its cells. A product with the memberships of all parts counts that for all partitions at once.
     """
-    rows = len(classes)
+    rows, moves = len(classes), moves.astype(np.float32)
     cells = np.unique(clusters * rows + classes, return_inverse=True)[1]
-    losing, gaining = (memberships(clusters), memberships(cells)), (np.ones((rows, 1), np.float32), memberships(classes))
-    changes = moves.astype(np.float32) @ np.hstack([-losing[0], gaining[0], -losing[1], gaining[1]])
-    sizes = np.hstack([losing[0].sum(axis=0), [0], losing[1].sum(axis=0), np.zeros(gaining[1].shape[1])])
-    after = (changes + sizes).astype(np.intp)
-    count = losing[0].shape[1] + 1
-    of_clusters, joint = entropy(after[:, :count], rows), entropy(after[:, count:], rows)
+    of_classes = memberships(classes)
+    of_clusters = entropy(sizes_after(moves, memberships(clusters), np.ones((rows, 1), np.float32)), rows)
+    joint = entropy(sizes_after(moves, memberships(cells), of_classes), rows)
     return normalised_information(of_clusters, entropy(np.bincount(classes), rows), joint)
+
+
+def sizes_after(moves, losing, gaining) -> np.ndarray:
+    """The sizes of the parts that rows leave, and of those they make up, one partition a row."""
+    changes = moves @ np.hstack([-losing, gaining])
+    changes[:, : losing.shape[1]] += losing.sum(axis=0)
+    return changes.astype(np.intp)
 
 
 def memberships(parts) -> np.ndarray:

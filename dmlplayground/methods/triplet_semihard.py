@@ -9,7 +9,7 @@ from .base import Loss, method
 @method(
     title="Triplet, semi-hard",
     year=2015,
-    paper="Schroff, Kalenichenko and Philbin: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
+    paper="Schroff et al.: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
     sampler={"name": "shuffled"},
     head={"bias": True, "normalize": False},
     defaults={
@@ -22,15 +22,16 @@ from .base import Loss, method
 class TripletSemihard(Loss):
     """Every positive pair with the closest negative that is farther off than the positive.
 
-    With squared distances D_ij = |x_i - x_j|^2 and, over all ordered pairs (a, p) of different rows of one class,
+    With squared distances D_ij = |x_i - x_j|^2 and, over all ordered pairs (a, p) of different rows of one
+    class,
 
         n(a, p) = the closest negative with D_an > D_ap, strictly; if there is none, the farthest negative,
         L = mean over pairs (a, p) of  [margin + D_ap - D_an]+.
 
     Pairs without any negative count with a loss of zero. The choice of n is a constant of the gradient.
 
-    FaceNet's values: unit embeddings, margin 0.2; the study's: embeddings not normalised, margin 1 (fixed in the released
-    code). The released code compares all triples, B x B x B; here each row is sorted once.
+    FaceNet's values: unit embeddings, margin 0.2; the study's: embeddings not normalised, margin 1 (fixed in
+    the released code). The released code compares all triples, B x B x B; here each row is sorted once.
     """
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
@@ -62,8 +63,7 @@ class TripletSemihard(Loss):
         return loss / F.maximum(F.sum(positive), 1)
 
     def _takers(self, F, active, ranks):
-        """For every negative the active pairs that chose it: those between the negative before and itself, and for the
-        last one those behind it too."""
+        """How many active pairs chose a negative: those since the one before; the last, those behind too."""
         until = F.cumsum(active, axis=1)
         every = F.slice_axis(until, axis=1, begin=-1, end=None)
         is_last = F.broadcast_equal(ranks.passed, ranks.count)
@@ -72,16 +72,15 @@ class TripletSemihard(Loss):
 
 
 class Negatives:
-    """Where the negatives are in rows of which ``negative`` marks them: how many have passed at every position, their
-    number in the row, and a lookup of what stands at the n-th."""
+    """The negatives of sorted rows: how many have passed, how many there are, and what stands at the n-th."""
 
     def __init__(self, F, negative, row_starts):
         self.F = F
         self.row_starts = row_starts
         self.passed = F.cumsum(negative, axis=1)
         self.count = F.slice_axis(self.passed, axis=1, begin=-1, end=None)
-        # The n-th negative goes to position n, the rest to that behind the last of them; it is free, for a row has its
-        # own entry, and that is no negative.
+        # The n-th negative goes to position n, the rest to that behind the last of them; it is free, for a
+        # row has its own entry, and that is no negative.
         front = F.broadcast_add(negative * F.broadcast_sub(self.passed, self.count + 1), self.count)
         self.front = self._places(front)
 
