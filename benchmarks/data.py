@@ -22,13 +22,15 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import dmlplayground  # noqa: F401  (before mxnet)
+
+# isort: split
 import mxnet as mx
 import numpy as np
 from mxnet import gluon
 from mxnet.gluon.data.vision import ImageFolderDataset, transforms
 from PIL import Image
 
-import dmlplayground  # noqa: F401  (before mxnet)
 from dmlplayground import data, seeds
 from dmlplayground.data import decoded, images, loader, samplers
 from dmlplayground.data import transforms as ours
