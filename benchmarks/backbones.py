@@ -1,7 +1,7 @@
 """Images a second through the backbones, embedding and training, beside PyTorch's in the same run.
 
     python benchmarks/backbones.py [--peer-python PATH] [--networks inception_bn_caffe resnet50_v1b]
-                                   [--batch-size 16] [--rounds 3] [--clock wall]
+                                   [--batch-size 32] [--rounds 3] [--clock wall]
 
 Every network takes uint8 images of 224 pixels, normalises them and ends in a linear embedding of 64 numbers.
 Embedding is a forward pass, by each of our engines; a training step is forward, backward and Adam. The peer
@@ -202,7 +202,7 @@ def main() -> None:
     )
     parser.add_argument("--peer-python", help="an interpreter with torch")
     parser.add_argument("--networks", nargs="+", default=["inception_bn_caffe", "resnet50_v1b"])
-    parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="cpu")
     parser.add_argument("--role", choices=("ours", "peer"), help=argparse.SUPPRESS)
