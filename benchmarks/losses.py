@@ -38,13 +38,12 @@ def memory(key: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def measured(make, seconds: float) -> dict:
-    """``make()`` prepares a step and returns it; the step runs forward and backward and waits for the
-    gradient.
-    """
+def measured(make, case: dict, seconds: float) -> dict:
+    """``make(case)`` returns a step, which runs forward and backward and waits for the gradient."""
+    make({**case, "rows": 16})()  # what a library sets up at its first call is not the loss's
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
-    step = make()
+    step = make(case)
     for _ in range(3):
         step()
     grown = memory("VmHWM") - before
@@ -65,35 +64,36 @@ def batch(case: dict):
     return x / np.linalg.norm(x, axis=1, keepdims=True), np.arange(rows) // each % case["classes"]
 
 
-def ours(case: dict):
-    from mxnet import autograd, gluon, init, nd
-
-    import dmlplayground  # noqa: F401  (before mxnet)
-    from dmlplayground import methods
+def ours():
+    from dmlplayground import methods  # before mxnet
     from dmlplayground.methods import pairs
+
+    # isort: split
+    from mxnet import autograd, gluon, init, nd
 
     class Distances(gluon.HybridBlock):
         def hybrid_forward(self, F, x, labels):
             return F.sum(pairs.distances(F, x))
 
     class Product(gluon.HybridBlock):
-        def __init__(self):
+        def __init__(self, classes, width):
             super().__init__()
-            shape = (case["classes"], case["width"])
-            self.proxies = self.params.get("proxies", shape=shape, init=init.Normal(0.01))
+            self.classes = classes
+            self.proxies = self.params.get("proxies", shape=(classes, width), init=init.Normal(0.01))
             self.initialize()
 
         def hybrid_forward(self, F, x, labels, proxies):
-            return F.FullyConnected(x, proxies, num_hidden=case["classes"], no_bias=True)
+            return F.FullyConnected(x, proxies, num_hidden=self.classes, no_bias=True)
 
-    def make():
+    def make(case):
+        classes, width = case["classes"], case["width"]
         x, labels = batch(case)
         x, labels = nd.array(x), nd.array(labels, dtype="int32")
         x.attach_grad()
         if case["method"] in FLOORS:
-            loss = Distances() if case["method"] == "distances" else Product()
+            loss = Distances() if case["method"] == "distances" else Product(classes, width)
         else:
-            loss = methods.loss(case["method"], num_classes=case["classes"], embed_dim=case["width"])
+            loss = methods.loss(case["method"], num_classes=classes, embed_dim=width)
         loss.hybridize(static_alloc=True, static_shape=True)
 
         def step():
@@ -107,26 +107,27 @@ def ours(case: dict):
     return make
 
 
-def peers(case: dict):
+def peers():
     import torch
     from pytorch_metric_learning import distances, losses, miners
 
     torch.set_num_threads(1)
-    classes, width = case["classes"], case["width"]
     raw = {"normalize_embeddings": False}
     build = {
-        "triplet_semihard": lambda: losses.TripletMarginLoss(
+        "triplet_semihard": lambda *_: losses.TripletMarginLoss(
             margin=1.0, distance=distances.LpDistance(power=2, **raw)
         ),
-        "lifted_structure": lambda: losses.GeneralizedLiftedStructureLoss(
+        "lifted_structure": lambda *_: losses.GeneralizedLiftedStructureLoss(
             distance=distances.LpDistance(**raw)
         ),
-        "npairs": lambda: losses.NPairsLoss(),
-        "margin": lambda: losses.MarginLoss(margin=0.2, beta=1.2, learn_beta=True, num_classes=classes),
-        "angular": lambda: losses.AngularLoss(alpha=45),
-        "proxy_nca": lambda: losses.ProxyNCALoss(classes, width, softmax_scale=9),
-        "proxy_softmax": lambda: losses.NormalizedSoftmaxLoss(classes, width, temperature=0.05),
-        "ranked_list": lambda: losses.RankedListLoss(margin=0.4, Tn=10, alpha=1.2),
+        "npairs": lambda *_: losses.NPairsLoss(),
+        "margin": lambda classes, _: losses.MarginLoss(
+            margin=0.2, beta=1.2, learn_beta=True, num_classes=classes
+        ),
+        "angular": lambda *_: losses.AngularLoss(alpha=45),
+        "proxy_nca": lambda *sizes: losses.ProxyNCALoss(*sizes, softmax_scale=9),
+        "proxy_softmax": lambda *sizes: losses.NormalizedSoftmaxLoss(*sizes, temperature=0.05),
+        "ranked_list": lambda *_: losses.RankedListLoss(margin=0.4, Tn=10, alpha=1.2),
     }
     mine = {
         "triplet_semihard": lambda: miners.TripletMarginMiner(
@@ -135,10 +136,10 @@ def peers(case: dict):
         "margin": lambda: miners.DistanceWeightedMiner(cutoff=0.5, nonzero_loss_cutoff=1.4),
     }
 
-    def make():
+    def make(case):
         x, labels = (torch.from_numpy(array) for array in batch(case))
         x.requires_grad_()
-        loss = build[case["method"]]()
+        loss = build[case["method"]](case["classes"], case["width"])
         miner = mine.get(case["method"], lambda: None)()
 
         def step():
@@ -270,8 +271,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.measure:
         task = json.loads(options.measure)
-        make = {"ours": ours, "peers": peers}[task["who"]](task["case"])
-        print(json.dumps(measured(make, task["seconds"])))
+        make = {"ours": ours, "peers": peers}[task["who"]]()
+        print(json.dumps(measured(make, task["case"], task["seconds"])))
         return
     print(f"{'':41}{'ours: ms   cpu ms      MB  BxBs':>34}{'peer: ms   cpu ms      MB  BxBs':>34}  ratio")
     rows = []
