@@ -48,7 +48,7 @@ def test_the_papers_crops_are_windows_of_the_stored_image_half_of_them_mirrored(
         flipped = crop[0, 0, 1] > crop[0, -1, 1]
         mirrored += flipped
         crop = crop[:, ::-1] if flipped else crop
-        top, left = crop[0, 0, :2]
+        top, left = crop[0, 0, :2].tolist()
         assert np.array_equal(crop, images[row, top : top + 224, left : left + 224])
         tops.append(top)
         lefts.append(left)
