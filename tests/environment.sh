@@ -24,6 +24,8 @@ make_venv() {
     find_python
     say "Making $venv with $("$found" --version) ($found)"
     rm -rf "$venv"
+    mkdir "$venv"
+    touch "$venv/unfinished"
     # Debian keeps ensurepip in the package python3-venv: do without it where it is missing.
     if "$found" -m ensurepip --version >/dev/null 2>&1; then
         "$found" -m venv "$venv"
@@ -46,8 +48,10 @@ install() {
 
 prepare() {
     wanted="$1 $(cat "$root/setup.py" "$root/pyproject.toml" | cksum) $root"
-    if [ -e "$venv/unfinished" ] || ! "$python" -m pip --version >/dev/null 2>&1; then
+    if [ -e "$venv/unfinished" ] || ! "$python" -c '' 2>/dev/null; then
         make_venv
+    elif ! "$python" -m pip --version >/dev/null 2>&1; then
+        "$python" "$root/tests/fetch_pip.py" # somebody's own environment, made without pip, as uv does
     fi
     if grep -qxF "$wanted" "$venv/installed" 2>/dev/null; then
         say "Using $venv"
