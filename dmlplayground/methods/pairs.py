@@ -85,10 +85,9 @@ def positive_pairs(F, labels):
 
 
 def row_starts(F, matrix):
-    """Where each row of an int32 (B, B) matrix starts in the flattened one, (B, 1): with a column added, a
-    place.
-    """
-    return F.slice_axis(F.contrib.arange_like(matrix), axis=1, begin=0, end=1)
+    """Where the rows of an int32 (B, B) matrix start in the flattened one, (B, 1): a column more is a place."""
+    width = F.slice_axis(F.contrib.arange_like(matrix, axis=1), axis=0, begin=-1, end=None) + 1
+    return F.expand_dims(F.broadcast_mul(F.contrib.arange_like(matrix, axis=0), width), 1)
 
 
 def lookup(F, matrix, places):
