@@ -1,6 +1,8 @@
 """Networks and conversion against PyTorch's own, on random weights. Needs the extra ``crosscheck``; skips
 without it."""
 
+import warnings
+
 import numpy as np
 import pytest
 from mxnet import autograd, nd
@@ -42,6 +44,19 @@ def test_features_agree(pair, size):
         expected = peer.features(torch.from_numpy(images)).numpy()
     features = ours(nd.array(images)).asnumpy()
     np.testing.assert_allclose(features, expected, rtol=0, atol=2e-4 * np.abs(expected).max())
+
+
+def test_weights_for_other_poolings_and_channels_are_remarked_on(pair, tmp_path):
+    name, peer, _ = pair
+    torch.save(peer.state_dict(), tmp_path / "peer.pth")
+    if name == "inception_bn_caffe":
+        with pytest.warns(
+            UserWarning, match="whose poolings and preprocessing are those of inception_bn_caffe"
+        ):
+            backbones.create("inception_bn", pretrained=str(tmp_path / "peer.pth"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        backbones.create(name, pretrained=str(tmp_path / "peer.pth"))
 
 
 def test_training_mode_agrees(pair):

@@ -15,6 +15,7 @@ their own.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -109,7 +110,14 @@ def create(name: str, **options: Any):
     from . import checkpoints
 
     network = build(record, init.Zero(), **options)
-    checkpoints.load(network, checkpoints.recognise(checkpoints.read(weights)).arrays, weights)
+    arrays, naming, _ = checkpoints.recognise(checkpoints.read(weights))
+    checkpoints.load(network, arrays, weights)
+    if naming and ":" not in name and name not in naming.backbones:
+        warnings.warn(
+            f"{weights} fits {name}, but holds {naming.title}, whose poolings and preprocessing are those of "
+            f"{naming.backbones[0]}.",
+            stacklevel=2,
+        )
     return network
 
 

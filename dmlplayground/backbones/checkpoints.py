@@ -176,7 +176,7 @@ def _efficientnet(arrays: Arrays) -> Arrays:
 
 
 NAMINGS = (
-    Naming("MXNet's Inception-BN", "conv_1_weight", ("inception_bn",), dict),
+    Naming("MXNet's Inception-BN", "conv_1_weight", ("inception_bn", "inception_bn_caffe"), dict),
     Naming("PyTorch's BN-Inception", "conv1_7x7_s2.weight", ("inception_bn_caffe",), _bn_inception),
     Naming(
         "torchvision's ResNet", "layer1.0.conv1.weight", ("resnet50_v1b", "resnet18_v1b"), _gluon_batchnorm
