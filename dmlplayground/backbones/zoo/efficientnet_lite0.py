@@ -37,7 +37,7 @@ class Conv(nn.Conv2D):
 
 
 def batchnorm(channels: int):
-    return nn.BatchNorm(in_channels=channels, epsilon=1e-3)
+    return nn.BatchNorm(in_channels=channels, epsilon=1e-3, momentum=0.99)
 
 
 class Block(gluon.HybridBlock):
