@@ -287,6 +287,7 @@ def read_yaml(path: str | Path) -> Any:
 def check(trial: Trial) -> None:
     """Values and combinations that cannot work, found without any data; ``check_data`` finds the others."""
     from . import methods
+    from .data import samplers
 
     positive = {
         "embed_dim": trial.embed_dim, "batch_size": trial.batch_size, "accumulate": trial.accumulate,
@@ -307,7 +308,12 @@ def check(trial: Trial) -> None:
         rate = getattr(trial.head, key)
         _require(0 <= rate < 1, f"head.{key} is a share from 0 to below 1, not {rate}.")
     options = {key: value for key, value in trial.method.items() if key != "name"}
-    methods.get(trial.method["name"]).loss(2, 2, **options)  # a loss refuses impossible values of its own
+    loss = methods.get(trial.method["name"]).loss(2, 2, **options)  # a loss refuses impossible values of its own
+    sampler = trial.sampler["name"]
+    _require(
+        hasattr(loss, "proxies") or not samplers.get(sampler).needs_proxies,
+        f"the sampler {sampler} draws classes by their proxies, and {trial.method['name']} has none.",
+    )
 
 
 def _check_optimizers(trial: Trial) -> None:

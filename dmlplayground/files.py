@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,8 +43,24 @@ def _umask() -> int:
     return mask
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the block has ended: a file half written would be thrown away, and what writes it complain."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
+
+
 def write_json(path: str | Path, content: Any) -> None:
-    with replacing(path) as file:
+    with uninterrupted(), replacing(path) as file:
         json.dump(content, file, indent=1, allow_nan=False)
         file.write("\n")
 
@@ -62,7 +80,7 @@ _HEADER = "header.json"
 def write_arrays(path: str | Path, header: Any, arrays: dict[str, np.ndarray]) -> None:
     """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed)."""
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with replacing(path, "wb") as file:
+    with uninterrupted(), replacing(path, "wb") as file:
         np.savez(file, **{_HEADER: text}, **arrays)
 
 

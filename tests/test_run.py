@@ -94,6 +94,13 @@ def test_the_untrained_network_can_be_measured_alone(tmp_path):
     assert record.results["best"]["metrics"] == record.results["untrained"]["metrics"]
 
 
+def test_classes_drawn_by_their_proxies(tmp_path):
+    record = dml.train(tiny(method="proxy_nca", sampler={"name": "near_proxies", "per_class": 3}), tmp_path)
+    assert record.status == "finished"
+    with pytest.raises(UserError, match="npairs has none"):
+        dml.train(tiny(sampler={"name": "near_proxies", "per_class": 3}), tmp_path)
+
+
 def test_evaluation_every_few_epochs_and_after_the_last(tmp_path):
     record = dml.train(tiny(epochs=5, evaluation={"every": 3}), tmp_path)
     assert [entry["epoch"] for entry in record.epochs if "metrics" in entry] == [0, 3, 5]
@@ -142,7 +149,7 @@ def test_an_ensemble_grows_member_by_member(tmp_path):
     dataset, transform = models.data_of(learners[0].trial, "test")
     embeddings = models.embed(learners, dataset, transform)
     assert embeddings.shape == (len(dataset), 24)
-    scores = models.score(learners[0].trial, embeddings, dataset.labels)
+    scores = models.score(learners[0].trial, embeddings, dataset)
     assert scores["metrics"] == record.results["last"]["metrics"]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from .. import config as configuration
-from .. import records
+from .. import claims, records
 from ..config import Trial
 from ..records import Record
 
@@ -18,7 +18,8 @@ def train(config: Trial | Mapping[str, Any] | str | Path, store: str | Path = "r
     """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
-    from its checkpoint. ``workers`` threads prepare the batches; the numbers do not depend on it.
+    from its checkpoint; one that another process trains at this moment is left to it (``claims.Busy``). ``workers`` threads
+    prepare the batches; the numbers do not depend on it.
     """
     from .progress import Progress
     from .run import Run
@@ -27,7 +28,14 @@ def train(config: Trial | Mapping[str, Any] | str | Path, store: str | Path = "r
         config = configuration.read_yaml(config)
     trial = configuration.trial(config)
     folder = Path(store) / trial.id
-    known = records.find(folder)
-    if known is not None and known.status == "finished":
+    known = _finished(folder)
+    if known is not None:
         return known
-    return Run(trial, folder, workers, Progress(quiet)).execute()
+    run = Run(trial, folder, workers, Progress(quiet))
+    with claims.hold(folder):
+        return _finished(folder) or run.execute()  # another process may have finished it a moment ago
+
+
+def _finished(folder: Path) -> Optional[Record]:
+    known = records.find(folder)
+    return known if known is not None and known.status == "finished" else None

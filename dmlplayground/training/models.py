@@ -68,12 +68,11 @@ def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Datas
     return data.load(**options, split=split, stored=transform.stored_for_test), transform
 
 
-def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
-    """The trial's metrics of these embeddings, as an entry of its record states them."""
+def score(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
+    """The trial's metrics of a data set's embeddings, as an entry of its record states them."""
     chosen = trial.evaluation
     result = metrics.assess(
-        embeddings,
-        labels,
+        **searched(embeddings, dataset),
         ks=tuple(chosen.ks),
         clustering=chosen.clustering,
         seed=seeds.integer(trial.seed, "clustering"),
@@ -86,6 +85,19 @@ def score(trial: Trial, embeddings: np.ndarray, labels: np.ndarray) -> dict[str,
     return entry
 
 
+def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, np.ndarray]:
+    """Who searches where: all images among all others, or the data set's queries in its gallery."""
+    if dataset.queries is None:
+        return {"embeddings": embeddings, "labels": dataset.labels}
+    queries, gallery = dataset.queries, ~dataset.queries
+    return {
+        "embeddings": embeddings[queries],
+        "labels": dataset.labels[queries],
+        "gallery": embeddings[gallery],
+        "gallery_labels": dataset.labels[gallery],
+    }
+
+
 def validated(trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
     """The test half scored once: by the chosen model of each fold, and by all of them joined (each of unit length)."""
     transform = transforms.create(**trial.transform)
@@ -94,7 +106,7 @@ def validated(trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.C
         return embed(learners, plan.test, transform, workers)
 
     def scored(embeddings: np.ndarray) -> dict[str, Any]:
-        return {"measured_on": "test", **score(trial, embeddings, plan.test.labels)}
+        return {"measured_on": "test", **score(trial, embeddings, plan.test)}
 
     classes = plan.folds[0].train.num_classes
     fresh = [Learner(trial, classes, contexts, (0, member)) for member in range(trial.ensemble.members)]

@@ -75,7 +75,8 @@ class Run:
             machine=records.machine(),
             data={"train": self.plan.folds[0].train.describe(), "test": self.plan.test.describe()},
         )
-        self.before: list[np.ndarray] = []  # what the fold's finished members make of its monitored images
+        self.before: list[np.ndarray] = []  # what the fold's finished members make of its monitored images ...
+        self.current: Optional[np.ndarray] = None  # ... and what the unit's learners make of them as they are now
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self._clock = time.monotonic()
 
@@ -128,7 +129,7 @@ class Run:
             self._choose(unit, learners, entry)
             self._checkpoint(unit, epoch, learners)
         self._keep(unit, learners, "last")
-        self.before.append(self._embed(unit, learners))
+        self.before.append(self._embed(unit, learners) if self.current is None else self.current)
 
     def _sampler(self, unit: Unit) -> samplers.BatchSampler:
         options = {key: value for key, value in self.trial.sampler.items() if key != "name"}
@@ -149,12 +150,13 @@ class Run:
     def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], sampler) -> dict[str, Any]:
         """All steps of an epoch; returns their figures."""
         started = time.perf_counter()
+        self.current = None
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
         for learner in learners:
             learner.begin_epoch(epoch)
         losses = Losses(epoch)
         steps = -(-sampler.length(epoch - 1) // self.trial.accumulate)
-        for batches in self._steps(unit, epoch, sampler):
+        for batches in self._steps(unit, epoch, learners, sampler):
             outcomes = [learner.step(batches) for learner in learners]
             if losses.add([loss for loss, _, _ in outcomes]):
                 self.progress.step(len(losses.read), steps, losses.read[-1])
@@ -171,10 +173,16 @@ class Run:
             "health": figures,
         }
 
-    def _steps(self, unit: Unit, epoch: int, sampler) -> Iterator[list]:
+    def _steps(self, unit: Unit, epoch: int, learners: list[Learner], sampler) -> Iterator[list]:
         """The batches of each step of the epoch."""
         batches = loader.training_batches(
-            unit.fold.train, sampler, self.transform, seed=self._stream(unit), epoch=epoch - 1, workers=self.workers
+            unit.fold.train,
+            sampler,
+            self.transform,
+            seed=self._stream(unit),
+            epoch=epoch - 1,
+            workers=self.workers,
+            proxies=learners[0].loss.proxies.data().asnumpy() if sampler.needs_proxies else None,
         )
         while step := list(islice(batches, self.trial.accumulate)):
             yield step
@@ -186,10 +194,11 @@ class Run:
 
     def _measure(self, unit: Unit, learners: list[Learner]) -> dict[str, Any]:
         started = time.perf_counter()
-        embeddings = np.concatenate([*self.before, self._embed(unit, learners)], axis=1)
+        self.current = self._embed(unit, learners)
+        embeddings = np.concatenate([*self.before, self.current], axis=1)
         return {
             "measured_on": unit.fold.measured_on,
-            **models.score(self.trial, embeddings, unit.fold.monitor.labels),
+            **models.score(self.trial, embeddings, unit.fold.monitor),
             "evaluation_seconds": time.perf_counter() - started,
         }
 

@@ -56,4 +56,4 @@ def of_trial(
     dataset, transform = models.data_of(trial, split, data)
     embeddings = models.embed(members, dataset, transform)
     distance = distance or trial.evaluation.distance
-    return metrics.evaluate(embeddings, dataset.labels, distance=distance, **options)
+    return metrics.evaluate(**models.searched(embeddings, dataset), distance=distance, **options)
