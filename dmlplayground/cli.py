@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -129,11 +130,13 @@ def _sweep(commands) -> None:
     _add_trial_options(command)
     command.add_argument("--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid")
     command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
-    command.add_argument(
-        "--parallel", "--workers", dest="parallel", type=_count, default=_cores(), metavar="N",
-        help="trials at a time, one thread each (default: one a core, here %(default)s)",
-    )  # fmt: skip
+    command.add_argument("--workers", type=_count, metavar="N", help="trials at a time (default: one a GPU or else a core)")
+    command.add_argument("--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)")
+    command.add_argument("--address", help="of the Ray cluster (default: the one this machine belongs to, or one of its own)")
     command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
+    command.add_argument(
+        "--print-commands", action="store_true", help="print a command for each trial that is left, for any scheduler, and stop"
+    )  # fmt: skip
 
 
 def _report(commands) -> None:
@@ -255,10 +258,6 @@ def _ranks(text: str) -> tuple[int, ...]:
     return tuple(_count(part) for part in text.split(","))
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 # --- what the commands do -----------------------------------------------------------------------------------------
 
 
@@ -373,7 +372,7 @@ def _run_train(arguments) -> int:
 
 def _run_sweep(arguments) -> int:
     from . import listing
-    from .sweeps import grid, runner
+    from .sweeps import executors, grid, plan, runner
 
     experiment, path = grid.load(arguments.file)
     trials = experiment.trials(arguments.where, arguments.set)
@@ -381,19 +380,30 @@ def _run_sweep(arguments) -> int:
     if arguments.dry_run:
         print(listing.plan(trials, store))
         return 0
-    print(f"{experiment.title}: {len(trials)} trials, {arguments.parallel} at a time, records in {store}", flush=True)
-    runner.plan(store, experiment, path, trials)
+    plan.write(store, experiment, path, trials, part=bool(arguments.where))
+    if arguments.print_commands:
+        print("\n".join(plan.commands(store, plan.jobs(store, trials, arguments.retry_failed))))
+        return 0
+    print(f"{experiment.title}: {len(trials)} trials, records in {store}", flush=True)
+    executor = executors.create(arguments.executor, arguments.address)
     try:
-        runner.run(store, trials, workers=arguments.parallel, retry_failed=arguments.retry_failed)
+        runner.run(store, trials, executor, workers=arguments.workers, retry_failed=arguments.retry_failed)
     except KeyboardInterrupt:
-        print(listing.tally(runner.tally(store, trials)), file=sys.stderr)
+        print(listing.tally(plan.tally(store, trials)), file=sys.stderr)
         raise
     _print_report(store)
-    states = runner.tally(store, trials)
+    states = plan.tally(store, trials)
     print(listing.tally(states))
     if states["failed"]:
-        print(f"run what failed again: dmlplayground sweep {arguments.file} --store {store} --retry-failed")
+        print(f"run what failed again: {_rerun(arguments, store)}")
     return 1 if states["failed"] else 0
+
+
+def _rerun(arguments, store: Path) -> str:
+    """The command that runs just what failed."""
+    chosen = [part for rule in arguments.where for part in ("--where", rule)]
+    chosen += [part for override in arguments.set for part in ("--set", override)]
+    return shlex.join(["dmlplayground", "sweep", arguments.file, "--store", str(store), *chosen, "--retry-failed"])
 
 
 def _run_report(arguments) -> None:

@@ -85,7 +85,7 @@ BAD = {
     "no store": (["report", "nowhere"], "nowhere"),
     "no embeddings": (["evaluate", "absent.npy", "absent.npy"], "cannot read absent.npy"),
     "no trial": (["evaluate", "absent"], "cannot read absent"),
-    "no number": (["sweep", "quickstart", "--parallel", "0"], "at least 1"),
+    "no number": (["sweep", "quickstart", "--workers", "0"], "at least 1"),
     "bad ranks": (["evaluate", "a", "b", "--ks", "1,x"], "--ks"),
     "unknown data set": (["data", "show", "glyhps"], "Did you mean 'glyphs'"),
     "bad option": (["data", "show", "glyphs", "--set", "size=1"], "size"),

@@ -15,7 +15,8 @@ import yaml
 import dmlplayground as dml
 from dmlplayground import config, files, records, resources
 from dmlplayground.errors import UserError
-from dmlplayground.sweeps import grid, runner
+from dmlplayground.sweeps import grid
+from dmlplayground.sweeps import plan as planning
 
 BASE = {
     "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
@@ -162,7 +163,7 @@ def test_a_bad_file_is_refused(tmp_path, content, words):
 
 
 def sweep_command(file: Path, store: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "dmlplayground", "sweep", str(file), "--store", str(store), "--parallel", "2", *more]
+    return [sys.executable, "-m", "dmlplayground", "sweep", str(file), "--store", str(store), "--workers", "2", *more]
 
 
 def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
@@ -184,8 +185,8 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     second = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
     assert second.returncode == 1
     assert {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")} == written
-    plan = files.read_json(store / runner.EXPERIMENT)
-    assert {trial["id"] for trial in plan["trials"]} == {path.parent.name for path in written}
+    planned = files.read_json(store / planning.EXPERIMENT)
+    assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
 
 
 def test_a_trial_whose_process_dies_is_recorded(tmp_path):

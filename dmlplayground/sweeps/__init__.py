@@ -16,7 +16,8 @@ def sweep(
     file: str | Path,
     store: Optional[str | Path] = None,
     *,
-    workers: int = 1,
+    workers: Optional[int] = None,
+    executor: str = "local",
     where: Iterable[str] = (),
     overrides: Iterable[str] = (),
     retry_failed: bool = False,
@@ -25,14 +26,18 @@ def sweep(
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
     ``store`` is ``runs/<name of the file>`` where nothing else is said. What was finished is never run again; what was
-    interrupted goes on; a trial that fails is recorded as failed and the others go on.
+    interrupted goes on; a trial that fails is recorded as failed and the others go on. ``executor`` is ``local``, or
+    ``ray`` for the Ray cluster that this machine belongs to. Where another runner works on the store they share the work.
     """
-    from . import grid, runner
+    from . import executors, grid, plan, runner
 
     experiment, path = grid.load(file)
+    where = list(where)
     trials = experiment.trials(where, overrides)
     store = Path(store or Path("runs") / path.stem)
-    runner.plan(store, experiment, path, trials)
-    runner.run(store, trials, workers=workers, retry_failed=retry_failed, quiet=quiet)
+    plan.write(store, experiment, path, trials, part=bool(where))
+    runner.run(
+        store, trials, executors.create(executor), workers=workers, retry_failed=retry_failed, quiet=quiet
+    )
     known = {record.id: record for record in records.load_store(store)}
     return [known[trial.id] for trial in trials if trial.id in known]

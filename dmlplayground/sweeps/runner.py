@@ -1,164 +1,236 @@
-"""Runs trials on this machine: a process each, so many at a time, until none is left.
+"""Runs trials, so many at a time, until none is left: alone, or beside other runners of the same store.
 
-A process a trial keeps a crash, a leak or an exhausted memory to the one trial, and one thread each is much faster than
-several when the machine is full. The runner learns of progress from the files that a trial writes anyway.
+A process a trial keeps a crash, a leak or an exhausted memory to the one trial. The runner learns of progress from the
+files that a trial writes anyway, and other runners' trials from their claims; it keeps nothing that its death could lose.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
+import shutil
 import time
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, Optional, Protocol
 
-from tqdm import tqdm
-
-from .. import files, records
+from .. import claims, files, records
 from ..config import Trial
-from ..data import load as load_data
+from ..errors import UserError
 from ..records import Record
-from .grid import Experiment
+from . import plan, status, worker
+from .job import Ending, Job
+from .worker import LOG, TRIAL
 
-EXPERIMENT, TRIAL, LOG = "experiment.json", "trial.json", "log.txt"
-POLL = 0.25  # seconds between looks at the running trials
-PATIENCE = 20  # seconds a trial gets to stop in
+POLL, LOOK = 0.25, 2.0  # seconds between looks at our trials, and at those of others
+DEATHS = 2  # so often in a row may a trial's process die before it has come an epoch further
+ROOM = 300 * 2**20  # bytes that must be free on the store's disk for a trial to start
 
 
-@dataclass
-class Job:
-    """A trial on its way."""
-
-    trial: Trial
-    folder: Path
-    process: subprocess.Popen | None = None
-    epochs: int = 0
-    size: int = field(default=-1, repr=False)
+class Executor(Protocol):
+    """Where trials run: ``local.Local`` or ``cluster.Cluster``. It gives and takes processes of its own kind."""
 
     @property
-    def total(self) -> int:
-        folds = self.trial.protocol.folds if self.trial.protocol.name == "validated" else 1
-        members = self.trial.ensemble.members if self.trial.ensemble.order == "sequential" else 1
-        return self.trial.epochs * folds * members
+    def slots(self) -> int:
+        """How many trials at a time it is made for."""
 
-    def count_epochs(self) -> int:
-        """How many epochs have been added since the last look."""
-        stream = self.folder / records.EPOCHS
-        size = stream.stat().st_size if stream.exists() else -1
-        if size == self.size:
-            return 0
-        self.size, before = size, self.epochs
-        lines = stream.read_text(encoding="utf-8").splitlines()
-        self.epochs = max(0, sum('"epoch": 0,' not in line for line in lines))
-        return self.epochs - before
+    def prepare(self, trials: Sequence[Trial]) -> None: ...
+    def start(self, trial: Trial, folder: Path) -> Any: ...
+    def ended(self, process: Any) -> None: ...
+    def close(self, running: Iterable[Any]) -> None: ...
 
 
-def plan(store: Path, experiment: Experiment, file: Path, trials: Sequence[Trial]) -> None:
-    """State in the store what the sweep is to hold, so that a report can name what is missing."""
-    content = {
-        "title": experiment.title,
-        "about": experiment.about,
-        "file": file.name,
-        "trials": [{"id": trial.id, "config": trial.mapping()} for trial in trials],
-    }
-    files.write_json(store / EXPERIMENT, content)
-
-
-def run(store: Path, trials: Sequence[Trial], *, workers: int = 1, retry_failed: bool = False, quiet: bool = False) -> None:
+def run(
+    store: Path,
+    trials: Sequence[Trial],
+    executor: Executor,
+    *,
+    workers: Optional[int] = None,
+    retry_failed: bool = False,
+    quiet: bool = False,
+) -> None:
     """Run what is left of ``trials``; returns when every one has ended, raises KeyboardInterrupt when stopped."""
-    jobs = [Job(trial, store / trial.id) for trial in trials]
-    left = [job for job in jobs if not _ended(job.folder, retry_failed)]
-    _render_data(left)
-    running: list[Job] = []
-    with tqdm(total=sum(job.total for job in jobs), unit="epoch", disable=quiet, dynamic_ncols=True, smoothing=0) as bar:
-        bar.update(sum(job.total for job in jobs if job not in left))
-        bar.initial = bar.n  # the time to go is judged by what this run does
+    left = plan.jobs(store, trials, retry_failed)
+    executor.prepare([job.trial for job in left])
+    Runner(store, executor, workers, quiet).run(left, len(left), sum(job.total for job in left))
+
+
+class Runner:
+    def __init__(self, store: Path, executor: Executor, workers: Optional[int] = None, quiet: bool = False):
+        self.store = store
+        self.executor = executor
+        self.workers = workers or executor.slots
+        self.status = status.Status(quiet)
+        self.running: dict[Job, Any] = {}  # with their processes
+        self.elsewhere: list[Job] = []  # other processes train them
+        self.waiting: list[Job] = []  # their turn has come once
+        self.begun: list[Job] = []  # all so far
+        self.watch = claims.Watch()
+        self._started = self._looked = time.monotonic()
+
+    def run(self, jobs: Iterable[Job], count: int, epochs: int) -> None:
+        """Run the jobs, ``count`` with ``epochs`` in all; returns when all have ended, those of other runners too."""
+        source, self.count, self.total = iter(jobs), count, epochs
         try:
-            while left or running:
-                while left and len(running) < workers:
-                    running.append(_start(left.pop(0), store))
+            while True:
+                self._fill(source)
+                if not self.running and not self.elsewhere and not self.waiting:
+                    break
                 time.sleep(POLL)
-                for job in list(running):
-                    bar.update(job.count_epochs())
-                    if job.process.poll() is not None:
-                        running.remove(job)
-                        _finish(job, bar)
-                bar.set_postfix_str(", ".join(job.trial.method["name"] for job in running))
+                for job in list(self.running):
+                    self._look(job)
+                if time.monotonic() - self._looked > LOOK:
+                    self._look_elsewhere()
+                self._show()
+        except OSError as problem:
+            self._close()
+            raise UserError(
+                f"the store {self.store} cannot be written or read: {problem}. What was done is kept; run the same command again."
+            ) from None
         except BaseException:
-            _stop(running)
+            self._close()
             raise
+        self.status.show([])
 
+    def _close(self) -> None:
+        self.status.show([])
+        self.executor.close(self.running.values())
 
-def _ended(folder: Path, retry_failed: bool) -> bool:
-    record = records.find(folder)
-    return record is not None and (record.status == "finished" or (record.status == "failed" and not retry_failed))
+    # --- starting ----------------------------------------------------------------------------------------------------
 
+    def _fill(self, source: Iterator[Job]) -> None:
+        """Start as many trials as there is room for."""
+        while len(self.running) < self.workers and self._room():
+            job = self.waiting.pop(0) if self.waiting else self._next(source)
+            if job is None:
+                return
+            if job.outcome() is not None:
+                self._done(job, job.outcome(), quiet=True)
+            elif self.watch.look(job.folder) == "free":
+                self._start(job)
+            else:
+                self.elsewhere.append(job)
 
-def _render_data(jobs: Sequence[Job]) -> None:
-    """Load every data set once before the workers do, so that a missing one is known now and a cache is built once."""
-    for name, options in {str(job.trial.data): job.trial.data for job in jobs}.items():
-        options = dict(options)
-        name = options.pop("name")
-        for split in ("train", "test"):
-            load_data(name, split=split, **options)
+    def _next(self, source: Iterator[Job]) -> Optional[Job]:
+        job = next(source, None)
+        if job is not None:
+            self.begun.append(job)
+        return job
 
+    def _room(self) -> bool:
+        """Whether the disk has room for another trial; when nothing runs any more that could need it, an error."""
+        free = shutil.disk_usage(self.store).free
+        if free < ROOM and not self.running:
+            raise UserError(
+                f"{self.store} is on a disk with {free / 2**20:.0f} MB left, too little for a trial. Make room; "
+                "what was done is kept, and the same command goes on."
+            )
+        return free >= ROOM
 
-def _start(job: Job, store: Path) -> Job:
-    files.write_json(job.folder / TRIAL, job.trial.mapping())
-    command = [sys.executable, "-m", "dmlplayground", "train", str(job.folder / TRIAL), "--store", str(store), "--quiet"]
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    with open(job.folder / LOG, "ab") as log:
-        # In a session of its own: Ctrl-C reaches the runner alone, which stops the trials one by one.
-        job.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
-        )
-    job.count_epochs()
-    return job
+    def _start(self, job: Job) -> None:
+        files.write_json(job.folder / TRIAL, job.trial.mapping())
+        job.reached, job.started = job.epochs, time.monotonic()
+        self.running[job] = self.executor.start(job.trial, job.folder)
 
+    # --- looking -----------------------------------------------------------------------------------------------------
 
-def _finish(job: Job, bar: tqdm) -> None:
-    bar.update(job.count_epochs())
-    record = records.find(job.folder)
-    if record is None or record.status == "running":
-        record = _died(job, record)
-    if record.status == "finished":
-        best = record.results.get("best") or record.results["joined"]
-        bar.write(f"{record.id}: R@1 {100 * best['metrics']['R@1']:.2f} in {record.seconds:.0f} s")
-        bar.update(job.total - job.epochs)  # a fold that stopped early has epochs it did not need
-    else:
-        reason = (record.error or record.status).strip().splitlines()[-1]
-        bar.write(f"{record.id}: {record.status}: {reason}")
+    def _look(self, job: Job) -> None:
+        new = job.look()
+        if new and not job.saw(new):
+            self.running[job].stop()
+        ending = self.running[job].poll()
+        if ending is None:
+            return
+        self.executor.ended(self.running.pop(job))
+        job.look()
+        if job.outcome() is not None:
+            self._done(job, job.outcome())
+        elif ending.code == worker.BUSY:
+            self.elsewhere.append(job)
+        elif ending.code == worker.STOPPED:
+            self._done(job, records.find(job.folder))
+        else:
+            self._died(job, ending)
 
-
-def _died(job: Job, record: Record | None) -> Record:
-    """The record of a trial whose process ended without a word."""
-    code = job.process.returncode
-    how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
-    hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
-    record = record or Record(id=job.trial.id, config=job.trial.mapping(), started=records.now())
-    record.status = "failed"
-    record.error = f"the trial's process {how}{hint}; its output is in {LOG}"
-    record.save(job.folder)
-    return record
-
-
-def _stop(running: Sequence[Job]) -> None:
-    """End the running trials, each of which keeps what it has done up to its last whole epoch."""
-    for job in running:
-        job.process.send_signal(signal.SIGINT)
-    deadline = time.monotonic() + PATIENCE
-    for job in running:
+    def _died(self, job: Job, ending: Ending) -> None:
+        """Its process ended without a word: go on from the checkpoint, if it gets anywhere."""
+        job.deaths = 1 if job.epochs > job.reached else job.deaths + 1
+        if ending.code != worker.REFUSED and job.deaths < DEATHS:
+            self.status.say(f"{job.id}: its process {ending.words}; going on after epoch {job.epochs}")
+            self.waiting.append(job)
+            return
         try:
-            job.process.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            job.process.kill()
+            with claims.hold(job.folder):
+                record = records.find(job.folder) or Record(
+                    job.id, job.trial.mapping(), started=records.now()
+                )
+                record.status, record.error = (
+                    "failed",
+                    f"the trial's process {ending.words}: {_last_words(job.folder)}",
+                )
+                record.save(job.folder)
+        except claims.Busy:
+            self.elsewhere.append(job)
+        else:
+            self._done(job, record)
+
+    def _look_elsewhere(self) -> None:
+        self._looked = time.monotonic()
+        for job in list(self.elsewhere):
+            job.look()
+            if job.outcome() is not None:
+                self.elsewhere.remove(job)
+                self._done(job, job.outcome())
+            elif self.watch.look(job.folder) == "free":
+                self.elsewhere.remove(job)
+                self.waiting.append(job)
+
+    def _done(self, job: Job, record: Optional[Record], quiet: bool = False) -> None:
+        job.ended = True
+        job.done(record)
+        if not quiet:
+            self.status.say(
+                f"{_told(job, record)} ({sum(j.ended for j in self.begun)} of {self.count}{self._left()})"
+            )
+
+    # --- telling -----------------------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        lines = [
+            status.trial(job.id, job.entries, job.epochs, job.total, time.monotonic() - job.started)
+            for job in self.running
+        ]
+        others = f", {len(self.elsewhere)} elsewhere" if self.elsewhere else ""
+        ended = sum(job.ended for job in self.begun)
+        self.status.show(
+            [*lines, f"{ended} of {self.count} trials, {len(self.running)} running{others}{self._left()}"]
+        )
+
+    def _left(self) -> str:
+        """How long it will take yet, judged by the epochs since the runner began."""
+        # A fold that stops early has epochs that it does not need.
+        done = sum(job.total if job.ended else job.epochs for job in self.begun)
+        gained = done - sum(job.before for job in self.begun)
+        spent = time.monotonic() - self._started
+        return (
+            f", about {status.clock((self.total - done) * spent / gained)} to go"
+            if gained > 0 and done < self.total
+            else ""
+        )
 
 
-def tally(store: Path, trials: Sequence[Trial]) -> Counter:
-    """How many of the trials have which status."""
-    found = [records.find(store / trial.id) for trial in trials]
-    return Counter(record.status if record else "not started" for record in found)
+def _told(job: Job, record: Optional[Record]) -> str:
+    """How a trial ended, in a line."""
+    if record is None:
+        return f"{job.id}: stopped"
+    if record.status != "finished":
+        return f"{record.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
+    best = record.results.get("best") or record.results["joined"]
+    return f"{record.id}: R@1 {100 * best['metrics']['R@1']:.2f} in {record.seconds:.0f} s"
+
+
+def _last_words(folder: Path) -> str:
+    lines = (
+        (folder / LOG).read_text(encoding="utf-8", errors="replace").split("\n")
+        if (folder / LOG).exists()
+        else []
+    )
+    return next((line for line in reversed(lines) if line.strip()), "it said nothing")

@@ -1,0 +1,230 @@
+"""Claims: which process trains a trial, agreed through files in the trial's folder, on one machine or on many.
+
+A claim is a file, ``claim-1``, that only one process can create. Its owner moves the file's time stamp every few
+seconds. Others never compare it with a clock, as clocks jump and disagree: they watch it change. One that stands
+still for ``STALE`` seconds belongs to the dead; on the owner's own machine a process that is gone is known at once.
+A dead claim is not removed, which two could do at a time, but succeeded by ``claim-2``, which again only one process
+can create. An owner that finds a successor has been given up, perhaps asleep for a while, and stops.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Optional, TextIO
+
+from .errors import UserError
+
+BEAT, STALE = (
+    5.0,
+    60.0,
+)  # seconds between two moves of a stamp, and without one until its owner counts as dead
+FREE = {"free": True}  # in the place of an owner: of a claim that succeeds a dead one, for anyone to succeed
+
+
+class Busy(UserError):
+    """The trial is another process's."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    path: Path
+    owner: dict[str, Any]
+    stamp: int
+
+    @property
+    def number(self) -> int:
+        return _number(self.path)
+
+    @property
+    def here(self) -> bool:
+        """Whether its owner is a process of this machine, so that its end can be seen."""
+        return self.owner.get("place") == _place() != ""
+
+    @property
+    def gone(self) -> bool:
+        """Whether its owner is known to be no more."""
+        return self.owner == FREE or (self.here and _born(self.owner["pid"]) != self.owner["born"])
+
+    def describe(self) -> str:
+        return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
+
+
+def current(folder: Path) -> Optional[Claim]:
+    """The claim that counts, if there is one."""
+    for path in sorted(_paths(folder), key=_number, reverse=True):
+        with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
+            # Of the opened file: a network file system may show an old stamp of one that is not.
+            return Claim(path, _read(file), os.fstat(file.fileno()).st_mtime_ns)
+    return None
+
+
+State = Literal["free", "busy", "unsure"]
+
+
+@dataclass(frozen=True)
+class _Sight:
+    claim: Claim
+    since: float  # when its stamp was first seen, by this process's clock
+    moving: bool
+
+
+class Watch:
+    """What one process has seen of others' claims."""
+
+    def __init__(self) -> None:
+        self.seen: dict[Path, _Sight] = {}
+
+    def look(self, folder: Path) -> State:
+        """Whether the trial may be started; unsure where it takes time to tell. What has died meanwhile is given up."""
+        claim, now = current(folder), time.monotonic()
+        if claim is None or claim.gone:
+            return "free"
+        last = self.seen.get(folder)
+        if last is None or last.claim.path != claim.path or last.claim.owner != claim.owner:
+            last = self.seen[folder] = _Sight(claim, now, moving=claim.here)
+        elif last.claim.stamp != claim.stamp:
+            last = self.seen[folder] = _Sight(claim, now, moving=True)
+        elif now - last.since >= STALE:
+            _create(folder, claim.number + 1, FREE)
+            return "free"
+        return "busy" if last.moving else "unsure"
+
+
+@contextlib.contextmanager
+def hold(folder: Path) -> Iterator[None]:
+    """Within this the trial is this process's alone. Raises Busy where it is another's, or has been taken over."""
+    keeper = _Keeper(_acquire(folder))
+    keeper.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if keeper.lost:
+            raise Busy(f"{folder.name} was given up for dead, and another process goes on with it.") from None
+        raise
+    finally:
+        keeper.stop()
+
+
+def _acquire(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    watch = Watch()
+    while True:
+        state, claim = watch.look(folder), current(folder)
+        if state == "busy" and claim:
+            raise Busy(f"{folder.name} is being trained by {claim.describe()}.")
+        if state == "free" and (claim is None or claim.gone):
+            path = _create(folder, claim.number + 1 if claim else 1, _identity())
+            if path:
+                _remove(folder, before=_number(path))
+                return path
+        elif state == "unsure":
+            time.sleep(BEAT / 5)
+
+
+class _Keeper(threading.Thread):
+    """Moves the stamp of a claim until it is stopped, or finds a later claim: then it interrupts the training."""
+
+    def __init__(self, path: Path):
+        super().__init__(daemon=True)
+        self.path = path
+        self.lost = False
+        self._done = threading.Event()
+        self._holder = threading.get_ident()
+
+    def run(self) -> None:
+        stamp = self.path.stat().st_mtime_ns
+        while not self._done.wait(BEAT):
+            stamp += 10**9
+            if not self._beat(stamp):
+                self.lost = True
+                # Not a signal: those reach the main thread alone, and a shell's background jobs ignore this one.
+                interrupt = ctypes.py_object(KeyboardInterrupt)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._holder), interrupt)
+                return
+
+    def _beat(self, stamp: int) -> bool:
+        try:
+            os.utime(self.path, ns=(stamp, stamp))  # needs no room on the disk
+            return max(map(_number, _paths(self.path.parent)), default=0) == _number(self.path)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True  # trouble of the file system: the trial will hear of it when it writes
+
+    def stop(self) -> None:
+        self._done.set()
+        self.join()
+        self.path.unlink(missing_ok=True)
+
+
+# --- files and processes ------------------------------------------------------------------------------------------
+
+
+def _paths(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("claim-*") if path.name.removeprefix("claim-").isdecimal()]
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("claim-"))
+
+
+def _read(file: TextIO) -> dict[str, Any]:
+    """The owner; of a claim that is being written this moment, nothing."""
+    with contextlib.suppress(ValueError):
+        return json.load(file)
+    return {}
+
+
+def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
+    """The new claim, or None where another process was first."""
+    path = folder / f"claim-{number}"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            json.dump(owner, file)
+    except FileExistsError:
+        return None
+    return path
+
+
+def _remove(folder: Path, before: int) -> None:
+    for path in _paths(folder):
+        if _number(path) < before:
+            path.unlink(missing_ok=True)
+
+
+def _identity() -> dict[str, Any]:
+    pid = os.getpid()
+    return {
+        "host": socket.gethostname(),
+        "pid": pid,
+        "place": _place(),
+        "born": _born(pid),
+        "token": uuid.uuid4().hex,
+    }
+
+
+def _place() -> str:
+    """What process numbers mean anything in: this boot of this machine, this container. Empty where it cannot be told."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _born(pid: int) -> str:
+    """When a process began, in its kernel's count; empty where there is none, or what is left of one."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]

@@ -1,0 +1,87 @@
+"""A trial on its way through a sweep."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+from .. import records
+from ..config import Trial
+from ..records import Record
+
+
+class Ending(NamedTuple):
+    """How a trial's process ended: its exit code (None: nobody knows), and that in words."""
+
+    code: Optional[int]
+    words: str
+
+
+@dataclass(eq=False)
+class Job:
+    """A trial on its way."""
+
+    trial: Trial
+    folder: Path
+    retry: bool = False  # run it again if it has failed
+    entries: list[dict[str, Any]] = field(default_factory=list)  # its epochs so far
+    before: int = 0  # epochs that were there when the runner first looked
+    reached: int = 0  # epochs when its process began
+    deaths: int = 0  # of processes that got no further than that
+    started: float = 0.0
+    ended: bool = False
+
+    def __post_init__(self) -> None:
+        self._size = -1
+        self._failure = _stamp(self.folder / records.RECORD)
+        self.look()
+        self.before = self.epochs
+
+    @property
+    def id(self) -> str:
+        return self.trial.id
+
+    @property
+    def total(self) -> int:
+        folds = self.trial.protocol.folds if self.trial.protocol.name == "validated" else 1
+        members = self.trial.ensemble.members if self.trial.ensemble.order == "sequential" else 1
+        return self.trial.epochs * folds * members
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs it has done."""
+        return sum(entry["epoch"] > 0 for entry in self.entries)
+
+    def look(self) -> list[dict[str, Any]]:
+        """Read the stream of its epochs; gives those that were not there before."""
+        stream, known = self.folder / records.EPOCHS, len(self.entries)
+        size = stream.stat().st_size if stream.exists() else -1
+        if size == self._size:
+            return []
+        self._size = size
+        lines = stream.read_text(encoding="utf-8").splitlines(keepends=True) if size > 0 else []
+        self.entries = [json.loads(line) for line in lines if line.endswith("\n")]
+        return self.entries[known:]
+
+    def outcome(self) -> Optional[Record]:
+        """Its record once there is nothing left to do. One that failed before counts if it is not to be run again."""
+        record = records.find(self.folder)
+        if record is None or record.status not in ("finished", "failed"):
+            return None
+        again = (
+            record.status == "failed" and self.retry and _stamp(self.folder / records.RECORD) == self._failure
+        )
+        return None if again else record
+
+    def saw(self, new: list[dict[str, Any]]) -> bool:
+        """Whether to go on after these epochs."""
+        return True
+
+    def done(self, record: Optional[Record]) -> None:
+        """It has ended: finished, failed, or stopped."""
+
+
+def _stamp(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0

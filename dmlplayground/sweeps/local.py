@@ -1,0 +1,130 @@
+"""Trials as processes of this machine: one thread each, as that is much faster when the machine is full, and GPUs in
+turn where there are some."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Optional
+
+from .. import data
+from ..config import Trial
+from ..data import transforms
+from ..errors import UserError
+from . import worker
+from .grid import cannot_run, check_classes
+from .job import Ending
+
+PATIENCE = 20  # seconds that a trial gets to stop in
+
+
+class Process:
+    """A trial that is being trained."""
+
+    def __init__(self, process: subprocess.Popen, gpus: list[str]):
+        self.process = process
+        self.gpus = gpus
+
+    def poll(self) -> Optional[Ending]:
+        code = self.process.poll()
+        return None if code is None else Ending(code, _words(code))
+
+    def stop(self) -> None:
+        """Ask it to stop; it keeps its epochs."""
+        if self.process.stdin:
+            self.process.stdin.close()
+
+    def wait(self) -> None:
+        """Wait until it has stopped, or end it."""
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Local:
+    """The executor of this machine."""
+
+    def __init__(self, gpus: Optional[list[str]] = None):
+        self.gpus = visible_gpus() if gpus is None else gpus
+        self.load: Counter[str] = Counter()
+
+    @property
+    def slots(self) -> int:
+        """How many trials at a time the machine is made for."""
+        return len(self.gpus) or cores()
+
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Load every data set once before the trials do: one that is missing, or has too few classes, is known now, and
+        a cache is built once."""
+        groups: dict[str, list[Trial]] = {}
+        for trial in trials:
+            groups.setdefault(f"{trial.data} {trial.transform}", []).append(trial)
+        problems = [problem for group in groups.values() for problem in _cannot_batch(group)]
+        if problems:
+            raise cannot_run(problems)
+
+    def start(self, trial: Trial, folder: Path) -> Process:
+        gpus = self._take(trial)
+        environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if self.gpus else {}
+        return Process(worker.launch(folder, environment), gpus)
+
+    def _take(self, trial: Trial) -> list[str]:
+        """The GPUs with the fewest trials on them."""
+        if trial.device == "cpu":
+            return []
+        gpus = sorted(self.gpus, key=lambda gpu: self.load[gpu])[: trial.devices]
+        self.load.update(gpus)
+        return gpus
+
+    def ended(self, process: Process) -> None:
+        """Its GPUs are free again."""
+        self.load.subtract(process.gpus)
+
+    def close(self, running: Iterable[Process]) -> None:
+        """Stop them all, side by side."""
+        running = list(running)
+        for process in running:
+            process.stop()
+        for process in running:
+            process.wait()
+
+
+def _cannot_batch(trials: Sequence[Trial]) -> list[tuple[str, UserError]]:
+    """Those of these trials, all with the same images, for whose batches there are too few classes."""
+    transform = transforms.create(**trials[0].transform)
+    train = data.load(**trials[0].data, split="train", stored=transform.stored)
+    data.load(**trials[0].data, split="test", stored=transform.stored_for_test)
+    problems = []
+    for trial in trials:
+        try:
+            check_classes(trial, train.num_classes)
+        except UserError as problem:
+            problems.append((trial.id, problem))
+    return problems
+
+
+def visible_gpus() -> list[str]:
+    """The names that CUDA gives to the GPUs of this machine that are ours to use."""
+    import mxnet as mx
+
+    count = mx.context.num_gpus()
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return (named.split(",") if named else [str(i) for i in range(count)])[:count]
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _words(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code}"
+    name = signal.Signals(-code).name
+    hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
+    return f"was ended by signal {-code} ({name}){hint}"

@@ -1,0 +1,62 @@
+"""What a sweep is to hold, what is left of it, and commands that do it elsewhere."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .. import files, records
+from ..config import Trial
+from ..errors import UserError
+from .grid import Experiment
+from .job import Job
+from .worker import TRIAL
+
+EXPERIMENT = "experiment.json"
+
+
+def write(
+    store: Path, experiment: Experiment, file: Path, trials: Sequence[Trial], part: bool = False
+) -> None:
+    """State in the store what the sweep is to hold, so that a report can name what is missing.
+
+    ``part``: these trials are a part of it, and what was planned before stays.
+    """
+    known = files.read_json(store / EXPERIMENT)["trials"] if part and (store / EXPERIMENT).exists() else []
+    planned = {entry["id"]: entry for entry in known}
+    planned.update({trial.id: {"id": trial.id, "config": trial.mapping()} for trial in trials})
+    content = {
+        "title": experiment.title,
+        "about": experiment.about,
+        "file": file.name,
+        "trials": list(planned.values()),
+    }
+    try:
+        files.write_json(store / EXPERIMENT, content)
+    except OSError as problem:
+        raise UserError(f"cannot write to the store {store}: {problem.strerror or problem}.") from None
+
+
+def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> list[Job]:
+    """What is left to do of the trials."""
+    made = (Job(trial, store / trial.id, retry_failed) for trial in trials)
+    return [job for job in made if job.outcome() is None]
+
+
+def commands(store: Path, left: Iterable[Job]) -> list[str]:
+    """A command a trial, for any scheduler; their configurations are put into the store."""
+    store = store.resolve()
+    for job in left:
+        files.write_json(job.folder / TRIAL, job.trial.mapping())
+    return [
+        shlex.join(["dmlplayground", "train", str(store / job.id / TRIAL), "--store", str(store), "--quiet"])
+        for job in left
+    ]
+
+
+def tally(store: Path, trials: Sequence[Trial]) -> Counter:
+    """How many of the trials have which status."""
+    found = [records.find(store / trial.id) for trial in trials]
+    return Counter(record.status if record else "not started" for record in found)

@@ -1,0 +1,48 @@
+"""What a person sees of a sweep: a line for every trial that ends, and below them one for each that runs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+class Status:
+    """Lines that stay go to the output; the lines that change, to a terminal on the error stream, if it is one."""
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+        self.live = not quiet and sys.stderr.isatty()
+        self._height = 0
+
+    def say(self, line: str) -> None:
+        if not self.quiet:
+            self.show([])
+            print(line, flush=True)
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Put these lines in the place of those shown last."""
+        if not self.live:
+            return
+        width = shutil.get_terminal_size().columns - 1
+        up = f"\x1b[{self._height}A" if self._height else ""
+        sys.stderr.write(up + "\x1b[J" + "".join(f"{line[:width]}\n" for line in lines))
+        sys.stderr.flush()
+        self._height = len(lines)
+
+
+def clock(seconds: float) -> str:
+    """``1:02:03``"""
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def trial(name: str, entries: Sequence[dict[str, Any]], done: int, total: int, seconds: float) -> str:
+    """A running trial in a line."""
+    last = next((entry for entry in reversed(entries) if "loss" in entry), None)
+    scored = next((entry for entry in reversed(entries) if "metrics" in entry), None)
+    loss = f"  loss {last['loss']:.4g}" if last else ""
+    score = f"  R@1 {100 * scored['metrics']['R@1']:.2f}" if scored else ""
+    return f"  {name}  epoch {done}/{total}{loss}{score}  {clock(seconds)}"

@@ -1,0 +1,67 @@
+"""The process of one trial: it trains, and stops as by Ctrl-C when its standard input ends.
+
+That input is a pipe from whoever started it. It ends when they close it, and also when they die, however they die; so
+a runner that is killed leaves nothing running behind, on any system and on any machine of a cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+TRIAL, LOG = "trial.json", "log.txt"
+FAILED, REFUSED, BUSY, STOPPED = 1, 2, 75, 130  # exit codes besides 0
+
+
+def launch(folder: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen:
+    """Start the process of the trial in ``folder``, which holds its configuration; its output goes there too."""
+    command = [sys.executable, "-m", __name__, str(folder / TRIAL), str(folder.parent)]
+    with (folder / LOG).open("ab") as log:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env={"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})},
+            start_new_session=True,  # a terminal's Ctrl-C is for the runner, which stops its trials one by one
+        )
+
+
+def main(trial: str, store: str) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit that it is ignored
+    threading.Thread(target=_follow, daemon=True).start()
+    try:
+        from ..claims import Busy
+        from ..errors import UserError
+        from ..training import train
+        from ..training.run import TrialFailed
+
+        try:
+            train(trial, store)
+        except Busy as problem:
+            print(problem, file=sys.stderr)
+            return BUSY
+        except UserError as problem:
+            print(f"error: {problem}", file=sys.stderr)
+            return REFUSED
+        except TrialFailed as failure:
+            print(failure, file=sys.stderr)
+            return FAILED
+    except KeyboardInterrupt:
+        return STOPPED
+    return 0
+
+
+def _follow() -> None:
+    while os.read(0, 1):  # not sys.stdin, whose lock would be in the way when Python ends
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
