@@ -96,6 +96,6 @@ class DREML(Loss):
         meta = F.take(class_map, labels)
         if self.static_proxies:
             return pairs.cross_entropy(F, embeddings, meta, self.meta_classes)
-        logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.meta_classes)
+        logits = pairs.nearness(F, embeddings, proxies, self.meta_classes, self.sharpness)
         hidden = pairs.hide_own(F, meta, self.meta_classes, self.dtype)
         return pairs.cross_entropy(F, logits, meta, self.meta_classes, hidden=hidden)

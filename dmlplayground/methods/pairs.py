@@ -85,7 +85,7 @@ def positive_pairs(F, labels):
 
 
 def row_starts(F, matrix):
-    """Where the rows of an int32 (B, B) matrix start in the flattened one, (B, 1): a column more is a place."""
+    """Where the rows of an int32 (B, B) matrix start in the flattened one, (B, 1); plus a column, a place."""
     width = F.slice_axis(F.contrib.arange_like(matrix, axis=1), axis=0, begin=-1, end=None) + 1
     return F.expand_dims(F.broadcast_mul(F.contrib.arange_like(matrix, axis=0), width), 1)
 
@@ -179,9 +179,15 @@ def check_width(loss, width, expected):
     loss.require(width == expected, f"embeddings must have {expected} columns, not {width}.")
 
 
-def nearness(F, x, proxies, num_proxies):
-    """x_i.p_k, the proxies p brought to unit length, as (B, num_proxies)."""
-    return F.FullyConnected(x, F.L2Normalization(proxies), num_hidden=num_proxies, no_bias=True)
+def nearness(F, x, proxies, num_proxies, sharpness):
+    """sharpness x_i.p_k, the proxies p brought to unit length, as (B, num_proxies).
+
+    Rather than the proxies the products are divided by their lengths: that touches fewer numbers.
+    """
+    scales = sharpness * F.rsqrt(row_sums(F, F.square(proxies)) + 1e-10)
+    rows = F.ones_like(F.slice_axis(x, axis=1, begin=0, end=1))
+    products = F.FullyConnected(x, proxies, num_hidden=num_proxies, no_bias=True)
+    return products * F.dot(rows, scales, transpose_b=True)
 
 
 def smoothed(F, values, labels, num_classes, smoothing):

@@ -68,6 +68,6 @@ class ProxyNCA(Loss):
     def hybrid_forward(self, F, embeddings, labels, proxies):
         # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k, and what is the same for all k
         # cancels: embeddings of any length are served.
-        logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
+        logits = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
         hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype) if self.exclude_positive else None
         return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing, hidden)

@@ -67,5 +67,5 @@ class ProxySoftmax(Loss):
         pairs.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, proxies):
-        logits = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
+        logits = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
         return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing)

@@ -48,8 +48,8 @@ class ProxyTriplet(Loss):
         pairs.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, proxies):
-        near = self.sharpness * pairs.nearness(F, embeddings, proxies, self.num_classes)
+        near = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
         own = F.pick(near, labels, axis=1, keepdims=True)
         hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype)
-        hinges = F.relu(F.broadcast_add(near, self.margin - own) + hidden)
-        return F.mean(pairs.row_sums(F, hinges))
+        active = F.broadcast_greater(near + hidden, own - self.margin)
+        return F.mean(pairs.row_sums(F, near * active) + pairs.row_sums(F, active) * (self.margin - own))
