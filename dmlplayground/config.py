@@ -14,11 +14,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Literal, Optional, Union
 
 import yaml
 
-from .errors import UserError, unknown
+from .errors import UserError
 from .typed import build, fill_options
 
 Named = dict[str, Any]
@@ -44,7 +44,9 @@ class Group:
     """What one part of the model does differently: any key of the optimizer, and multipliers of its learning rate."""
 
     lr_mult: float = 1.0
-    lr_mult_by_name: dict[str, float] = field(default_factory=dict)  # a piece of the parameter's name -> its own multiplier
+    lr_mult_by_name: dict[str, float] = field(
+        default_factory=dict
+    )  # a piece of the parameter's name -> its own multiplier
     name: Optional[Literal["adam", "sgd", "rmsprop"]] = None
     lr: Optional[float] = None
     weight_decay: Optional[float] = None
@@ -116,6 +118,9 @@ class Protocol:
 class Evaluation:
     ks: list[int] = field(default_factory=lambda: [1, 2, 4, 8, 16])
     clustering: bool = True
+    kmeans_starts: Optional[int] = (
+        None  # the best of so many by inertia; nothing: as many as the size of the set affords
+    )
     distance: Literal["euclidean", "cosine", "hamming"] = "euclidean"
     every: int = 1  # epochs; the last epoch is always evaluated
 
@@ -158,7 +163,13 @@ class Trial:
         """
         content = {k: v for k, v in self.mapping().items() if k != "device"}
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:10]
-        parts = [self.method["name"], self.data["name"], self.backbone["name"].replace(":", "."), f"e{self.embed_dim}", f"s{self.seed}"]
+        parts = [
+            self.method["name"],
+            self.data["name"],
+            self.backbone["name"].replace(":", "."),
+            f"e{self.embed_dim}",
+            f"s{self.seed}",
+        ]
         return "-".join([*parts, digest])
 
 
@@ -169,7 +180,7 @@ COMPONENTS = tuple(f.name for f in dataclasses.fields(Trial) if f.type == "Named
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def trial(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
+def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
     """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides."""
     from . import backbones, data, hyperparams, methods
 
@@ -180,13 +191,17 @@ def trial(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
         raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
     for key in COMPONENTS:
         if key in given and not isinstance(given[key], Mapping):
-            raise UserError(f"{key} must be a name, or a mapping with a name and options, not {given[key]!r}.")
+            raise UserError(
+                f"{key} must be a name, or a mapping with a name and options, not {given[key]!r}."
+            )
     if "name" not in given["method"]:
         raise UserError(f"method needs a name; choose from {', '.join(methods.names())}.")
     method = methods.get(given["method"]["name"])
     dataset = data.get(given["data"]["name"])
     backbone = backbones.get(given["backbone"]["name"])
-    layers = [expand(layer) for layer in (method.configuration(), dataset.configuration, backbone.configuration)]
+    layers = [
+        expand(layer) for layer in (method.configuration(), dataset.configuration, backbone.configuration)
+    ]
     if tuned := given.pop("hyperparams", None):
         layers.append(hyperparams.layer(tuned, method.key, dataset.name, backbone.name))
     built = build(Trial, merge(*layers, given), "")
@@ -205,8 +220,8 @@ def trial(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
 def _complete_parts(built: Trial) -> dict[str, Named]:
     from .data import samplers, transforms
 
-    sampler = samplers.sampler_options(samplers.get(built.sampler.get("name")))
-    transform = transforms.get(built.transform.get("name")).options
+    sampler = samplers.sampler_options(samplers.get(built.sampler["name"]))
+    transform = transforms.get(built.transform["name"]).options
     return {
         "sampler": _component(built.sampler, sampler, "sampler"),
         "transform": _component(built.transform, transform, "transform"),
@@ -224,7 +239,10 @@ def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(layer, Mapping):
         raise UserError(f"a configuration is a mapping of keys to values, not {layer!r}.")
     words = (*COMPONENTS, "protocol", "optimizer")
-    return {key: {"name": value} if key in words and isinstance(value, str) else value for key, value in layer.items()}
+    return {
+        key: {"name": value} if key in words and isinstance(value, str) else value
+        for key, value in layer.items()
+    }
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -266,14 +284,16 @@ def dotted(layer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """The other way round: every value by its dotted key."""
     found: dict[str, Any] = {}
     for key, value in layer.items():
-        found.update(dotted(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value})
+        found.update(
+            dotted(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+        )
     return found
 
 
 def read_yaml(path: str | Path) -> Any:
     """The content of a YAML file, or a UserError that names the file and the line."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8") as file:
             return yaml.safe_load(file)
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
@@ -292,23 +312,38 @@ def check(trial: Trial) -> None:
     positive = {
         "embed_dim": trial.embed_dim, "batch_size": trial.batch_size, "accumulate": trial.accumulate,
         "devices": trial.devices, "ensemble.members": trial.ensemble.members, "evaluation.every": trial.evaluation.every,
-        "iterations": trial.iterations or 1 if trial.iterations is None else trial.iterations,
-        "schedule.every": 1 if trial.schedule.every is None else trial.schedule.every,
+        "iterations": trial.iterations, "schedule.every": trial.schedule.every,
+        "evaluation.kmeans_starts": trial.evaluation.kmeans_starts,
     }  # fmt: skip
     for key, value in positive.items():
-        _require(value >= 1, f"{key} must be at least 1, not {value}.")
-    for key, value in {"epochs": trial.epochs, "warmup_epochs": trial.warmup_epochs, "seed": trial.seed}.items():
+        _require(value is None or value >= 1, f"{key} must be at least 1, not {value}.")
+    for key, value in {
+        "epochs": trial.epochs,
+        "warmup_epochs": trial.warmup_epochs,
+        "seed": trial.seed,
+    }.items():
         _require(value >= 0, f"{key} must not be negative, not {value}.")
-    _require(trial.warmup_epochs <= trial.epochs, f"warmup_epochs {trial.warmup_epochs} is more than epochs {trial.epochs}.")
+    _require(
+        trial.warmup_epochs <= trial.epochs,
+        f"warmup_epochs {trial.warmup_epochs} is more than epochs {trial.epochs}.",
+    )
     _require(trial.protocol.folds >= 2, f"protocol.folds must be at least 2, not {trial.protocol.folds}.")
-    _require(trial.evaluation.ks and min(trial.evaluation.ks) >= 1, f"evaluation.ks must be ranks from 1 up, not {trial.evaluation.ks}.")
-    _require(trial.batch_size % trial.devices == 0, f"batch_size {trial.batch_size} cannot be split over {trial.devices} devices.")
+    _require(
+        trial.evaluation.ks and min(trial.evaluation.ks) >= 1,
+        f"evaluation.ks must be ranks from 1 up, not {trial.evaluation.ks}.",
+    )
+    _require(
+        trial.batch_size % trial.devices == 0,
+        f"batch_size {trial.batch_size} cannot be split over {trial.devices} devices.",
+    )
     _check_optimizers(trial)
     for key in ("dropout", "bottleneck_dropout"):
         rate = getattr(trial.head, key)
         _require(0 <= rate < 1, f"head.{key} is a share from 0 to below 1, not {rate}.")
     options = {key: value for key, value in trial.method.items() if key != "name"}
-    loss = methods.get(trial.method["name"]).loss(2, 2, **options)  # a loss refuses impossible values of its own
+    loss = methods.get(trial.method["name"]).loss(
+        2, 2, **options
+    )  # a loss refuses impossible values of its own
     sampler = trial.sampler["name"]
     _require(
         hasattr(loss, "proxies") or not samplers.get(sampler).needs_proxies,
@@ -321,9 +356,14 @@ def _check_optimizers(trial: Trial) -> None:
         optimizer = group.optimizer(trial.optimizer)
         where = f"the optimizer of the {part}"
         _require(optimizer.lr >= 0 and group.lr_mult >= 0, f"{where} has a negative learning rate.")
-        _require(optimizer.weight_decay >= 0, f"{where} has a negative weight_decay ({optimizer.weight_decay}).")
+        _require(
+            optimizer.weight_decay >= 0, f"{where} has a negative weight_decay ({optimizer.weight_decay})."
+        )
         _require(optimizer.epsilon > 0, f"{where} needs an epsilon above 0, not {optimizer.epsilon}.")
-        _require(optimizer.clip is None or optimizer.clip > 0, f"{where} needs a clip above 0, not {optimizer.clip}.")
+        _require(
+            optimizer.clip is None or optimizer.clip > 0,
+            f"{where} needs a clip above 0, not {optimizer.clip}.",
+        )
         for key in ("momentum", "beta1", "beta2", "rho"):
             value = getattr(optimizer, key)
             _require(0 <= value < 1, f"{where}: {key} must be from 0 to below 1, not {value}.")

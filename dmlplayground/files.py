@@ -24,16 +24,17 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO]:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     encoding = None if "b" in mode else "utf-8"
-    with tempfile.NamedTemporaryFile(mode, dir=path.parent, prefix=f".{path.name}.", delete=False, encoding=encoding) as file:
+    with tempfile.NamedTemporaryFile(
+        mode, dir=path.parent, prefix=f".{path.name}.", delete=False, encoding=encoding
+    ) as file:
         try:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.chmod(file.name, 0o666 & ~_umask())  # a temporary file is private; this one need not be
-            os.replace(file.name, path)
+            Path(file.name).chmod(0o666 & ~_umask())  # a temporary file is private; this one need not be
+            Path(file.name).replace(path)
         except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(file.name)
+            Path(file.name).unlink(missing_ok=True)
             raise
 
 

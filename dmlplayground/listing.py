@@ -24,7 +24,9 @@ from .typed import Option, describe
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """Rows as aligned columns, the last one ragged."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    return "\n".join("  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[-1]]).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[-1]]).rstrip() for row in rows
+    )
 
 
 def options(given: Mapping[str, Option]) -> str:
@@ -44,7 +46,10 @@ def method(name: str) -> str:
     """The whole story of one method."""
     record = method_registry.get(name)
     parts = [f"{record.key}: {record.title} ({record.year})", record.paper, record.notes]
-    rows = [(f"  method.{key}", str(option.default), describe(option.type)) for key, option in record.options.items()]
+    rows = [
+        (f"  method.{key}", str(option.default), describe(option.type))
+        for key, option in record.options.items()
+    ]
     if rows:
         parts.append("Parameters, with their published values:\n" + columns(rows))
     settings = [f"  {key}: {_value(value)}" for key, value in record.configuration().items()]
@@ -66,7 +71,8 @@ def data() -> str:
 def samplers() -> str:
     entries = sampler_registry.SAMPLERS.items()
     return _entries(
-        (name, options(sampler_registry.sampler_options(sampler)), inspect.getdoc(sampler) or "") for name, sampler in entries
+        (name, options(sampler_registry.sampler_options(sampler)), inspect.getdoc(sampler) or "")
+        for name, sampler in entries
     )
 
 
@@ -90,7 +96,8 @@ def backbones() -> str:
         size, parameters = str(record.preprocessing.size), f"{count(backbone_registry.build(record)):,}"
         rows.append((name, str(record.features), parameters, size, source, record.title))
     return (
-        columns(rows) + "\n\nand gluon:NAME and gluoncv:NAME, any network of those zoos that classifies images.\n"
+        columns(rows)
+        + "\n\nand gluon:NAME and gluoncv:NAME, any network of those zoos that classifies images.\n"
         "backbone.pretrained is imagenet, none, or a file (see dmlplayground weights)."
     )
 
@@ -103,7 +110,13 @@ def hyperparams() -> str:
         for backbone in ("inception_bn", *file.backbones):
             settings = file.on(backbone)
             found = [_reported(result) for result in file.reported if result.backbone == backbone]
-            place = (name.method, f"{name.set}/{name.data}", backbone, settings.source, str(len(settings.values)))
+            place = (
+                name.method,
+                f"{name.set}/{name.data}",
+                backbone,
+                settings.source,
+                str(len(settings.values)),
+            )
             rows.append((*place, *(found[0] if found else ("-", "-", "-"))))
     sources = "\n".join(f"  {source}: {meaning}" for source, meaning in tuned.SOURCES.items())
     return (
@@ -129,10 +142,15 @@ def _settings(title: str, file: tuned.Hyperparams, backbone: str) -> str:
     if settings.note:
         parts.append(textwrap.indent(textwrap.fill(settings.note, 110), "  "))
     values = tuned.describe(file.method, settings).items()
-    parts.append(columns([(f"  {key}", _value(entry.value), entry.source, entry.note) for key, entry in values]))
+    parts.append(
+        columns([(f"  {key}", _value(entry.value), entry.source, entry.note) for key, entry in values])
+    )
     for result in file.reported:
         if result.backbone == backbone:
-            parts.append("  reported: R@1 {}, NMI {} ({})".format(*_reported(result)) + (f": {result.note}" * bool(result.note)))
+            parts.append(
+                "  reported: R@1 {}, NMI {} ({})".format(*_reported(result))
+                + (f": {result.note}" * bool(result.note))
+            )
     return "\n".join(parts)
 
 
@@ -155,7 +173,9 @@ def verified(result: Verified) -> str:
         f"complete: {result.parameters:,} parameters that learn; features of images of noise from {low:.4g} to {high:.4g}",
     ]
     if result.difference:
-        lines += [f"agrees with the graph in {mode} to {value:.1e}" for mode, value in result.difference.items()]
+        lines += [
+            f"agrees with the graph in {mode} to {value:.1e}" for mode, value in result.difference.items()
+        ]
     return "\n".join(lines)
 
 
@@ -177,13 +197,17 @@ def tally(states: Counter) -> str:
 
 
 def scores(values: Mapping[str, Any]) -> str:
-    return columns([(name, f"{100 * value:.2f}") for name, value in values.items() if isinstance(value, (int, float))])
+    return columns(
+        [(name, f"{100 * value:.2f}") for name, value in values.items() if isinstance(value, (int, float))]
+    )
 
 
 def outcome(record: Record, folder: Path) -> str:
     """A finished trial's results."""
     shown = [key for key in ("untrained", "last", "best", "joined") if key in record.results]
-    names = [n for n in record.results[shown[-1]]["metrics"] if n in ("R@1", "R@2", "R@4", "R@8", "MAP@R", "NMI")]
+    names = [
+        n for n in record.results[shown[-1]]["metrics"] if n in ("R@1", "R@2", "R@4", "R@8", "MAP@R", "NMI")
+    ]
     rows = [("", *names)]
     for key in shown:
         entry = record.results[key]

@@ -66,7 +66,9 @@ class Record:
         if not isinstance(content, dict) or not {"id", "config", "status"} <= set(content):
             raise UserError(f"{path} is not the record of a trial.")
         if content.get("format", 0) > FORMAT:
-            raise UserError(f"{path} was written by a newer dmlplayground (format {content['format']}); this one reads {FORMAT}.")
+            raise UserError(
+                f"{path} was written by a newer dmlplayground (format {content['format']}); this one reads {FORMAT}."
+            )
         return cls(**{key: value for key, value in content.items() if key in cls.__dataclass_fields__})
 
 
@@ -94,7 +96,7 @@ def write_epochs(folder: Path, epochs: Iterable[dict[str, Any]]) -> None:
 
 
 def append_epoch(folder: Path, entry: dict[str, Any]) -> None:
-    with open(folder / EPOCHS, "a", encoding="utf-8") as stream:
+    with (folder / EPOCHS).open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(entry) + "\n")
 
 
@@ -103,7 +105,17 @@ def versions() -> dict[str, str]:
     from . import __version__
 
     found = {"dmlplayground": __version__, "python": platform.python_version()}
-    for name in ("mxnet", "mxnet-cu112", "numpy", "scipy", "scikit-learn", "numba", "gluoncv", "matplotlib", "pillow"):
+    for name in (
+        "mxnet",
+        "mxnet-cu112",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "numba",
+        "gluoncv",
+        "matplotlib",
+        "pillow",
+    ):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -125,7 +137,10 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
 
 
 def now() -> str:

@@ -105,7 +105,7 @@ def convert(value: Any, kind: Any, where: str) -> Any:
             convert(k, arguments[0], where): convert(v, arguments[1], f"{where}.{k}")
             for k, v in value.items()
         }
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return build(kind, value, where)
     return _convert_scalar(value, kind, where)
 

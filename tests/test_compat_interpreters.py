@@ -15,7 +15,9 @@ GLUONCV, NEEDS_OF_GLUONCV = "gluoncv==0.10.5.post0", ["portalocker", "Pillow", "
 
 def interpreters():
     """Every Python from 3.9 on, of pyenv and on the path, each once, with its minor version."""
-    on_path = [Path(folder) for folder in os.get_exec_path() if not folder.endswith("/shims")]  # pyenv's scripts
+    on_path = [
+        Path(folder) for folder in os.get_exec_path() if not folder.endswith("/shims")
+    ]  # pyenv's scripts
     folders = [*Path.home().glob(".pyenv/versions/*/bin"), *on_path]
     found = {}
     for folder in folders:

@@ -14,7 +14,11 @@ SMALL = {"method": "npairs", "data": {"name": "glyphs", "classes": 40}, "batch_s
 
 def test_layers_override_in_their_order():
     trial = config.trial({"method": "npairs"})
-    assert (trial.batch_size, trial.optimizer.lr, trial.sampler["name"]) == (128, 1e-4, "pairs")  # the method's record
+    assert (trial.batch_size, trial.optimizer.lr, trial.sampler["name"]) == (
+        128,
+        1e-4,
+        "pairs",
+    )  # the method's record
     assert trial.transform == {"name": "plain"}  # the data set's
     assert trial.optimizer.beta1 == 0.9  # the framework's
     trial = config.trial({"method": "npairs", "batch_size": 64}, ["batch_size=32", "optimizer.lr=1e-3"])
@@ -42,14 +46,25 @@ def test_the_canonical_form_builds_the_same_trial(name):
 
 def test_a_trial_is_named_by_its_content():
     trial = config.trial(SMALL)
-    assert config.trial({**SMALL, "method": {"name": "npairs", "l2_reg": "5e-4"}}).id == trial.id  # the default, spelled out
-    changes = ["seed=1", "embed_dim=32", "optimizer.lr=2e-4", "method.l2_reg=0", "evaluation.every=2", "data.size=32"]
+    assert (
+        config.trial({**SMALL, "method": {"name": "npairs", "l2_reg": "5e-4"}}).id == trial.id
+    )  # the default, spelled out
+    changes = [
+        "seed=1",
+        "embed_dim=32",
+        "optimizer.lr=2e-4",
+        "method.l2_reg=0",
+        "evaluation.every=2",
+        "data.size=32",
+    ]
     assert len({trial.id, *(config.trial(SMALL, [change]).id for change in changes)}) == len(changes) + 1
     assert config.trial(SMALL, ["device=cpu"]).id == trial.id  # where it runs is not what it is
 
 
 def test_a_group_takes_what_it_does_not_say_from_the_optimizer():
-    trial = config.trial({"method": "npairs", "groups": {"loss": {"name": "sgd", "lr": 0.1, "weight_decay": 0}}})
+    trial = config.trial(
+        {"method": "npairs", "groups": {"loss": {"name": "sgd", "lr": 0.1, "weight_decay": 0}}}
+    )
     own = trial.groups.loss.optimizer(trial.optimizer)
     assert (own.name, own.lr, own.weight_decay, own.epsilon) == ("sgd", 0.1, 0, trial.optimizer.epsilon)
 

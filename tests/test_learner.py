@@ -27,7 +27,9 @@ def moved(learner, before):
     """The parts of which a weight has changed."""
     changed = {name for name, array in learner.weights().items() if not np.array_equal(array, before[name])}
     parts = {"network.backbone": "backbone", "network.head": "head", "loss": "loss"}
-    return {part for prefix, part in parts.items() if any(name.startswith(prefix) for name in changed)}, changed
+    return {
+        part for prefix, part in parts.items() if any(name.startswith(prefix) for name in changed)
+    }, changed
 
 
 def steps(learner, count=1, epoch=1, seed=0):
@@ -92,7 +94,10 @@ def test_weight_decay_is_each_groups_own():
         before = learner.weights()["loss.beta"]
         steps(learner)
         unseen = learner.weights()["loss.beta"][CLASSES:]
-        assert np.allclose(unseen, before[CLASSES:] * (1 - 0.5 * decay)) and (unseen < before[CLASSES:]).all() == shrinks
+        assert (
+            np.allclose(unseen, before[CLASSES:] * (1 - 0.5 * decay))
+            and (unseen < before[CLASSES:]).all() == shrinks
+        )
 
 
 def test_warm_up_leaves_the_backbone_alone_and_then_not():
@@ -214,7 +219,9 @@ def test_weights_of_another_network_are_refused_by_name():
     missing = {name: array for name, array in weights.items() if name != "network.head.0.bias"}
     with pytest.raises(UserError, match=r"missing: .*network\.head\.0\.bias"):
         learner.load_weights(missing)
-    with pytest.raises(UserError, match=r"network\.head\.0\.bias has the shape \(3,\); this network needs \(8,\)"):
+    with pytest.raises(
+        UserError, match=r"network\.head\.0\.bias has the shape \(3,\); this network needs \(8,\)"
+    ):
         learner.load_weights({**weights, "network.head.0.bias": np.zeros(3)})
 
 

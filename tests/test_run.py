@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -46,7 +45,9 @@ def test_a_trial_from_start_to_end(tmp_path):
     assert record.status == "finished"
     assert [entry["epoch"] for entry in record.epochs] == [0, 1, 2, 3]
     assert [entry["learning_rate"] for entry in record.epochs[1:]] == [1e-3, 1e-3, 5e-4]
-    assert all({"loss", "health", "metrics", "kmeans", "seconds"} <= set(entry) for entry in record.epochs[1:])
+    assert all(
+        {"loss", "health", "metrics", "kmeans", "seconds"} <= set(entry) for entry in record.epochs[1:]
+    )
     assert set(record.epochs[1]["health"]) == {
         "positive_distance", "negative_distance", "active_share", "embedding_norm", "gradient_norm",
     }  # fmt: skip
@@ -247,7 +248,11 @@ def test_killed_at_random_moments_many_times(tmp_path, changes):
     rng, kills = random.Random(str(changes)), 0
     while kills < 8:
         process = start(given, tmp_path / "store")
-        known = len((folder / records.EPOCHS).read_text().splitlines()) if (folder / records.EPOCHS).exists() else 0
+        known = (
+            len((folder / records.EPOCHS).read_text().splitlines())
+            if (folder / records.EPOCHS).exists()
+            else 0
+        )
         wait_for_epochs(folder, known + rng.randint(0, 2), process)
         time.sleep(rng.uniform(0, 0.3))
         if process.poll() is not None:
@@ -302,4 +307,4 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
         file.write("half of the new")
         raise ValueError
     assert files.read_json(path) == {"old": 1}
-    assert os.listdir(tmp_path) == ["kept.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]

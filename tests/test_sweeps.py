@@ -39,7 +39,9 @@ def experiment(**content) -> grid.Experiment:
 
 
 def test_a_grid_is_every_combination():
-    trials = experiment(grid={"method": ["npairs", "proxy_nca"], "embed_dim": [4, 8], "optimizer.lr": [1e-3, 1e-4], "seed": 0}).trials()
+    trials = experiment(
+        grid={"method": ["npairs", "proxy_nca"], "embed_dim": [4, 8], "optimizer.lr": [1e-3, 1e-4], "seed": 0}
+    ).trials()
     assert len(trials) == 8
     assert {(t.method["name"], t.embed_dim, t.optimizer.lr) for t in trials} == {
         (m, e, lr) for m in ("npairs", "proxy_nca") for e in (4, 8) for lr in (1e-3, 1e-4)
@@ -51,7 +53,10 @@ def test_exceptions_includes_and_excludes():
         grid={"method": ["npairs", "proxy_nca"], "seed": [0, 1]},
         methods={"proxy_nca": {"batch_size": 6}},
         exclude=[{"method": "npairs", "seed": [1, 2]}],
-        include=[{"method": "npairs", "embed_dim": 4}, {"method": "margin", "batch_size": [10, 15], "seed": 2}],
+        include=[
+            {"method": "npairs", "embed_dim": 4},
+            {"method": "margin", "batch_size": [10, 15], "seed": 2},
+        ],
     ).trials()
     found = [(t.method["name"], t.batch_size, t.embed_dim, t.seed) for t in made]
     assert found == [
@@ -62,8 +67,14 @@ def test_exceptions_includes_and_excludes():
 
 def test_excludes_look_at_the_whole_configuration():
     made = experiment(
-        grid={"method": ["npairs", "proxy_nca"], "backbone": ["conv4", {"name": "resnet18_v2", "pretrained": "none"}]},
-        exclude=[{"method": ["npairs", "margin"], "backbone": "resnet18_v2"}, {"backbone.name": "conv4", "embed_dim": 8, "seed": 1}],
+        grid={
+            "method": ["npairs", "proxy_nca"],
+            "backbone": ["conv4", {"name": "resnet18_v2", "pretrained": "none"}],
+        },
+        exclude=[
+            {"method": ["npairs", "margin"], "backbone": "resnet18_v2"},
+            {"backbone.name": "conv4", "embed_dim": 8, "seed": 1},
+        ],
     )
     assert [(t.method["name"], t.backbone["name"]) for t in made.trials()] == [
         ("npairs", "conv4"), ("proxy_nca", "conv4"), ("proxy_nca", "resnet18_v2"),
@@ -71,9 +82,20 @@ def test_excludes_look_at_the_whole_configuration():
 
 
 def test_a_file_like_another(tmp_path):
-    first = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0, 1]}, methods={"npairs": {"batch_size": 6}})
+    first = experiment_file(
+        tmp_path, grid={"method": ["npairs"], "seed": [0, 1]}, methods={"npairs": {"batch_size": 6}}
+    )
     second = tmp_path / "second.yaml"
-    second.write_text(yaml.safe_dump({"title": "Second", "like": str(first), "base": {"data": {"strength": 0.1}}, "grid": {"embed_dim": [4]}}))
+    second.write_text(
+        yaml.safe_dump(
+            {
+                "title": "Second",
+                "like": str(first),
+                "base": {"data": {"strength": 0.1}},
+                "grid": {"embed_dim": [4]},
+            }
+        )
+    )
     loaded, path = grid.load(second)
     assert (loaded.title, path) == ("Second", second)
     assert [(t.seed, t.embed_dim, t.batch_size, t.data["strength"], t.data["size"]) for t in loaded.trials()] == [
@@ -87,13 +109,25 @@ def test_a_file_like_another(tmp_path):
 def test_too_few_classes_are_told_without_the_data():
     """CUB-200-2011 has 100 training classes, of which a validated fold leaves 75."""
     wide = {"data": "cub200", "backbone": "inception_bn"}
-    with pytest.raises(UserError, match="npairs, batch_size 202: batch_size 202 as pairs needs 101 classes, but the training split has 100"):
+    with pytest.raises(
+        UserError,
+        match="npairs, batch_size 202: batch_size 202 as pairs needs 101 classes, but the training split has 100",
+    ):
         grid.Experiment("x", base=wide, grid={"method": "npairs", "batch_size": [200, 202]}).trials()
     with pytest.raises(UserError, match="needs 76 classes, but the training split has 75"):
-        grid.Experiment("x", base=wide, grid={"method": "npairs", "protocol": "validated", "batch_size": [150, 152]}).trials()
+        grid.Experiment(
+            "x", base=wide, grid={"method": "npairs", "protocol": "validated", "batch_size": [150, 152]}
+        ).trials()
 
 
-STUDY = ["table2_cub200", "table3_cars196", "table4_sop", "figure1_embedding_size", "figure2_batch_size", "backbones"]
+STUDY = [
+    "table2_cub200",
+    "table3_cars196",
+    "table4_sop",
+    "figure1_embedding_size",
+    "figure2_batch_size",
+    "backbones",
+]
 
 
 @pytest.mark.parametrize("name", STUDY)
@@ -103,19 +137,32 @@ def test_the_laptop_twins_run_the_same_grid(name):
     def cells(name):
         axes = {"method", "embed_dim", "batch_size"} & set(study.grid)
         trials = grid.load(name)[0].trials()
-        return {tuple((axis, t.method["name"] if axis == "method" else getattr(t, axis)) for axis in sorted(axes)) for t in trials}
+        return {
+            tuple((axis, t.method["name"] if axis == "method" else getattr(t, axis)) for axis in sorted(axes))
+            for t in trials
+        }
 
     study = grid.load(name)[0]
     assert cells(name) == cells(f"{name}_glyphs")
-    assert {t.backbone["name"] for t in grid.load(f"{name}_glyphs")[0].trials()} <= {"conv4", "gluoncv:cifar_resnet20_v1"}
+    assert {t.backbone["name"] for t in grid.load(f"{name}_glyphs")[0].trials()} <= {
+        "conv4",
+        "gluoncv:cifar_resnet20_v1",
+    }
     assert all(len({t.seed for t in grid.load(n)[0].trials()}) >= 2 for n in (name, f"{name}_glyphs"))
 
 
 def test_the_tables_are_the_studys():
     table = grid.load("table2_cub200")[0].trials()
     assert len(table) == 2 * 13 * 10
-    assert {t.backbone["name"] for t in table if t.method["name"] == "dreml"} == {"inception_bn", "resnet18_v2"}
-    assert all(t.groups.backbone.lr_mult_by_name == {"conv": 0.01} for t in table if t.method["name"] == "angular" and t.backbone["name"] == "resnet50_v2")
+    assert {t.backbone["name"] for t in table if t.method["name"] == "dreml"} == {
+        "inception_bn",
+        "resnet18_v2",
+    }
+    assert all(
+        t.groups.backbone.lr_mult_by_name == {"conv": 0.01}
+        for t in table
+        if t.method["name"] == "angular" and t.backbone["name"] == "resnet50_v2"
+    )
 
 
 def test_all_methods():
@@ -163,14 +210,27 @@ def test_a_bad_file_is_refused(tmp_path, content, words):
 
 
 def sweep_command(file: Path, store: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "dmlplayground", "sweep", str(file), "--store", str(store), "--workers", "2", *more]
+    return [
+        sys.executable,
+        "-m",
+        "dmlplayground",
+        "sweep",
+        str(file),
+        "--store",
+        str(store),
+        "--workers",
+        "2",
+        *more,
+    ]
 
 
 def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     file = experiment_file(
         tmp_path,
         grid={"method": ["npairs", "proxy_nca"]},
-        include=[{"method": "npairs", "optimizer.name": "sgd", "optimizer.lr": 1e20, "optimizer.momentum": 0.0}],
+        include=[
+            {"method": "npairs", "optimizer.name": "sgd", "optimizer.lr": 1e20, "optimizer.momentum": 0.0}
+        ],
     )
     store = tmp_path / "store"
     first = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
@@ -194,11 +254,15 @@ def test_a_trial_whose_process_dies_is_recorded(tmp_path):
     file = experiment_file(tmp_path, grid={"method": ["npairs"], "epochs": [30], "iterations": [6]})
     store = tmp_path / "store"
     trial = grid.load(file)[0].trials()[0]
-    process = subprocess.Popen(sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     stream = store / trial.id / records.EPOCHS
     while process.poll() is None and (not stream.exists() or stream.read_text().count("\n") < 4):
         time.sleep(0.02)
-    worker = subprocess.run(["pgrep", "-f", f"train {store / trial.id}"], capture_output=True, text=True).stdout.split()
+    worker = subprocess.run(
+        ["pgrep", "-f", f"train {store / trial.id}"], capture_output=True, text=True
+    ).stdout.split()
     subprocess.run(["kill", "-9", *worker], check=True)
     process.communicate(timeout=60)
     assert process.returncode == 1
@@ -212,9 +276,13 @@ def test_a_trial_whose_process_dies_is_recorded(tmp_path):
 
 
 def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
-    file = experiment_file(tmp_path, grid={"method": ["npairs"], "epochs": [40], "iterations": [6], "seed": [0, 1]})
+    file = experiment_file(
+        tmp_path, grid={"method": ["npairs"], "epochs": [40], "iterations": [6], "seed": [0, 1]}
+    )
     store = tmp_path / "store"
-    process = subprocess.Popen(sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     while process.poll() is None and len(list(store.glob(f"*/{records.CHECKPOINT}"))) < 2:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

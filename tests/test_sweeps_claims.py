@@ -39,7 +39,10 @@ def test_a_claim_is_one_processs_and_goes_when_it_is_done(tmp_path):
         assert claim.here
         assert not claim.gone
         assert claim.owner["pid"] == os.getpid()
-        with pytest.raises(claims.Busy, match=f"is being trained by process {os.getpid()} on"), claims.hold(tmp_path):
+        with (
+            pytest.raises(claims.Busy, match=f"is being trained by process {os.getpid()} on"),
+            claims.hold(tmp_path),
+        ):
             pass
     assert claims.current(tmp_path) is None
     assert list(tmp_path.iterdir()) == []

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import config as configuration
 from .. import claims, records
+from .. import config as configuration
 from ..config import Trial
 from ..records import Record
 
 __all__ = ["train"]
 
 
-def train(config: Trial | Mapping[str, Any] | str | Path, store: str | Path = "runs", *, workers: int = 1, quiet: bool = True) -> Record:
+def train(
+    config: Trial | Mapping[str, Any] | str | Path,
+    store: str | Path = "runs",
+    *,
+    workers: int = 1,
+    quiet: bool = True,
+) -> Record:
     """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
@@ -24,9 +30,8 @@ def train(config: Trial | Mapping[str, Any] | str | Path, store: str | Path = "r
     from .progress import Progress
     from .run import Run
 
-    if isinstance(config, (str, Path)):
-        config = configuration.read_yaml(config)
-    trial = configuration.trial(config)
+    given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
+    trial = configuration.trial(given)
     folder = Path(store) / trial.id
     known = _finished(folder)
     if known is not None:

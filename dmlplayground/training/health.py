@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 from mxnet import autograd, nd
@@ -41,7 +41,7 @@ def _mean(values: np.ndarray) -> Optional[float]:
     return float(values.mean()) if values.size else None
 
 
-def collapsed(health: dict[str, Optional[float]]) -> bool:
+def collapsed(health: dict[str, Any]) -> bool:
     """Whether all embeddings have become (nearly) one point."""
     apart = health["negative_distance"]
     return apart is not None and apart < COLLAPSE * max(health["embedding_norm"], 1e-6)

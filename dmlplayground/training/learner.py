@@ -41,7 +41,10 @@ class Learner:
         self.scaler = mixed.scaler(trial.amp)
         self.network = _network(trial, num_classes, pretrained)
         self.loss = methods.loss(
-            trial.method["name"], num_classes=num_classes, embed_dim=self.network.head.width, **_options(trial.method)
+            trial.method["name"],
+            num_classes=num_classes,
+            embed_dim=self.network.head.width,
+            **_options(trial.method),
         )
         if trial.freeze_batchnorm:
             freeze_batchnorm(self.network.backbone)
@@ -56,7 +59,9 @@ class Learner:
             for parameter in self.learned():
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
-        self.extractor: Callable = self.network  # what embeds; another engine may take its place when training is over
+        self.extractor: Callable = (
+            self.network
+        )  # what embeds; another engine may take its place when training is over
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
     @property
@@ -69,7 +74,11 @@ class Learner:
     def begin_epoch(self, epoch: int) -> None:
         for part in self.parts.values():
             part.begin_epoch(epoch, self.trial.schedule.scale(epoch))
-        self.active = [part for name, part in self.parts.items() if name != "backbone" or epoch > self.trial.warmup_epochs]
+        self.active = [
+            part
+            for name, part in self.parts.items()
+            if name != "backbone" or epoch > self.trial.warmup_epochs
+        ]
 
     def step(self, batches: list[Batch]) -> tuple[nd.NDArray, nd.NDArray, nd.NDArray]:
         """One update from the mean loss of the batches. Returns that loss, and the last batch's embeddings and labels;
@@ -108,7 +117,9 @@ class Learner:
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics."""
-        placed = (_on(self.contexts[number % len(self.contexts)], block) for number, block in enumerate(blocks))
+        placed = (
+            _on(self.contexts[number % len(self.contexts)], block) for number, block in enumerate(blocks)
+        )
         return extract(self.extractor, placed, self.width)
 
     # --- state -----------------------------------------------------------------------------------------------------
@@ -123,13 +134,21 @@ class Learner:
         }
 
     def load_weights(self, weights: dict[str, np.ndarray]) -> None:
-        own = {f"{block}.{name}": p for block in ("network", "loss") for name, p in named(getattr(self, block)).items()}
+        own = {
+            f"{block}.{name}": p
+            for block in ("network", "loss")
+            for name, p in named(getattr(self, block)).items()
+        }
         if set(own) != set(weights):
             missing, extra = sorted(set(own) - set(weights)), sorted(set(weights) - set(own))
-            raise UserError(f"these weights are not of this network; missing: {missing or 'none'}, extra: {extra or 'none'}.")
+            raise UserError(
+                f"these weights are not of this network; missing: {missing or 'none'}, extra: {extra or 'none'}."
+            )
         for name, parameter in own.items():
             if parameter.shape != weights[name].shape:
-                raise UserError(f"weight {name} has the shape {weights[name].shape}; this network needs {parameter.shape}.")
+                raise UserError(
+                    f"weight {name} has the shape {weights[name].shape}; this network needs {parameter.shape}."
+                )
             parameter.set_data(nd.array(weights[name], dtype=weights[name].dtype))
 
     def state(self) -> dict[str, np.ndarray]:

@@ -21,7 +21,9 @@ def scaler(wanted: bool, dtype: str = "float16") -> Any:
 
     if not wanted:
         if amp.amp._amp_initialized:
-            raise UserError("this process computes in mixed precision by now; train the others in another one.")
+            raise UserError(
+                "this process computes in mixed precision by now; train the others in another one."
+            )
         return None
     amp.init(dtype)
     return LossScaler()

@@ -16,7 +16,9 @@ from ..errors import UserError
 from ..reports import samples
 from .learner import Learner
 
-EMBEDDING_PIXELS = 256 * 64 * 64  # a batch to embed has about so many: large enough to be quick, small enough for any machine
+EMBEDDING_PIXELS = (
+    256 * 64 * 64
+)  # a batch to embed has about so many: large enough to be quick, small enough for any machine
 
 
 def weights_file(fold: int, member: int, which: str) -> str:
@@ -38,7 +40,9 @@ def devices(trial: Trial) -> list[mx.Context]:
     """The devices a trial computes on."""
     gpus = mx.context.num_gpus() if trial.device != "cpu" else 0
     if trial.device == "gpu" and gpus < trial.devices:
-        raise UserError(f"the trial asks for {trial.devices} GPU(s); this machine offers MXNet {gpus} (see dmlplayground doctor).")
+        raise UserError(
+            f"the trial asks for {trial.devices} GPU(s); this machine offers MXNet {gpus} (see dmlplayground doctor)."
+        )
     if trial.amp and gpus < trial.devices:
         raise UserError(
             f"amp computes in 16 bits on GPUs: the trial asks for {trial.devices}, and this machine offers MXNet {gpus}. "
@@ -75,17 +79,22 @@ def score(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, A
         **searched(embeddings, dataset),
         ks=tuple(chosen.ks),
         clustering=chosen.clustering,
+        starts=chosen.kmeans_starts,
         seed=seeds.integer(trial.seed, "clustering"),
         distance=chosen.distance,
     )
     entry: dict[str, Any] = {"metrics": result.scores}
     if result.clustering is not None:
         kmeans = result.clustering
-        entry["kmeans"] = {"starts": kmeans.starts, "iterations": kmeans.iterations, "inertia": kmeans.inertia}
+        entry["kmeans"] = {
+            "starts": kmeans.starts,
+            "iterations": kmeans.iterations,
+            "inertia": kmeans.inertia,
+        }
     return entry
 
 
-def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, np.ndarray]:
+def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
     """Who searches where: all images among all others, or the data set's queries in its gallery."""
     if dataset.queries is None:
         return {"embeddings": embeddings, "labels": dataset.labels}
@@ -98,7 +107,9 @@ def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, np.ndarray]:
     }
 
 
-def validated(trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int) -> dict[str, Any]:
+def validated(
+    trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int
+) -> dict[str, Any]:
     """The test half scored once: by the chosen model of each fold, and by all of them joined (each of unit length)."""
     transform = transforms.create(**trial.transform)
 

@@ -35,7 +35,11 @@ class PlainRMSProp(mx.optimizer.Optimizer):
 
 
 def build(config: Optimizer) -> mx.optimizer.Optimizer:
-    shared: dict[str, Any] = {"learning_rate": config.lr, "wd": config.weight_decay, "clip_gradient": config.clip}
+    shared: dict[str, Any] = {
+        "learning_rate": config.lr,
+        "wd": config.weight_decay,
+        "clip_gradient": config.clip,
+    }
     if config.name == "adam":
         # lazy_update is for sparse gradients and would skip weight decay on rows without any
         return mx.optimizer.Adam(
@@ -58,7 +62,7 @@ class PartTrainer:
             for piece, multiplier in group.lr_mult_by_name.items():
                 if piece in parameter.name:
                     parameter.lr_mult = multiplier
-        self._trainer = self._create() if self.parameters else None
+        self._trainer: Any = self._create() if self.parameters else None
 
     def _create(self) -> gluon.Trainer:
         parameters = list(self.parameters.values())

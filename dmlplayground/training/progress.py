@@ -19,7 +19,9 @@ class Progress:
 
     def begin(self, trial: Trial, units: int, done: int) -> None:
         if not self.quiet:
-            self.bar = tqdm(total=units * trial.epochs, initial=done, unit="epoch", desc=trial.id, dynamic_ncols=True)
+            self.bar = tqdm(
+                total=units * trial.epochs, initial=done, unit="epoch", desc=trial.id, dynamic_ncols=True
+            )
             if done:
                 self.bar.write(f"{trial.id}: going on after epoch {done}")
 

@@ -38,7 +38,10 @@ def plan(trial: Trial) -> Plan:
         folds = [Fold(0, train, test, "test")]
     else:
         watched = data.load(**trial.data, split="train", stored=transform.stored_for_test)
-        folds = [_validation_fold(train, watched, number, trial.protocol.folds) for number in range(trial.protocol.folds)]
+        folds = [
+            _validation_fold(train, watched, number, trial.protocol.folds)
+            for number in range(trial.protocol.folds)
+        ]
     for fold in folds:
         check_data(trial, fold.train.num_classes)
         transform.test_shape(fold.train.images)  # refuses images that it cannot make blocks of

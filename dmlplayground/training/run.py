@@ -23,7 +23,6 @@ from mxnet import nd
 from .. import files, records, seeds
 from ..config import Trial
 from ..data import loader, samplers, transforms
-from ..errors import UserError
 from ..records import Record
 from ..reports import samples
 from . import health, models, protocols
@@ -75,8 +74,12 @@ class Run:
             machine=records.machine(),
             data={"train": self.plan.folds[0].train.describe(), "test": self.plan.test.describe()},
         )
-        self.before: list[np.ndarray] = []  # what the fold's finished members make of its monitored images ...
-        self.current: Optional[np.ndarray] = None  # ... and what the unit's learners make of them as they are now
+        self.before: list[
+            np.ndarray
+        ] = []  # what the fold's finished members make of its monitored images ...
+        self.current: Optional[np.ndarray] = (
+            None  # ... and what the unit's learners make of them as they are now
+        )
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self._clock = time.monotonic()
 
@@ -106,7 +109,7 @@ class Run:
 
     # --- units and epochs --------------------------------------------------------------------------------------------
 
-    def _train_unit(self, unit: Unit, epoch: int, states: Optional[States]) -> None:
+    def _train_unit(self, unit: Unit, done: int, states: Optional[States]) -> None:
         learners = [
             Learner(self.trial, unit.fold.train.num_classes, self.contexts, (unit.fold.number, member))
             for member in unit.members
@@ -118,7 +121,7 @@ class Run:
             self.before = []
             self._add({"fold": unit.fold.number, "member": 0, "epoch": 0, **self._measure(unit, learners)})
         sampler = self._sampler(unit)
-        for epoch in range(epoch + 1, self.trial.epochs + 1):
+        for epoch in range(done + 1, self.trial.epochs + 1):
             if self._out_of_patience(unit, epoch):
                 break
             entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
@@ -210,7 +213,9 @@ class Run:
         best = self.chosen.get(unit.fold.number)
         if best is None or entry["metrics"][by] > best["metrics"][by]:
             self._keep(unit, learners, "best")
-            earlier = [models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)]
+            earlier = [
+                models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)
+            ]
             these = [models.weights_file(unit.fold.number, member, "best") for member in unit.members]
             self.chosen[unit.fold.number] = {**entry, "weights": earlier + these}
 
@@ -225,10 +230,14 @@ class Run:
         if self.trial.protocol.name == "validated":
             folds = [self.chosen.get(fold.number) for fold in self.plan.folds]
             return models.validated(self.trial, self.folder, self.plan, folds, self.contexts, self.workers)
-        samples.save(self.folder, np.concatenate(self.before, axis=1), self.plan.test, self.trial.evaluation.distance)
+        samples.save(
+            self.folder, np.concatenate(self.before, axis=1), self.plan.test, self.trial.evaluation.distance
+        )
         last = {
             **epochs[-1],
-            "weights": [models.weights_file(0, member, "last") for member in range(self.trial.ensemble.members)],
+            "weights": [
+                models.weights_file(0, member, "last") for member in range(self.trial.ensemble.members)
+            ],
         }
         return {"untrained": epochs[0], "last": last, "best": self.chosen.get(0, last)}
 
@@ -261,7 +270,11 @@ class Run:
             "started": self.record.started,
             "seconds": self.record.seconds + time.monotonic() - self._clock,
         }
-        arrays = {f"{i}/{name}": array for i, learner in enumerate(learners) for name, array in learner.state().items()}
+        arrays = {
+            f"{i}/{name}": array
+            for i, learner in enumerate(learners)
+            for name, array in learner.state().items()
+        }
         files.write_arrays(self.folder / records.CHECKPOINT, header, arrays)
 
     def _resume(self) -> tuple[int, int, Optional[States]]:
@@ -276,7 +289,9 @@ class Run:
         self.chosen = dict(header["chosen"])
         records.write_epochs(self.folder, self.record.epochs)
         unit = self.units[header["unit"]]
-        earlier = [models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)]
+        earlier = [
+            models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)
+        ]
         learners = (models.load(self.folder / name, self.contexts) for name in earlier)
         self.before = [self._embed(unit, [learner]) for learner in learners]
         states: States = [{} for _ in unit.members]

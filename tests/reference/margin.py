@@ -58,7 +58,7 @@ def negative_probabilities(embeddings, labels, cutoff=0.5, nonzero_cutoff=1.4) -
                 d = max(to, cutoff)
                 log_weights[n] = (2 - dimension) * math.log(d) - (dimension - 3) / 2 * math.log(1 - d * d / 4)
         if not log_weights:
-            log_weights = {n: 0.0 for n in negatives}
+            log_weights = dict.fromkeys(negatives, 0.0)
         normaliser = log_sum_exp(list(log_weights.values()))
         for n, log_weight in log_weights.items():
             law[a, n] = math.exp(log_weight - normaliser)
