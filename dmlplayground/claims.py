@@ -124,9 +124,11 @@ def _acquire(folder: Path) -> Path:
             raise Busy(f"{folder.name} is being trained by {claim.describe()}.")
         if state == "free" and (claim is None or claim.gone):
             path = _create(folder, claim.number + 1 if claim else 1, _identity())
-            if path:
+            if path and _predecessor(path) == (claim and claim.owner):
                 _remove(folder, before=_number(path))
                 return path
+            if path:  # while this process looked, others came and went: what it succeeded is not what it saw
+                path.unlink(missing_ok=True)
         elif state == "unsure":
             time.sleep(BEAT / 5)
 
@@ -194,6 +196,15 @@ def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
     except FileExistsError:
         return None
     return path
+
+
+def _predecessor(path: Path) -> Optional[dict[str, Any]]:
+    """The owner of the claim that counts besides this new one, if there is another."""
+    others = [other for other in _paths(path.parent) if other != path]
+    for other in sorted(others, key=_number, reverse=True):
+        with contextlib.suppress(FileNotFoundError), other.open(encoding="utf-8") as file:
+            return _read(file)
+    return None
 
 
 def _remove(folder: Path, before: int) -> None:

@@ -249,32 +249,6 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
 
 
-def test_a_trial_whose_process_dies_is_recorded(tmp_path):
-    """SIGKILL to the worker: recorded as failed with a hint; retried, it goes on from its checkpoint."""
-    file = experiment_file(tmp_path, grid={"method": ["npairs"], "epochs": [30], "iterations": [6]})
-    store = tmp_path / "store"
-    trial = grid.load(file)[0].trials()[0]
-    process = subprocess.Popen(
-        sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    stream = store / trial.id / records.EPOCHS
-    while process.poll() is None and (not stream.exists() or stream.read_text().count("\n") < 4):
-        time.sleep(0.02)
-    worker = subprocess.run(
-        ["pgrep", "-f", f"train {store / trial.id}"], capture_output=True, text=True
-    ).stdout.split()
-    subprocess.run(["kill", "-9", *worker], check=True)
-    process.communicate(timeout=60)
-    assert process.returncode == 1
-    record = records.Record.load(store / trial.id / records.RECORD)
-    assert record.status == "failed"
-    assert "SIGKILL" in record.error
-    assert "memory" in record.error
-    again = subprocess.run(sweep_command(file, store, "--retry-failed"), capture_output=True, text=True)
-    assert again.returncode == 0, again.stderr
-    assert records.Record.load(store / trial.id / records.RECORD).status == "finished"
-
-
 def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     file = experiment_file(
         tmp_path, grid={"method": ["npairs"], "epochs": [40], "iterations": [6], "seed": [0, 1]}

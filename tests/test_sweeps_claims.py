@@ -138,7 +138,7 @@ def test_a_sleeping_process_loses_its_trial(tmp_path, quick):
     wait_until_free(claims.Watch(), tmp_path)
     with claims.hold(tmp_path):
         process.send_signal(18)  # SIGCONT
-        assert process.wait(timeout=10) != 0
+        assert process.wait(timeout=60) != 0
         assert claims.current(tmp_path).owner["pid"] == os.getpid()
 
 

@@ -4,7 +4,6 @@ turn where there are some."""
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,8 +18,6 @@ from . import worker
 from .grid import cannot_run, check_classes
 from .job import Ending
 
-PATIENCE = 20  # seconds that a trial gets to stop in
-
 
 class Process:
     """A trial that is being trained."""
@@ -31,20 +28,11 @@ class Process:
 
     def poll(self) -> Optional[Ending]:
         code = self.process.poll()
-        return None if code is None else Ending(code, _words(code))
+        return None if code is None else Ending(code, worker.words(code))
 
     def stop(self) -> None:
         """Ask it to stop; it keeps its epochs."""
-        if self.process.stdin:
-            self.process.stdin.close()
-
-    def wait(self) -> None:
-        """Wait until it has stopped, or end it."""
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        worker.stop(self.process)
 
 
 class Local:
@@ -92,7 +80,7 @@ class Local:
         for process in running:
             process.stop()
         for process in running:
-            process.wait()
+            worker.finish(process.process)
 
 
 def _cannot_batch(trials: Sequence[Trial]) -> list[tuple[str, UserError]]:
@@ -120,11 +108,3 @@ def visible_gpus() -> list[str]:
 
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _words(code: int) -> str:
-    if code >= 0:
-        return f"ended with code {code}"
-    name = signal.Signals(-code).name
-    hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
-    return f"was ended by signal {-code} ({name}){hint}"

@@ -70,6 +70,7 @@ class Runner:
         """Run the jobs, ``count`` with ``epochs`` in all; returns when all have ended, those of other runners too."""
         source, self.count, self.total = iter(jobs), count, epochs
         try:
+            self.store.mkdir(parents=True, exist_ok=True)
             while True:
                 self._fill(source)
                 if not self.running and not self.elsewhere and not self.waiting:

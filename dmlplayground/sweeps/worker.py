@@ -16,6 +16,7 @@ from pathlib import Path
 
 TRIAL, LOG = "trial.json", "log.txt"
 FAILED, REFUSED, BUSY, STOPPED = 1, 2, 75, 130  # exit codes besides 0
+PATIENCE = 20  # seconds that a trial gets to stop in
 
 
 def launch(folder: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen:
@@ -32,8 +33,34 @@ def launch(folder: Path, environment: Mapping[str, str] | None = None) -> subpro
         )
 
 
+def stop(process: subprocess.Popen) -> None:
+    """Ask it to stop; it keeps its epochs."""
+    if process.stdin:
+        process.stdin.close()
+
+
+def finish(process: subprocess.Popen) -> None:
+    """Have it stopped, or end it."""
+    stop(process)
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def words(code: int) -> str:
+    """How a process with this exit code ended."""
+    if code >= 0:
+        return f"ended with code {code}"
+    hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
+    return f"was ended by signal {-code} ({signal.Signals(-code).name}){hint}"
+
+
 def main(trial: str, store: str) -> int:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit that it is ignored
+    # A shell's background jobs inherit that this signal is ignored, and Ray's that it is blocked.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_follow, daemon=True).start()
     try:
         from ..claims import Busy

@@ -1,0 +1,112 @@
+"""Trials as tasks of a Ray cluster: the same process a trial as on one machine, on whichever node has room for it.
+
+The store must be a folder that all nodes share, under one path. A node that is lost takes its processes with it; their
+claims fall still, and the runner starts the trials again, which go on elsewhere from their checkpoints.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+from .. import claims
+from ..config import Trial
+from ..errors import UserError
+from . import worker
+from .job import Ending
+
+
+class Task:
+    """A trial that Ray runs, or will run as soon as there is room."""
+
+    def __init__(self, reference: Any, folder: Path):
+        self.reference = reference
+        self.folder = folder
+
+    def poll(self) -> Optional[Ending]:
+        import ray
+
+        if not ray.wait([self.reference], timeout=0)[0]:
+            return None
+        try:
+            code = ray.get(self.reference)
+        except ray.exceptions.TaskCancelledError:
+            return Ending(worker.STOPPED, "was stopped")
+        except ray.exceptions.RayError as problem:
+            return Ending(None, f"was lost with its node or its Ray worker ({type(problem).__name__})")
+        return Ending(code, worker.words(code))
+
+    def stop(self) -> None:
+        """Ask it to stop; it keeps its epochs."""
+        import ray
+
+        ray.cancel(self.reference)
+
+
+class Cluster:
+    """The executor of a Ray cluster: the one at ``address``, the one this machine belongs to, or one of its own."""
+
+    def __init__(self, address: Optional[str] = None):
+        try:
+            import ray
+        except ImportError:
+            raise UserError("the executor ray needs Ray: pip install 'dmlplayground[ray]'.") from None
+        try:
+            _knock(address)
+            ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, configure_logging=False)
+        except (OSError, ValueError, RuntimeError) as problem:
+            where = f"at {address}" if address else "here"
+            raise UserError(f"no Ray cluster answers {where}: {problem}.") from None
+        # A process of its own for each: whatever a trial does to its process, it does to no other.
+        self.task = ray.remote(max_calls=1, max_retries=0)(_train)
+
+    @property
+    def slots(self) -> int:
+        """A trial a GPU of the cluster, or else a core."""
+        import ray
+
+        resources = ray.cluster_resources()
+        return max(1, int(resources.get("GPU", 0) or resources.get("CPU", 1)))
+
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Data is the nodes' own matter: this machine may have none."""
+
+    def start(self, trial: Trial, folder: Path) -> Task:
+        import ray
+
+        gpus = trial.devices if trial.device != "cpu" and ray.cluster_resources().get("GPU") else 0
+        task = self.task.options(num_cpus=1, num_gpus=gpus, name=trial.id)
+        return Task(task.remote(str(folder.resolve())), folder)
+
+    def ended(self, process: Task) -> None:
+        """Ray knows."""
+
+    def close(self, running: Iterable[Task]) -> None:
+        """Stop them all, side by side, and wait until they have let go of their trials."""
+        tasks = list(running)
+        for task in tasks:
+            task.stop()
+        deadline = time.monotonic() + worker.PATIENCE
+        while any(claims.current(task.folder) for task in tasks) and time.monotonic() < deadline:
+            time.sleep(0.2)
+
+
+def _knock(address: Optional[str]) -> None:
+    """Raise OSError where nobody listens at ``host:port``, for which Ray would wait for minutes."""
+    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _train(folder: str) -> int:
+    """On a node: the trial's process, and its exit code. When this task dies, that ends as well."""
+    process = worker.launch(Path(folder))
+    try:
+        while process.poll() is None:
+            time.sleep(0.2)  # not one long wait, which the interrupt of a cancelled task would not end
+        return process.returncode
+    finally:
+        worker.finish(process)

@@ -1,0 +1,423 @@
+"""The runner: what it starts, restarts, leaves to others and gives up, with processes that do as they are told; and, in
+the slow tests, real ones that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dmlplayground import claims, config, data, files, records
+from dmlplayground.errors import UserError
+from dmlplayground.records import Record
+from dmlplayground.sweeps import grid, local, plan, runner, status, worker
+from dmlplayground.sweeps.job import Ending
+
+BASE = {
+    "method": "npairs",
+    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
+    "embed_dim": 8,
+    "batch_size": 12,
+    "iterations": 2,
+    "epochs": 3,
+    "evaluation": {"clustering": False},
+}
+TRIALS = [config.trial({**BASE, "seed": seed}) for seed in range(4)]
+KILLED = Ending(-9, "was ended by signal 9 (SIGKILL); the machine may have run out of memory")
+
+
+class Script:
+    """A process that writes what it is told to, one step a look, and ends as it is told."""
+
+    def __init__(self, trial, folder: Path, steps: list):
+        self.trial, self.folder, self.steps, self.stopped = trial, folder, list(steps), False
+
+    def poll(self):
+        if self.stopped:
+            return Ending(worker.STOPPED, "stopped")
+        step = self.steps.pop(0) if self.steps else "finish"
+        if step == "epoch":
+            done = (
+                len((self.folder / records.EPOCHS).read_text().splitlines())
+                if (self.folder / records.EPOCHS).exists()
+                else 0
+            )
+            records.append_epoch(self.folder, {"fold": 0, "member": 0, "epoch": done, "loss": 0.5})
+            return None
+        if step == "finish":
+            save(self.trial, self.folder, "finished")
+            return Ending(0, "ended with code 0")
+        if step == "fail":
+            save(self.trial, self.folder, "failed", error="Traceback\nDiverged: the loss is nan")
+            return Ending(worker.FAILED, "ended with code 1")
+        return step
+
+    def stop(self):
+        self.stopped = True
+
+
+def save(trial, folder, state, error=None):
+    results = {"best": {"metrics": {"R@1": 0.5}}, "last": {"metrics": {"R@1": 0.5}}}
+    Record(trial.id, trial.mapping(), status=state, results=results, error=error).save(folder)
+
+
+class Scripted:
+    """An executor of such processes; ``scripts`` holds a list of steps for each start of each trial."""
+
+    slots = 2
+
+    def __init__(self, scripts=None):
+        self.scripts = scripts or {}
+        self.started, self.ends, self.most, self.open = [], 0, 0, 0
+
+    def prepare(self, trials):
+        self.prepared = list(trials)
+
+    def start(self, trial, folder):
+        self.started.append(trial.seed)
+        self.open += 1
+        self.most = max(self.most, self.open)
+        steps = self.scripts.get(trial.seed, [])
+        return Script(trial, folder, steps.pop(0) if steps else [])
+
+    def ended(self, process):
+        self.open -= 1
+        self.ends += 1
+
+    def close(self, running):
+        for process in running:
+            process.stop()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(runner, "POLL", 0.001)
+    monkeypatch.setattr(runner, "LOOK", 0.01)
+
+
+def statuses(store):
+    return {record.seed: record.status for record in records.load_store(store)}
+
+
+def test_so_many_at_a_time_and_all_in_the_end(tmp_path, capsys):
+    executor = Scripted({seed: [["epoch", "epoch"]] for seed in range(4)})
+    runner.run(tmp_path, TRIALS, executor)
+    assert executor.started == [0, 1, 2, 3]
+    assert (executor.most, executor.open, executor.ends) == (2, 0, 4)
+    assert set(statuses(tmp_path).values()) == {"finished"}
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert "R@1 50.00" in lines[0]
+    assert "(4 of 4" in lines[3]
+
+
+def test_a_failure_stops_nothing_and_is_run_again_only_when_asked(tmp_path, capsys):
+    runner.run(tmp_path, TRIALS, Scripted({1: [["fail"]]}))
+    assert statuses(tmp_path) == {0: "finished", 1: "failed", 2: "finished", 3: "finished"}
+    assert "failed: Diverged: the loss is nan" in capsys.readouterr().out
+    again = Scripted()
+    runner.run(tmp_path, TRIALS, again, quiet=True)
+    assert again.started == []
+    runner.run(tmp_path, TRIALS, again, quiet=True, retry_failed=True)
+    assert again.started == [1]
+    assert set(statuses(tmp_path).values()) == {"finished"}
+
+
+def test_what_fails_again_is_not_run_a_third_time(tmp_path):
+    save(TRIALS[0], tmp_path / TRIALS[0].id, "failed", "earlier")
+    executor = Scripted({0: [["fail"]]})
+    runner.run(tmp_path, TRIALS[:1], executor, retry_failed=True, quiet=True)
+    assert executor.started == [0]
+
+
+def test_a_process_that_dies_goes_on_as_long_as_it_gets_anywhere(tmp_path):
+    steps = [["epoch", "epoch", KILLED], ["epoch", KILLED], ["epoch", KILLED], ["epoch"]]
+    executor = Scripted({0: steps})
+    runner.run(tmp_path, TRIALS[:1], executor, quiet=True)
+    assert executor.started == [0, 0, 0, 0]
+    assert statuses(tmp_path) == {0: "finished"}
+
+
+def test_one_that_dies_and_dies_is_given_up_with_its_last_words(tmp_path):
+    executor = Scripted({0: [["epoch", "epoch", KILLED], [KILLED], [KILLED]]})
+    folder = tmp_path / TRIALS[0].id
+    folder.mkdir()
+    (folder / worker.LOG).write_text("first\nterminate called\n\n")
+    runner.run(tmp_path, TRIALS[:2], executor, quiet=True)
+    assert executor.started.count(0) == 2
+    record = records.find(folder)
+    assert record.status == "failed"
+    assert "SIGKILL" in record.error
+    assert "memory" in record.error
+    assert record.error.endswith("terminate called")
+    assert statuses(tmp_path)[1] == "finished"
+    assert claims.current(folder) is None
+
+
+def test_bad_input_is_not_tried_twice(tmp_path):
+    executor = Scripted({0: [[Ending(worker.REFUSED, "ended with code 2")]]})
+    runner.run(tmp_path, TRIALS[:1], executor, quiet=True)
+    assert executor.started == [0]
+    assert statuses(tmp_path) == {0: "failed"}
+
+
+def test_a_trial_of_another_runner_is_left_to_it(tmp_path, monkeypatch):
+    """It is claimed and finishes; meanwhile the others are done, and it is not run again."""
+    looks = []
+
+    def look(self, folder):
+        if folder.name != TRIALS[0].id:
+            return "free"
+        looks.append(len(executor.started))
+        if len(looks) == 3:
+            save(TRIALS[0], folder, "finished")
+        return "busy"
+
+    monkeypatch.setattr(claims.Watch, "look", look)
+    executor = Scripted({seed: [["epoch"] * 3] for seed in range(4)})
+    runner.run(tmp_path, TRIALS, executor, quiet=True)
+    assert executor.started == [1, 2, 3]
+    assert statuses(tmp_path)[0] == "finished"
+
+
+def test_a_trial_whose_other_runner_dies_is_taken_over(tmp_path, monkeypatch):
+    looks = []
+
+    def look(self, folder):
+        looks.append(folder.name)
+        return "busy" if folder.name == TRIALS[0].id and looks.count(TRIALS[0].id) < 3 else "free"
+
+    monkeypatch.setattr(claims.Watch, "look", look)
+    executor = Scripted()
+    runner.run(tmp_path, TRIALS[:2], executor, quiet=True)
+    assert executor.started == [1, 0]
+
+
+def test_two_that_start_a_trial_at_the_same_moment(tmp_path):
+    """The process found it claimed: we wait for the other, and would run it if that came to nothing."""
+    executor = Scripted({0: [[Ending(worker.BUSY, "ended with code 75")], ["epoch"]]})
+    runner.run(tmp_path, TRIALS[:1], executor, quiet=True)
+    assert executor.started == [0, 0]
+
+
+def test_stopping_stops_what_runs(tmp_path, monkeypatch):
+    executor = Scripted({0: [["epoch"] * 100]})
+    monkeypatch.setattr(runner.Runner, "_show", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    closed = []
+    monkeypatch.setattr(Scripted, "close", lambda self, running: closed.extend(running))
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(tmp_path, TRIALS[:1], executor, quiet=True)
+    assert [process.trial.seed for process in closed] == [0]
+
+
+def test_a_disk_without_room(tmp_path, monkeypatch):
+    """What runs may end; then it is said. Nothing is started that could not keep its checkpoint."""
+    Usage = namedtuple("Usage", "free")
+    room = [10**12, 10**12, 10**6]
+    monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(room.pop(0) if len(room) > 1 else room[0]))
+    executor = Scripted({0: [["epoch"] * 3]})
+    with pytest.raises(
+        UserError, match=r"1 MB left, too little for a trial\. Make room; .* the same command goes on"
+    ):
+        runner.run(tmp_path, TRIALS, executor, workers=1, quiet=True)
+    assert set(statuses(tmp_path).values()) == {"finished"}
+    assert len(statuses(tmp_path)) < len(TRIALS)
+
+
+def test_a_disk_that_fills_up_while_the_runner_writes(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "write_json", full)
+    with pytest.raises(
+        UserError, match="cannot be written or read: .*No space left.*run the same command again"
+    ):
+        runner.run(tmp_path, TRIALS, Scripted(), quiet=True)
+
+
+def test_a_store_that_is_none(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot write to the store"):
+        plan.write(tmp_path / "file", grid.Experiment("x"), Path("x.yaml"), TRIALS)
+
+
+def test_a_record_that_cannot_be_read_is_named_before_anything_runs(tmp_path):
+    folder = tmp_path / TRIALS[2].id
+    folder.mkdir()
+    (folder / records.RECORD).write_text("{half a rec")
+    executor = Scripted()
+    with pytest.raises(UserError, match=rf"{TRIALS[2].id}.*is not valid JSON"):
+        runner.run(tmp_path, TRIALS, executor, quiet=True)
+    assert executor.started == []
+
+
+def test_half_a_line_of_the_stream_is_not_read(tmp_path):
+    job = runner.Job(TRIALS[0], tmp_path)
+    (tmp_path / records.EPOCHS).write_text('{"epoch": 0}\n{"epoch": 1, "lo')
+    assert [entry["epoch"] for entry in job.look()] == [0]
+    (tmp_path / records.EPOCHS).write_text('{"epoch": 0}\n{"epoch": 1, "loss": 2}\n')
+    assert [entry["epoch"] for entry in job.look()] == [1]
+    assert job.look() == []
+    assert job.epochs == 1
+
+
+# --- the machine and what is said ------------------------------------------------------------------------------------
+
+
+def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
+    given = []
+
+    def launch(folder, environment):
+        given.append(environment["CUDA_VISIBLE_DEVICES"])
+        return subprocess.Popen(["true"], stdin=subprocess.PIPE)
+
+    monkeypatch.setattr(worker, "launch", launch)
+    executor = local.Local(gpus=["0", "3", "5"])
+    assert executor.slots == 3
+    one, two = TRIALS[0], config.trial({**BASE, "devices": 2})
+    first = executor.start(two, tmp_path)
+    executor.start(one, tmp_path)
+    executor.start(one, tmp_path)
+    executor.ended(first)
+    executor.start(two, tmp_path)
+    executor.start(config.trial({**BASE, "device": "cpu"}), tmp_path)
+    assert given[:3] == ["0,3", "5", "0"]
+    assert given[3] == "3,0"  # free, and the first of two with one trial each
+    assert given[4] == ""
+
+
+def test_too_few_classes_are_told_with_the_data(tmp_path):
+    with pytest.raises(UserError, match=r"cannot run.*\n.*needs 9 classes, but the training split has 8"):
+        local.Local(gpus=[]).prepare([config.trial({**BASE, "batch_size": 18}), TRIALS[0]])
+
+
+def test_the_live_lines():
+    entries = [
+        {"epoch": 0, "metrics": {"R@1": 0.1}},
+        {"epoch": 1, "loss": 0.25, "metrics": {"R@1": 0.2}},
+        {"epoch": 2, "loss": 0.125},
+    ]
+    assert status.trial("name", entries, 2, 6, 3725) == "  name  epoch 2/6  loss 0.125  R@1 20.00  1:02:05"
+    assert status.trial("name", [], 0, 6, 5) == "  name  epoch 0/6  0:05"
+
+
+def test_commands_for_a_scheduler(tmp_path):
+    save(TRIALS[0], tmp_path / TRIALS[0].id, "finished")
+    given = plan.commands(tmp_path, plan.jobs(tmp_path, TRIALS[:2]))
+    folder = tmp_path.resolve() / TRIALS[1].id
+    assert given == [f"dmlplayground train {folder / 'trial.json'} --store {tmp_path.resolve()} --quiet"]
+    assert config.trial(json.loads((folder / "trial.json").read_text())).id == TRIALS[1].id
+
+
+def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
+    experiment = grid.Experiment("x")
+    plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS)
+    plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1], part=True)
+    assert len(files.read_json(tmp_path / plan.EXPERIMENT)["trials"]) == 4
+    plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1])
+    assert len(files.read_json(tmp_path / plan.EXPERIMENT)["trials"]) == 1
+
+
+# --- real processes --------------------------------------------------------------------------------------------------
+
+
+def sweep(store: Path, file: Path, *more: str) -> subprocess.Popen:
+    command = [
+        sys.executable,
+        "-m",
+        "dmlplayground",
+        "sweep",
+        str(file),
+        "--store",
+        str(store),
+        "--workers",
+        "2",
+        *more,
+    ]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def long_experiment(tmp_path: Path, epochs: int, seeds: int) -> Path:
+    file = tmp_path / "long.yaml"
+    base = {**BASE, "epochs": epochs, "iterations": 6}
+    file.write_text(yaml.safe_dump({"title": "Long", "base": base, "grid": {"seed": list(range(seeds))}}))
+    return file
+
+
+def wait_for_epochs(store: Path, count: int, trials: int = 1) -> None:
+    deadline = time.monotonic() + 120
+    while sum(path.read_text().count("\n") >= count for path in store.glob(f"*/{records.EPOCHS}")) < trials:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def numbers(store: Path) -> dict:
+    found = {}
+    for record in records.load_store(store):
+        assert record.status == "finished", record.error
+        found[record.id] = [{k: v for k, v in entry.items() if "seconds" not in k} for entry in record.epochs]
+    return found
+
+
+@pytest.mark.slow
+def test_killed_runners_and_workers_change_no_number(tmp_path):
+    """Undisturbed in one store; in the other the runner, then workers, are killed with SIGKILL at some moment."""
+    data.load(**{k: v for k, v in BASE["data"].items() if k != "name"}, name="glyphs")
+    file = long_experiment(tmp_path, epochs=12, seeds=3)
+    calm = sweep(tmp_path / "calm", file)
+    assert calm.wait() == 0, calm.stdout.read()
+    store = tmp_path / "store"
+    for epochs in (3, 6):
+        process = sweep(store, file)
+        wait_for_epochs(store, epochs)
+        process.kill()
+        process.wait()
+    process = sweep(store, file)
+    wait_for_epochs(store, 9)
+    trial = next(path.parent for path in store.glob(f"*/{records.EPOCHS}") if claims.current(path.parent))
+    os.kill(claims.current(trial).owner["pid"], signal.SIGKILL)
+    told, _ = process.communicate()
+    assert process.returncode == 0, told
+    assert "SIGKILL" in told
+    assert numbers(store) == numbers(tmp_path / "calm")
+
+
+@pytest.mark.slow
+def test_a_killed_runner_leaves_nothing_running(tmp_path):
+    file = long_experiment(tmp_path, epochs=500, seeds=2)
+    store = tmp_path / "store"
+    process = sweep(store, file)
+    wait_for_epochs(store, 2, trials=2)
+    owners = [claims.current(path.parent).owner for path in store.glob(f"*/{records.EPOCHS}")]
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 30
+    while any(claims._born(owner["pid"]) == owner["born"] for owner in owners):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert {record.status for record in records.load_store(store)} == {"interrupted"}
+
+
+@pytest.mark.slow
+def test_two_runners_on_one_store_do_nothing_twice(tmp_path):
+    file = long_experiment(tmp_path, epochs=8, seeds=6)
+    store = tmp_path / "store"
+    both = [sweep(store, file) for _ in range(2)]
+    told = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    assert len(numbers(store)) == 6
+    logs = [path.read_text() for path in store.glob(f"*/{worker.LOG}")]
+    starts = sum(line.count("is being trained by") for line in logs)
+    assert starts <= 4  # collisions at the very start cost a moment and nothing else
+    for path in store.glob(f"*/{records.EPOCHS}"):
+        entries = [json.loads(line)["epoch"] for line in path.read_text().splitlines()]
+        assert entries == list(range(9))
+    assert not list(store.glob("*/claim-*"))
