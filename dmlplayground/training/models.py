@@ -12,6 +12,7 @@ import numpy as np
 from .. import config, data, files, metrics, seeds
 from ..config import Trial
 from ..data import Dataset, loader, transforms
+from ..devices import context as device_by_name
 from ..errors import UserError
 from ..reports import samples
 from .learner import Learner
@@ -40,16 +41,14 @@ def devices(trial: Trial) -> list[mx.Context]:
     """The devices a trial computes on."""
     gpus = mx.context.num_gpus() if trial.device != "cpu" else 0
     if trial.device == "gpu" and gpus < trial.devices:
-        raise UserError(
-            f"the trial asks for {trial.devices} GPU(s); this machine offers MXNet {gpus} (see dmlplayground doctor)."
-        )
+        device_by_name(f"gpu:{trial.devices - 1}")  # says what is missing
     if trial.amp and gpus < trial.devices:
         raise UserError(
             f"amp computes in 16 bits on GPUs: the trial asks for {trial.devices}, and this machine offers MXNet {gpus}. "
             "Leave amp false to train on the CPU."
         )
-    kind = mx.gpu if gpus >= trial.devices else mx.cpu
-    return [kind(i) for i in range(trial.devices)]
+    kind = "gpu" if gpus >= trial.devices else "cpu"
+    return [device_by_name(f"{kind}:{index}") for index in range(trial.devices)]
 
 
 def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int = 1) -> np.ndarray:
