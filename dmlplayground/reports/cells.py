@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +40,7 @@ class Cell:
     problems: list[Problem] = field(default_factory=list)
     factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
     headline: str = HEADLINE  # the metric that ranks
+    alone: bool = False  # the arena's only cell of its method: the method's name says which
 
     @property
     def method(self) -> str:
@@ -56,12 +57,12 @@ class Cell:
 
     @property
     def label(self) -> str:
-        return ", ".join([self.method, *self.distinctions])
+        return self.method if self.alone else ", ".join([self.method, *self.distinctions])
 
     def label_without(self, key: str) -> str:
         """The label of all cells that differ from this one in ``key`` alone."""
         others = {other: value for other, value in self.factors.items() if other != key}
-        return Cell(self.config, factors=others).label
+        return Cell(self.config, factors=others, alone=self.alone).label
 
     @property
     def key(self) -> str:
@@ -194,8 +195,10 @@ def arenas(records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | No
 def _arena(cells: list[Cell]) -> Arena:
     factors = _factors([flatten(cell.config) for cell in cells])
     headline = _headline([cell.metrics for cell in cells if cell.records])
+    methods = Counter(cell.method for cell in cells)
     for cell in cells:
         flat = flatten(cell.config)
+        cell.alone = methods[cell.method] == 1
         cell.factors = {key: flat.get(key) for key in factors}
         cell.headline = headline
     cells.sort(key=_rank)
