@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         _hyperparams,
         _train,
         _sweep,
+        _tune,
         _report,
         _compare,
         _evaluate,
@@ -167,6 +168,7 @@ def _train(commands) -> None:
         "--threads", type=_count, help="CPU threads for MXNet; more than one only on an idle machine"
     )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
+    _add_tensorboard(command)
 
 
 def _sweep(commands) -> None:
@@ -179,19 +181,24 @@ def _sweep(commands) -> None:
         "--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid"
     )
     command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
-    command.add_argument(
-        "--workers", type=_count, metavar="N", help="trials at a time (default: one a GPU or else a core)"
-    )
-    command.add_argument(
-        "--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)"
-    )
-    command.add_argument(
-        "--address", help="of the Ray cluster (default: the one this machine belongs to, or one of its own)"
-    )
+    _add_executor(command)
     command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
     command.add_argument(
         "--print-commands", action="store_true", help="print a command for each trial that is left, for any scheduler, and stop"
     )  # fmt: skip
+
+
+def _tune(commands) -> None:
+    command = _command(
+        commands, "tune", _run_tune, "search for the best values of a method's settings", "tune search.yaml --workers 2"
+    )  # fmt: skip
+    command.description += ", judged on validation classes."
+    command.add_argument("file", type=Path, help="a search file: a configuration with ranges in the place of values")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting or its range (repeatable)"
+    )  # fmt: skip
+    command.add_argument("--store", type=Path, help="where the records and the result go (default: runs/NAME)")
+    _add_executor(command)
 
 
 def _report(commands) -> None:
@@ -349,6 +356,25 @@ def _add_trial_options(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_executor(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--workers", type=_count, metavar="N", help="trials at a time (default: one a GPU or else a core)"
+    )
+    command.add_argument(
+        "--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)"
+    )
+    command.add_argument(
+        "--address", help="of the Ray cluster (default: the one this machine belongs to, or one of its own)"
+    )
+    _add_tensorboard(command)
+
+
+def _add_tensorboard(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--tensorboard", action="store_true", help="write TensorBoard's event files beside the records"
+    )
+
+
 def _count(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -466,7 +492,7 @@ def _run_train(arguments) -> int:
     from .training.run import TrialFailed
 
     try:
-        record = train(trial, arguments.store, quiet=arguments.quiet)
+        record = train(trial, arguments.store, quiet=arguments.quiet, tensorboard=arguments.tensorboard)
     except TrialFailed as failure:
         print(
             f"{failure}\nthe whole story is in {arguments.store / trial.id / records.RECORD}", file=sys.stderr
@@ -491,7 +517,7 @@ def _run_sweep(arguments) -> int:
         print("\n".join(plan.commands(store, plan.jobs(store, trials, arguments.retry_failed))))
         return 0
     print(f"{experiment.title}: {len(trials)} trials, records in {store}", flush=True)
-    executor = executors.create(arguments.executor, arguments.address)
+    executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
     try:
         runner.run(store, trials, executor, workers=arguments.workers, retry_failed=arguments.retry_failed)
     except KeyboardInterrupt:
@@ -512,6 +538,18 @@ def _rerun(arguments, store: Path) -> str:
     return shlex.join(
         ["dmlplayground", "sweep", arguments.file, "--store", str(store), *chosen, "--retry-failed"]
     )
+
+
+def _run_tune(arguments) -> None:
+    from . import listing
+    from .sweeps import executors, search, tune
+
+    wanted = search.load(arguments.file, arguments.set)
+    store = arguments.store or Path("runs") / arguments.file.stem
+    print(f"{wanted.title}: {wanted.trials} trials, records in {store}", flush=True)
+    executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
+    winner = tune.tune(wanted, store, executor, workers=arguments.workers)
+    print(f"\n{listing.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
 
 
 def _run_report(arguments) -> None:

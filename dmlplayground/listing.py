@@ -136,6 +136,12 @@ def hyperparams_of(method: str) -> str:
     )
 
 
+def winner(path: Path) -> str:
+    """What a search has found."""
+    file = tuned.read(path)
+    return _settings(f"{file.method}: {file.search['value']:.4f} ({file.search['criterion']})", file, file.reported[0].backbone)
+
+
 def _settings(title: str, file: tuned.Hyperparams, backbone: str) -> str:
     settings = file.on(backbone)
     parts = [title]

@@ -275,7 +275,7 @@ def test_half_a_line_of_the_stream_is_not_read(tmp_path):
 def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
     given = []
 
-    def launch(folder, environment):
+    def launch(folder, environment, tensorboard):
         given.append(environment["CUDA_VISIBLE_DEVICES"])
         return subprocess.Popen(["true"], stdin=subprocess.PIPE)
 

@@ -21,6 +21,7 @@ def sweep(
     where: Iterable[str] = (),
     overrides: Iterable[str] = (),
     retry_failed: bool = False,
+    tensorboard: bool = False,
     quiet: bool = True,
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
@@ -37,7 +38,12 @@ def sweep(
     store = Path(store or Path("runs") / path.stem)
     plan.write(store, experiment, path, trials, part=bool(where))
     runner.run(
-        store, trials, executors.create(executor), workers=workers, retry_failed=retry_failed, quiet=quiet
+        store,
+        trials,
+        executors.create(executor, tensorboard=tensorboard),
+        workers=workers,
+        retry_failed=retry_failed,
+        quiet=quiet,
     )
     known = {record.id: record for record in records.load_store(store)}
     return [known[trial.id] for trial in trials if trial.id in known]

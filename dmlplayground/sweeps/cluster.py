@@ -49,7 +49,8 @@ class Task:
 class Cluster:
     """The executor of a Ray cluster: the one at ``address``, the one this machine belongs to, or one of its own."""
 
-    def __init__(self, address: Optional[str] = None):
+    def __init__(self, address: Optional[str] = None, tensorboard: bool = False):
+        self.tensorboard = tensorboard
         try:
             import ray
         except ImportError:
@@ -79,7 +80,7 @@ class Cluster:
 
         gpus = trial.devices if trial.device != "cpu" and ray.cluster_resources().get("GPU") else 0
         task = self.task.options(num_cpus=1, num_gpus=gpus, name=trial.id)
-        return Task(task.remote(str(folder.resolve())), folder)
+        return Task(task.remote(str(folder.resolve()), self.tensorboard), folder)
 
     def ended(self, process: Task) -> None:
         """Ray knows."""
@@ -101,9 +102,9 @@ def _knock(address: Optional[str]) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-def _train(folder: str) -> int:
+def _train(folder: str, tensorboard: bool) -> int:
     """On a node: the trial's process, and its exit code. When this task dies, that ends as well."""
-    process = worker.launch(Path(folder))
+    process = worker.launch(Path(folder), tensorboard=tensorboard)
     try:
         while process.poll() is None:
             time.sleep(0.2)  # not one long wait, which the interrupt of a cancelled task would not end

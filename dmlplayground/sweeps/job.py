@@ -82,6 +82,15 @@ class Job:
     def done(self, record: Optional[Record]) -> None:
         """It has ended: finished, failed, or stopped."""
 
+    def told(self, record: Optional[Record]) -> str:
+        """How it ended, in a line."""
+        if record is None:
+            return f"{self.id}: stopped"
+        if record.status != "finished":
+            return f"{self.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
+        best = record.results.get("best") or record.results["joined"]
+        return f"{self.id}: R@1 {100 * best['metrics']['R@1']:.2f} in {record.seconds:.0f} s"
+
 
 def _stamp(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0

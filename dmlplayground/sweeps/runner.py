@@ -189,7 +189,7 @@ class Runner:
         job.done(record)
         if not quiet:
             self.status.say(
-                f"{_told(job, record)} ({sum(j.ended for j in self.begun)} of {self.count}{self._left()})"
+                f"{job.told(record)} ({sum(j.ended for j in self.begun)} of {self.count}{self._left()})"
             )
 
     # --- telling -----------------------------------------------------------------------------------------------------
@@ -216,16 +216,6 @@ class Runner:
             if gained > 0 and done < self.total
             else ""
         )
-
-
-def _told(job: Job, record: Optional[Record]) -> str:
-    """How a trial ended, in a line."""
-    if record is None:
-        return f"{job.id}: stopped"
-    if record.status != "finished":
-        return f"{record.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
-    best = record.results.get("best") or record.results["joined"]
-    return f"{record.id}: R@1 {100 * best['metrics']['R@1']:.2f} in {record.seconds:.0f} s"
 
 
 def _last_words(folder: Path) -> str:

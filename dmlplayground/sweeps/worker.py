@@ -15,13 +15,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 TRIAL, LOG = "trial.json", "log.txt"
+TENSORBOARD = "--tensorboard"
 FAILED, REFUSED, BUSY, STOPPED = 1, 2, 75, 130  # exit codes besides 0
 PATIENCE = 20  # seconds that a trial gets to stop in
 
 
-def launch(folder: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen:
+def launch(
+    folder: Path, environment: Mapping[str, str] | None = None, tensorboard: bool = False
+) -> subprocess.Popen:
     """Start the process of the trial in ``folder``, which holds its configuration; its output goes there too."""
     command = [sys.executable, "-m", __name__, str(folder / TRIAL), str(folder.parent)]
+    command += [TENSORBOARD] if tensorboard else []
     with (folder / LOG).open("ab") as log:
         return subprocess.Popen(
             command,
@@ -57,7 +61,7 @@ def words(code: int) -> str:
     return f"was ended by signal {-code} ({signal.Signals(-code).name}){hint}"
 
 
-def main(trial: str, store: str) -> int:
+def main(trial: str, store: str, *options: str) -> int:
     # A shell's background jobs inherit that this signal is ignored, and Ray's that it is blocked.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -69,7 +73,7 @@ def main(trial: str, store: str) -> int:
         from ..training.run import TrialFailed
 
         try:
-            train(trial, store)
+            train(trial, store, tensorboard=TENSORBOARD in options)
         except Busy as problem:
             print(problem, file=sys.stderr)
             return BUSY

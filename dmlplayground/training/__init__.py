@@ -20,13 +20,15 @@ def train(
     *,
     workers: int = 1,
     quiet: bool = True,
+    tensorboard: bool = False,
 ) -> Record:
     """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
     from its checkpoint; one that another process trains at this moment is left to it (``claims.Busy``). ``workers`` threads
-    prepare the batches; the numbers do not depend on it.
+    prepare the batches; the numbers do not depend on it. ``tensorboard`` writes its event files beside the record.
     """
+    from .events import Events
     from .progress import Progress
     from .run import Run
 
@@ -36,7 +38,7 @@ def train(
     known = _finished(folder)
     if known is not None:
         return known
-    run = Run(trial, folder, workers, Progress(quiet))
+    run = Run(trial, folder, workers, Events(folder, quiet) if tensorboard else Progress(quiet))
     with claims.hold(folder):
         return _finished(folder) or run.execute()  # another process may have finished it a moment ago
 
