@@ -190,14 +190,17 @@ def _sweep(commands) -> None:
 
 def _tune(commands) -> None:
     command = _command(
-        commands, "tune", _run_tune, "search for the best values of a method's settings", "tune search.yaml --workers 2"
+        commands, "tune", _run_tune, "search for a method's best settings, judged on validation classes", "tune search.yaml --workers 2"
     )  # fmt: skip
-    command.description += ", judged on validation classes."
-    command.add_argument("file", type=Path, help="a search file: a configuration with ranges in the place of values")
+    command.add_argument(
+        "file", type=Path, help="a search file: a configuration with ranges in the place of values"
+    )
     command.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting or its range (repeatable)"
     )  # fmt: skip
-    command.add_argument("--store", type=Path, help="where the records and the result go (default: runs/NAME)")
+    command.add_argument(
+        "--store", type=Path, help="where the records and the result go (default: runs/NAME)"
+    )
     _add_executor(command)
 
 

@@ -139,7 +139,11 @@ def hyperparams_of(method: str) -> str:
 def winner(path: Path) -> str:
     """What a search has found."""
     file = tuned.read(path)
-    return _settings(f"{file.method}: {file.search['value']:.4f} ({file.search['criterion']})", file, file.reported[0].backbone)
+    return _settings(
+        f"{file.method}: {file.search['value']:.4f} ({file.search['criterion']})",
+        file,
+        file.reported[0].backbone,
+    )
 
 
 def _settings(title: str, file: tuned.Hyperparams, backbone: str) -> str:
@@ -163,7 +167,8 @@ def _settings(title: str, file: tuned.Hyperparams, backbone: str) -> str:
 def _reported(result: tuned.Reported) -> tuple[str, str, str]:
     """R@1, NMI and where they were."""
     runs = f", {result.runs} run{'s' * (result.runs > 1)}" if result.runs else ""
-    return f"{result.scores['R@1']:.2f}", f"{result.scores['NMI']:.2f}", result.source + runs
+    recall, nmi = (f"{result.scores[name]:.2f}" if name in result.scores else "-" for name in ("R@1", "NMI"))
+    return recall, nmi, result.source + runs
 
 
 def converted(result: Converted, target: Path) -> str:

@@ -249,6 +249,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     file = experiment_file(
         tmp_path, grid={"method": ["npairs"], "epochs": [40], "iterations": [6], "seed": [0, 1]}

@@ -1,0 +1,137 @@
+"""A search file: a trial's configuration with ranges in the place of some of its values.
+
+    title: Proxy-NCA on the built-in characters
+    trials: 30                                              # to be tried, the pruned ones included
+    config:
+      method: {name: proxy_nca, scale: {range: [1.0, 10.0], log: true}}
+      data: {name: glyphs, size: 32}
+      batch_size: {choose: [32, 64, 128]}
+      optimizer: {lr: {range: [1e-5, 1e-2], log: true}}
+      epochs: 6
+
+A range of whole numbers gives whole numbers. Searches are judged by the validated protocol: the mean over folds of its
+criterion at the best epoch, on classes that are neither trained nor tested on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from .. import config
+from ..config import Trial
+from ..errors import UserError
+from ..typed import build
+
+Number = Union[int, float]
+
+
+@dataclass(frozen=True)
+class Range:
+    """From the first to the second of ``range``, both included; ``log``: as likely between 1 and 10 as from 10 to 100."""
+
+    range: list[Number]
+    log: bool = False
+    step: Optional[Number] = None
+
+    def check(self, key: str) -> None:
+        low, high, *more = [*self.range, math.inf, math.inf][:2] + self.range[2:]
+        if more or not low < high < math.inf:
+            raise UserError(f"{key}: a range has a lower and an upper end, not {self.range}.")
+        if self.log and (low <= 0 or self.step is not None):
+            raise UserError(f"{key}: a range with log begins above 0 and has no step.")
+
+    def ask(self, trial: Any, key: str) -> Any:
+        low, high = self.range
+        if isinstance(low, int) and isinstance(high, int):
+            return trial.suggest_int(key, low, high, log=self.log, step=int(self.step or 1))
+        return trial.suggest_float(key, low, high, log=self.log, step=self.step)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of ``choose``, whatever they are."""
+
+    choose: list[Any]
+
+    def check(self, key: str) -> None:
+        if not self.choose:
+            raise UserError(f"{key}: there is nothing to choose from.")
+
+    def ask(self, trial: Any, key: str) -> Any:
+        return json.loads(trial.suggest_categorical(key, [json.dumps(value) for value in self.choose]))
+
+
+Parameter = Union[Range, Choice]
+
+
+@dataclass(frozen=True)
+class Search:
+    title: str
+    config: dict[str, Any]
+    about: str = ""
+    trials: int = 50
+    seed: int = 0  # of the search; that of the trials is config.seed
+    prune: bool = True  # stop trials that are behind the median of the others at the same epoch
+    parameters: dict[str, Parameter] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.parameters.update(_parameters(self.config))
+        if not self.parameters:
+            raise UserError(
+                "the search has no range in its config; such as lr: {range: [1e-5, 1e-2], log: true}."
+            )
+        for key, parameter in self.parameters.items():
+            parameter.check(key)
+
+    def trial(self, values: Mapping[str, Any]) -> Trial:
+        """The trial with these values in the place of the ranges."""
+        layers = [config.expand(config.nested(key, value)) for key, value in values.items()]
+        given = config.merge({"protocol": {"name": "validated"}}, config.expand(self.config), *layers)
+        trial = config.trial(given)
+        if trial.protocol.name != "validated":
+            raise UserError("a search is judged on validation classes: leave config.protocol at validated.")
+        return trial
+
+
+def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
+    """A search from its file, with ``key=value`` overrides of its config."""
+    content = config.read_yaml(path)
+    if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
+        changes = (config.expand(config.override(text)) for text in overrides)
+        content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
+    return build(Search, content, where="")
+
+
+def _parameters(given: Any, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
+    """Every range and choice of a configuration, by its dotted key."""
+    for key, value in given.items():
+        if not isinstance(value, Mapping):
+            continue
+        if "range" in value or "choose" in value:
+            where = prefix + key
+            yield where, build(Range if "range" in value else Choice, _numbers(value), where=where)
+        else:
+            yield from _parameters(value, f"{prefix}{key}.")
+
+
+def _numbers(given: Mapping[str, Any]) -> dict[str, Any]:
+    """YAML reads 1e-5 as a word; people write it all the time."""
+    ends = given.get("range")
+    if not isinstance(ends, Sequence) or isinstance(ends, str):
+        return dict(given)
+    return {
+        **given,
+        "range": [float(end) if isinstance(end, str) and _is_number(end) else end for end in ends],
+    }
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,233 @@
+"""Runs a search: Optuna (TPE) proposes trials and prunes them, the runner trains them, validation classes judge them.
+
+The store holds ``study.journal``, Optuna's own record, from which an interrupted search goes on, also with several
+runners at a time; the trials; and in the end ``best.yaml``, the winner as a file of hyperparameters, and ``search.json``,
+all that was tried.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Optional
+
+import yaml
+
+from .. import config, files, records
+from ..errors import UserError
+from ..records import Record
+from .job import Job
+from .runner import Executor, Runner
+from .search import Search
+
+JOURNAL, BEST, TRIED = "study.journal", "best.yaml", "search.json"
+OWN = (
+    "method.name",
+    "data.",
+    "backbone.",
+    "protocol.",
+    "seed",
+    "device",
+)  # what a file of hyperparameters leaves open
+
+
+def tune(
+    search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = False
+) -> Path:
+    """Search until all trials are done, and give the file of the winner; the same call goes on with what was stopped."""
+    study = _study(search, store)
+    runner = Runner(store, executor, workers, quiet)
+    left = search.trials - sum(trial.state.is_finished() for trial in study.trials)
+    epochs = left * Attempt.length(search)
+    runner.run(_attempts(search, study, store), max(left, 0), max(epochs, 0))
+    _write_record(search, study, store)
+    return _write_winner(search, study, store)
+
+
+def _study(search: Search, store: Path) -> Any:
+    try:
+        import optuna
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+    except ImportError:
+        raise UserError("a search needs Optuna: pip install 'dmlplayground[tune]'.") from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    store.mkdir(parents=True, exist_ok=True)
+    pruner = optuna.pruners.MedianPruner(n_warmup_steps=1) if search.prune else optuna.pruners.NopPruner()
+    study = optuna.create_study(
+        storage=JournalStorage(JournalFileBackend(str(store / JOURNAL))),
+        study_name="search",
+        direction="maximize",
+        pruner=pruner,
+        load_if_exists=True,
+    )
+    # A sampler begins anew with each run, and must not repeat the draws of the last.
+    seed = search.seed + len(study.trials)
+    study.sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+    return study
+
+
+def _attempts(search: Search, study: Any, store: Path) -> Iterator[Job]:
+    """What an earlier run left unfinished, then what Optuna proposes. What cannot be trained counts as tried."""
+    import optuna
+
+    running = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
+    waiting = [optuna.trial.Trial(study, trial._trial_id) for trial in running]
+    while waiting or len(study.trials) < search.trials:
+        proposed = waiting.pop(0) if waiting else study.ask()
+        try:
+            values = {key: parameter.ask(proposed, key) for key, parameter in search.parameters.items()}
+        except ValueError as problem:
+            raise UserError(
+                f"the search in {store} had other choices: {problem} Use another store."
+            ) from None
+        try:
+            trial = search.trial(values)
+        except UserError as problem:
+            proposed.set_user_attr("problem", str(problem))
+            study.tell(proposed, state=optuna.trial.TrialState.FAIL)
+            _give_up(study, problem)
+            continue
+        proposed.set_user_attr("id", trial.id)
+        yield Attempt(trial, store / trial.id, study, proposed)
+
+
+def _give_up(study: Any, problem: UserError) -> None:
+    """Where nothing that was tried could be trained, it is the file that is wrong."""
+    tried = [trial for trial in study.trials if trial.state.is_finished()]
+    if len(tried) >= 5 and all("problem" in trial.user_attrs for trial in tried):
+        raise UserError(f"no proposal of the search can be trained; the last: {problem}")
+
+
+class Attempt(Job):
+    """A trial of the search."""
+
+    def __init__(self, trial: config.Trial, folder: Path, study: Any, proposed: Any):
+        super().__init__(trial, folder)
+        self.study, self.proposed = study, proposed
+        self.reported = set(study.trials[proposed.number].intermediate_values)
+        self.pruned = False
+
+    @staticmethod
+    def length(search: Search) -> int:
+        """About how many epochs a trial of the search has."""
+        epochs = search.config.get("epochs", config.Trial.epochs)
+        folds = search.config.get("protocol", {}).get("folds", config.Protocol.folds)
+        return epochs * folds if isinstance(epochs, int) and isinstance(folds, int) else 0
+
+    def outcome(self) -> Optional[Record]:
+        """Ended is also what another runner of the search has pruned."""
+        over = self.study.trials[self.proposed.number].state.is_finished()
+        return records.find(self.folder) if over else super().outcome()
+
+    def saw(self, new: list[dict[str, Any]]) -> bool:
+        best: dict[int, float] = {}
+        for entry in self.entries:
+            if entry["epoch"] == 0 or "metrics" not in entry:
+                continue
+            value = entry["metrics"][self.trial.protocol.criterion]
+            best[entry["fold"]] = max(value, best.get(entry["fold"], value))
+            step = entry["fold"] * self.trial.epochs + entry["epoch"]
+            if step not in self.reported:
+                self.reported.add(step)
+                self.proposed.report(statistics.mean(best.values()), step)
+        self.pruned = bool(self.reported) and self.proposed.should_prune()
+        return not self.pruned
+
+    def done(self, record: Optional[Record]) -> None:
+        from optuna.trial import TrialState
+
+        if record is not None and record.status == "finished":
+            self.study.tell(self.proposed, validation(record), skip_if_finished=True)
+        elif self.pruned:
+            self.study.tell(self.proposed, state=TrialState.PRUNED, skip_if_finished=True)
+        elif record is not None and record.status == "failed":
+            self.study.tell(self.proposed, state=TrialState.FAIL, skip_if_finished=True)
+
+    def told(self, record: Optional[Record]) -> str:
+        if record is not None and record.status == "finished":
+            return f"{self.id}: {self.trial.protocol.criterion} {100 * validation(record):.2f} in {record.seconds:.0f} s"
+        return f"{self.id}: pruned after epoch {self.epochs}" if self.pruned else super().told(record)
+
+
+def validation(record: Record) -> float:
+    """What a search goes by: the mean over folds of the criterion on the classes that chose their epochs."""
+    criterion = record.config["protocol"]["criterion"]
+    return statistics.mean(fold["validation"][criterion] for fold in record.results["separate"])
+
+
+def _write_record(search: Search, study: Any, store: Path) -> None:
+    """All that was tried, as JSON."""
+    tried = [
+        {
+            "number": trial.number,
+            "state": trial.state.name.lower(),
+            "value": trial.value,
+            "values": trial.params,
+            "by_epoch": {str(step): value for step, value in trial.intermediate_values.items()},
+            **trial.user_attrs,
+        }
+        for trial in study.trials
+    ]
+    content = {
+        "title": search.title,
+        "about": search.about,
+        "seed": search.seed,
+        "config": search.config,
+        "tried": tried,
+    }
+    files.write_json(store / TRIED, content)
+
+
+def _write_winner(search: Search, study: Any, store: Path) -> Path:
+    """The best trial as a file of hyperparameters."""
+    states = Counter(trial.state.name.lower() for trial in study.trials)
+    if not states["complete"]:
+        raise UserError(
+            f"the search found nothing: of {len(study.trials)} trials none was finished; see {store / TRIED}."
+        )
+    record = Record.load(store / study.best_trial.user_attrs["id"] / records.RECORD)
+    scores = {name: round(100 * value, 2) for name, value in record.results["joined"]["metrics"].items()}
+    criterion = record.config["protocol"]["criterion"]
+    content = {
+        "method": record.config["method"]["name"],
+        "source": "search",
+        "note": f"{search.title}. Searched and chosen: what is listed; the rest is the method's own.",
+        "values": _values(search, record.config),
+        "reported": [
+            {
+                "backbone": record.config["backbone"]["name"],
+                "source": "search",
+                "runs": 1,
+                "scores": scores,
+                "note": "the folds' models joined, on test classes, which took no part in the search",
+            }
+        ],
+        "search": {
+            "data": record.config["data"],
+            "trials": dict(states),
+            "criterion": f"{criterion} on validation classes, mean of {record.config['protocol']['folds']} folds",
+            "value": study.best_value,
+            "winner": record.id,
+            "record": TRIED,
+            "seed": search.seed,
+            "finished": records.now(),
+            "versions": record.versions,
+        },
+    }
+    with files.replacing(store / BEST) as file:
+        yaml.safe_dump(content, file, sort_keys=False, width=110)
+    return store / BEST
+
+
+def _values(search: Search, winner: dict[str, Any]) -> dict[str, Any]:
+    """What was searched, and what else a trial of the method would not have by itself, with their sources."""
+    names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
+    plain = config.dotted(config.trial(names).mapping())
+    return {
+        key: {"value": value, "source": "search" if key in search.parameters else "chosen"}
+        for key, value in config.dotted(winner).items()
+        if not key.startswith(OWN) and (key in search.parameters or key not in plain or plain[key] != value)
+    }

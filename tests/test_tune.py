@@ -1,0 +1,270 @@
+"""Searches: ranges in place of values, judged on validation classes alone, resumed, pruned, and kept as a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dmlplayground import config, files, hyperparams, records
+from dmlplayground.errors import UserError
+from dmlplayground.records import Record
+from dmlplayground.sweeps import runner, search, tune, worker
+from dmlplayground.sweeps.job import Ending
+
+optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
+
+CONFIG = {
+    "method": {"name": "proxy_nca", "scale": {"range": [1.0, 10.0], "log": True}},
+    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
+    "embed_dim": 8,
+    "batch_size": {"choose": [4, 8]},
+    "iterations": 2,
+    "epochs": 2,
+    "protocol": {"folds": 2},
+    "optimizer": {"lr": {"range": ["1e-5", "1e-2"], "log": True}},
+    "evaluation": {"clustering": False},
+}
+
+
+def wanted(**changes) -> search.Search:
+    return search.Search(**{"title": "Small", "config": CONFIG, "trials": 6, **changes})
+
+
+def test_ranges_are_read_where_they_stand(tmp_path):
+    file = tmp_path / "search.yaml"
+    file.write_text(yaml.safe_dump({"title": "Small", "config": CONFIG}))
+    found = search.load(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
+    assert found.parameters == {
+        "method.scale": search.Range([1.0, 10.0], log=True),
+        "optimizer.lr": search.Range([1e-4, 1e-3], log=True),
+    }
+    trial = found.trial({"method.scale": 2.5, "optimizer.lr": 5e-4})
+    assert (trial.method["scale"], trial.optimizer.lr, trial.batch_size) == (2.5, 5e-4, 4)
+    assert trial.protocol.name == "validated"
+
+
+def test_whole_numbers_stay_whole():
+    asked = optuna.trial.FixedTrial({"a": 3, "b": 0.25, "c": json.dumps([3, 5])})
+    assert search.Range([1, 9]).ask(asked, "a") == 3
+    assert search.Range([0, 0.5]).ask(asked, "b") == 0.25
+    assert search.Choice([[3, 5], None]).ask(asked, "c") == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"epochs": 3}, "no range in its config"),
+        (
+            {"optimizer": {"lr": {"range": [1e-2, 1e-5]}}},
+            "optimizer.lr: a range has a lower and an upper end",
+        ),
+        ({"optimizer": {"lr": {"range": [1, 2, 3]}}}, "a range has a lower and an upper end"),
+        ({"optimizer": {"lr": {"range": [1]}}}, "a range has a lower and an upper end"),
+        ({"optimizer": {"lr": {"range": [0, 1], "log": True}}}, "begins above 0"),
+        ({"batch_size": {"choose": []}}, "nothing to choose from"),
+        ({"batch_size": {"choose": [1], "from": 2}}, "unknown key in batch_size: 'from'"),
+    ],
+)
+def test_a_bad_range_is_named(tmp_path, given, words):
+    file = tmp_path / "search.yaml"
+    file.write_text(yaml.safe_dump({"title": "x", "config": {"method": "proxy_nca", **given}}))
+    with pytest.raises(UserError, match=words):
+        search.load(file)
+
+
+def test_only_validation_classes_may_judge():
+    with pytest.raises(UserError, match="judged on validation classes"):
+        wanted(config={**CONFIG, "protocol": "paper"}).trial(
+            {"batch_size": 4, "method.scale": 1, "optimizer.lr": 1e-3}
+        )
+
+
+# --- with processes that do as they are told ------------------------------------------------------------------------
+
+
+class Trained:
+    """Trains in no time: validation is best for a scale of 3, the test classes would prefer the largest."""
+
+    def __init__(self, trial, folder):
+        self.trial, self.folder, self.stopped, self.looks = trial, folder, False, 0
+
+    def value(self, fold):
+        return 1 - abs(self.trial.method["scale"] - 3) / 10 + 0.01 * fold
+
+    def poll(self):
+        if self.stopped:
+            Record(self.trial.id, self.trial.mapping(), status="interrupted").save(self.folder)
+            return Ending(worker.STOPPED, "stopped")
+        steps = [(fold, epoch) for fold in (0, 1) for epoch in (0, 1, 2)]
+        if self.looks < len(steps):
+            fold, epoch = steps[self.looks]
+            self.looks += 1
+            entry = {"fold": fold, "member": 0, "epoch": epoch, "measured_on": "validation"}
+            records.append_epoch(self.folder, {**entry, "metrics": {"MAP@R": self.value(fold), "R@1": 0.5}})
+            return None
+        separate = [
+            {"validation": {"MAP@R": self.value(fold)}, "metrics": {"MAP@R": self.trial.method["scale"]}}
+            for fold in (0, 1)
+        ]
+        joined = {
+            "metrics": {
+                "R@1": self.trial.method["scale"] / 10,
+                "NMI": 0.2,
+                "MAP@R": self.trial.method["scale"],
+            }
+        }
+        results = {"separate": separate, "joined": joined}
+        Record(self.trial.id, self.trial.mapping(), status="finished", results=results).save(self.folder)
+        return Ending(0, "ended with code 0")
+
+    def stop(self):
+        self.stopped = True
+
+
+class Machine:
+    slots = 1
+
+    def __init__(self, stop_after=None):
+        self.started, self.stop_after = [], stop_after
+
+    def prepare(self, trials):
+        """Nothing to do."""
+
+    def start(self, trial, folder):
+        if len(self.started) == self.stop_after:
+            raise KeyboardInterrupt
+        self.started.append(trial)
+        return Trained(trial, folder)
+
+    def ended(self, process):
+        """Nothing to do."""
+
+    def close(self, running):
+        """Nothing to do."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(runner, "POLL", 0.0)
+
+
+def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
+    machine = Machine()
+    winner = tune.tune(wanted(trials=25, prune=False), tmp_path, machine, quiet=True)
+    assert len(machine.started) == 25
+    best = min(machine.started, key=lambda trial: abs(trial.method["scale"] - 3))
+    file = hyperparams.read(winner)
+    assert (file.method, file.source) == ("proxy_nca", "search")
+    assert file.values["method.scale"] == hyperparams.Value(best.method["scale"], "search")
+    assert file.values["epochs"].source == "chosen"
+    assert file.search["winner"] == best.id
+    assert file.search["value"] == pytest.approx(1.005 - abs(best.method["scale"] - 3) / 10)
+    assert file.reported[0].scores["R@1"] == pytest.approx(10 * best.method["scale"], abs=0.01)
+    names = {part: getattr(best, part) for part in ("data", "backbone")}
+    again = config.trial(
+        {
+            "method": "proxy_nca",
+            **names,
+            "protocol": {"name": "validated", "folds": 2},
+            "hyperparams": str(winner),
+        }
+    )
+    assert again.id == best.id
+    tried = files.read_json(tmp_path / tune.TRIED)["tried"]
+    assert [entry["state"] for entry in tried] == ["complete"] * 25
+    assert max(tried, key=lambda entry: entry["value"])["id"] == best.id
+    assert len(tried[0]["by_epoch"]) == 4
+
+
+def test_trials_that_are_behind_are_pruned(tmp_path, capsys):
+    winner = tune.tune(wanted(trials=25), tmp_path, Machine())
+    states = hyperparams.read(winner).search["trials"]
+    assert states["pruned"] > 2
+    assert states["complete"] + states["pruned"] == 25
+    assert "pruned after epoch" in capsys.readouterr().out
+
+
+def test_an_interrupted_search_goes_on(tmp_path):
+    """The trial that had been proposed when it was stopped is trained first; in all there are as many as wanted."""
+    first = Machine(stop_after=3)
+    with pytest.raises(KeyboardInterrupt):
+        tune.tune(wanted(prune=False), tmp_path, first, quiet=True)
+    proposed = files_of(tmp_path) - {trial.id for trial in first.started}
+    second = Machine()
+    tune.tune(wanted(prune=False), tmp_path, second, quiet=True)
+    assert {second.started[0].id} == proposed
+    assert len(first.started) + len(second.started) == 6
+    third = Machine()
+    tune.tune(wanted(prune=False), tmp_path, third, quiet=True)
+    assert third.started == []
+
+
+def files_of(store: Path) -> set[str]:
+    return {path.parent.name for path in store.glob(f"*/{worker.TRIAL}")}
+
+
+def test_what_cannot_be_trained_is_passed_over_and_told_if_it_is_all(tmp_path):
+    """Of pairs, an odd number of rows cannot be made."""
+    machine = Machine()
+    pairs = {**CONFIG, "sampler": "pairs", "batch_size": {"choose": [4, 5]}}
+    winner = tune.tune(wanted(config=pairs, trials=12, prune=False), tmp_path / "some", machine, quiet=True)
+    states = hyperparams.read(winner).search["trials"]
+    assert states["fail"] > 0
+    assert states["complete"] == len(machine.started) == 12 - states["fail"]
+    odd = wanted(config={**pairs, "batch_size": {"choose": [5, 7]}}, trials=12)
+    with pytest.raises(UserError, match="no proposal of the search can be trained; the last: .* is odd"):
+        tune.tune(odd, tmp_path / "none", Machine(), quiet=True)
+
+
+def test_other_choices_need_another_store(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        tune.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
+    changed = wanted(config={**CONFIG, "batch_size": {"choose": [4, 8, 12]}})
+    with pytest.raises(UserError, match="had other choices: .* Use another store"):
+        tune.tune(changed, tmp_path, Machine(), quiet=True)
+
+
+# --- for real ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
+    file, store = tmp_path / "search.yaml", tmp_path / "store"
+    file.write_text(yaml.safe_dump({"title": "Small", "trials": 5, "config": CONFIG}))
+    command = [
+        sys.executable,
+        "-m",
+        "dmlplayground",
+        "tune",
+        str(file),
+        "--store",
+        str(store),
+        "--workers",
+        "2",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    while process.poll() is None and not list(store.glob(f"*/{records.CHECKPOINT}")):
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert f"use it: --hyperparams {store / tune.BEST}" in again.stdout
+    file = hyperparams.read(store / tune.BEST)
+    assert sum(file.search["trials"].values()) == 5
+    record = Record.load(store / file.search["winner"] / records.RECORD)
+    assert file.search["value"] == pytest.approx(tune.validation(record))
+    assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
+    trained = subprocess.run(
+        [sys.executable, "-m", "dmlplayground", "train", "proxy_nca", "--hyperparams", str(store / tune.BEST), "--dry-run"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert trained.returncode == 0, trained.stderr
