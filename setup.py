@@ -43,7 +43,16 @@ EXTRAS = {
         "types-PyYAML",
     ],
 }
-EXTRAS["all"] = sorted({*EXTRAS["cpu"], *EXTRAS["ray"], *EXTRAS["tune"], *EXTRAS["tensorboard"], *EXTRAS["pretrained"], *EXTRAS["test"]})
+EXTRAS["all"] = sorted(
+    {
+        *EXTRAS["cpu"],
+        *EXTRAS["ray"],
+        *EXTRAS["tune"],
+        *EXTRAS["tensorboard"],
+        *EXTRAS["pretrained"],
+        *EXTRAS["test"],
+    }
+)
 
 setup(
     name="dmlplayground",

@@ -190,8 +190,12 @@ def _sweep(commands) -> None:
 
 def _tune(commands) -> None:
     command = _command(
-        commands, "tune", _run_tune, "search for a method's best settings, judged on validation classes", "tune search.yaml --workers 2"
-    )  # fmt: skip
+        commands,
+        "tune",
+        _run_tune,
+        "search for a method's best settings, judged on validation classes",
+        "tune search.yaml --workers 2",
+    )
     command.add_argument(
         "file", type=Path, help="a search file: a configuration with ranges in the place of values"
     )
