@@ -135,8 +135,8 @@ class Machine:
     def __init__(self, stop_after=None):
         self.started, self.stop_after = [], stop_after
 
-    def prepare(self, trials):
-        """Nothing to do."""
+    def prepare(self, trials, workers):
+        return []
 
     def start(self, trial, folder):
         if len(self.started) == self.stop_after:

@@ -72,8 +72,9 @@ class Cluster:
         resources = ray.cluster_resources()
         return max(1, int(resources.get("GPU", 0) or resources.get("CPU", 1)))
 
-    def prepare(self, trials: Sequence[Trial]) -> None:
-        """Data is the nodes' own matter: this machine may have none."""
+    def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]:
+        """Data and memory are the nodes' own matter: this machine may have none."""
+        return []
 
     def start(self, trial: Trial, folder: Path) -> Task:
         import ray

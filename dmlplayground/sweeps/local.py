@@ -14,7 +14,7 @@ from .. import data
 from ..config import Trial
 from ..data import transforms
 from ..errors import UserError
-from . import worker
+from . import memory, worker
 from .grid import cannot_run, check_classes
 from .job import Ending
 
@@ -48,15 +48,18 @@ class Local:
         """How many trials at a time the machine is made for."""
         return len(self.gpus) or cores()
 
-    def prepare(self, trials: Sequence[Trial]) -> None:
+    def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]:
         """Load every data set once before the trials do: one that is missing, or has too few classes, is known now, and
-        a cache is built once."""
+        a cache is built once. Gives warnings of trials that may not fit into memory."""
         groups: dict[str, list[Trial]] = {}
         for trial in trials:
             groups.setdefault(f"{trial.data} {trial.transform}", []).append(trial)
-        problems = [problem for group in groups.values() for problem in _cannot_batch(group)]
+        room = memory.available(self.gpus, workers)
+        checked = [_check(group, room) for group in groups.values()]
+        problems = [problem for found, _ in checked for problem in found]
         if problems:
             raise cannot_run(problems)
+        return [warning for _, found in checked for warning in found]
 
     def start(self, trial: Trial, folder: Path) -> Process:
         gpus = self._take(trial)
@@ -84,18 +87,25 @@ class Local:
             worker.finish(process.process)
 
 
-def _cannot_batch(trials: Sequence[Trial]) -> list[tuple[str, UserError]]:
-    """Those of these trials, all with the same images, for whose batches there are too few classes."""
+def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str, UserError]], list[str]]:
+    """Those of these trials, all with the same images, for whose batches there are too few classes; and warnings of
+    those that need more memory than there is."""
     transform = transforms.create(**trials[0].transform)
     train = data.load(**trials[0].data, split="train", stored=transform.stored)
     data.load(**trials[0].data, split="test", stored=transform.stored_for_test)
-    problems = []
+    problems, warnings = [], []
     for trial in trials:
         try:
             check_classes(trial, train.num_classes)
         except UserError as problem:
             problems.append((trial.id, problem))
-    return problems
+        least = memory.least(trial, *transform.test_shape(train.images))
+        if room is not None and least > room:
+            have = f"{max(room, 0) / 2**30:.1f} GB for each trial at a time"
+            warnings.append(
+                f"{trial.id} needs {least / 2**30:.1f} GB of memory or more, and there are {have}"
+            )
+    return problems, warnings
 
 
 def visible_gpus() -> list[str]:

@@ -32,7 +32,7 @@ class Executor(Protocol):
     def slots(self) -> int:
         """How many trials at a time it is made for."""
 
-    def prepare(self, trials: Sequence[Trial]) -> None: ...
+    def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]: ...
     def start(self, trial: Trial, folder: Path) -> Any: ...
     def ended(self, process: Any) -> None: ...
     def close(self, running: Iterable[Any]) -> None: ...
@@ -49,8 +49,10 @@ def run(
 ) -> None:
     """Run what is left of ``trials``; returns when every one has ended, raises KeyboardInterrupt when stopped."""
     left = plan.jobs(store, trials, retry_failed)
-    executor.prepare([job.trial for job in left])
-    Runner(store, executor, workers, quiet).run(left, len(left), sum(job.total for job in left))
+    runner = Runner(store, executor, workers, quiet)
+    for warning in executor.prepare([job.trial for job in left], runner.workers):
+        runner.status.say(f"warning: {warning}")
+    runner.run(left, len(left), sum(job.total for job in left))
 
 
 class Runner:

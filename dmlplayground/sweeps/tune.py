@@ -41,7 +41,7 @@ def tune(
     runner = Runner(store, executor, workers, quiet)
     left = search.trials - sum(trial.state.is_finished() for trial in study.trials)
     epochs = left * Attempt.length(search)
-    runner.run(_attempts(search, study, store), max(left, 0), max(epochs, 0))
+    runner.run(_attempts(search, study, store, runner), max(left, 0), max(epochs, 0))
     _write_record(search, study, store)
     return _write_winner(search, study, store)
 
@@ -69,7 +69,7 @@ def _study(search: Search, store: Path) -> Any:
     return study
 
 
-def _attempts(search: Search, study: Any, store: Path) -> Iterator[Job]:
+def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterator[Job]:
     """What an earlier run left unfinished, then what Optuna proposes. What cannot be trained counts as tried."""
     import optuna
 
@@ -85,6 +85,8 @@ def _attempts(search: Search, study: Any, store: Path) -> Iterator[Job]:
             ) from None
         try:
             trial = search.trial(values)
+            for warning in runner.executor.prepare([trial], runner.workers):
+                runner.status.say(f"warning: {warning}")
         except UserError as problem:
             proposed.set_user_attr("problem", str(problem))
             study.tell(proposed, state=optuna.trial.TrialState.FAIL)
