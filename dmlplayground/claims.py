@@ -24,10 +24,8 @@ from typing import Any, Literal, Optional, TextIO
 
 from .errors import UserError
 
-BEAT, STALE = (
-    5.0,
-    60.0,
-)  # seconds between two moves of a stamp, and without one until its owner counts as dead
+BEAT = 5.0  # seconds between two moves of a stamp
+STALE = 60.0  # seconds without one until the owner counts as dead
 FREE = {"free": True}  # in the place of an owner: of a claim that succeeds a dead one, for anyone to succeed
 
 
@@ -116,7 +114,10 @@ def hold(folder: Path) -> Iterator[None]:
 
 
 def _acquire(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise UserError(f"cannot write to {folder}: {problem.strerror or problem}.") from None
     watch = Watch()
     while True:
         state, claim = watch.look(folder), current(folder)
@@ -149,9 +150,7 @@ class _Keeper(threading.Thread):
             stamp += 10**9
             if not self._beat(stamp):
                 self.lost = True
-                # Not a signal: those reach the main thread alone, and a shell's background jobs ignore this one.
-                interrupt = ctypes.py_object(KeyboardInterrupt)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._holder), interrupt)
+                self._interrupt(ctypes.py_object(KeyboardInterrupt))
                 return
 
     def _beat(self, stamp: int) -> bool:
@@ -163,9 +162,15 @@ class _Keeper(threading.Thread):
         except OSError:
             return True  # trouble of the file system: the trial will hear of it when it writes
 
+    def _interrupt(self, exception: Optional[ctypes.py_object]) -> None:
+        """Raise in the thread that trains; not by a signal, which reaches the main thread alone and may be ignored."""
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._holder), exception)
+
     def stop(self) -> None:
         self._done.set()
         self.join()
+        if self.lost:
+            self._interrupt(None)  # should it not have been raised yet, it is too late
         self.path.unlink(missing_ok=True)
 
 

@@ -106,6 +106,8 @@ def read(name: Name | Path) -> Hyperparams:
 
 def find(given: str, method: str, data: str) -> Hyperparams:
     """What ``hyperparams: given`` stands for in a trial of this method and data set."""
+    if not isinstance(given, str):
+        raise UserError(f"hyperparams is a name or a .yaml file, not {given!r}.")
     if Path(given).suffix == ".yaml":
         found = read(Path(given))
         if found.method != method:

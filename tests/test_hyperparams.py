@@ -170,6 +170,7 @@ def test_as_a_layer_under_the_users_values():
             "no paper hyperparameters for npairs on glyphs; there are some for cars196, cub200, sop",
         ),
         ({"hyperparams": "absent.yaml"}, "cannot read absent.yaml"),
+        ({"hyperparams": {"lr": 1}}, "a name or a .yaml file, not"),
     ],
 )
 def test_what_is_not_there(given, words):

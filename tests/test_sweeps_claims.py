@@ -11,6 +11,7 @@ import time
 import pytest
 
 from dmlplayground import claims
+from dmlplayground.errors import UserError
 
 
 @pytest.fixture
@@ -57,6 +58,7 @@ def test_it_goes_with_an_error_too(tmp_path):
 HOLDER = """
 import sys, time
 from dmlplayground import claims
+from dmlplayground.errors import UserError
 claims.BEAT = 0.02
 with claims.hold(__import__("pathlib").Path(sys.argv[1])):
     print("held", flush=True)
@@ -167,6 +169,15 @@ def test_of_many_at_a_time_one_wins(tmp_path, quick):
         for thread in threads:
             thread.join()
         assert set(most) == {1}
+
+
+def test_where_no_folder_can_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(UserError, match="cannot write to .*file/trial"),
+        claims.hold(tmp_path / "file" / "trial"),
+    ):
+        pass
 
 
 def test_a_beat_needs_no_room_on_the_disk(tmp_path, quick, monkeypatch):

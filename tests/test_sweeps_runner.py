@@ -385,6 +385,21 @@ def wait_for_epochs(store: Path, count: int, trials: int = 1) -> None:
         time.sleep(0.01)
 
 
+def worker_of(process: subprocess.Popen, store: Path) -> int:
+    """A process that this runner has started and that has done an epoch."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        found = {path.parent: path.read_text().count("\n") for path in store.glob(f"*/{records.EPOCHS}")}
+        time.sleep(0.3)
+        for folder, epochs in found.items():
+            claim = claims.current(folder)
+            if claim and not claim.gone and (folder / records.EPOCHS).read_text().count("\n") > epochs > 0:
+                parent = Path(f"/proc/{claim.owner['pid']}/stat").read_text().rpartition(")")[2].split()[1]
+                if int(parent) == process.pid:
+                    return claim.owner["pid"]
+    raise AssertionError("no worker came to work")
+
+
 def numbers(store: Path) -> dict:
     found = {}
     for record in records.load_store(store):
@@ -397,19 +412,17 @@ def numbers(store: Path) -> dict:
 def test_killed_runners_and_workers_change_no_number(tmp_path):
     """Undisturbed in one store; in the other the runner, then workers, are killed with SIGKILL at some moment."""
     data.load(**{k: v for k, v in BASE["data"].items() if k != "name"}, name="glyphs")
-    file = long_experiment(tmp_path, epochs=12, seeds=3)
+    file = long_experiment(tmp_path, epochs=60, seeds=3)
     calm = sweep(tmp_path / "calm", file)
     assert calm.wait() == 0, calm.stdout.read()
     store = tmp_path / "store"
-    for epochs in (3, 6):
+    for epochs in (3, 10):
         process = sweep(store, file)
         wait_for_epochs(store, epochs)
         process.kill()
         process.wait()
     process = sweep(store, file)
-    wait_for_epochs(store, 9)
-    trial = next(path.parent for path in store.glob(f"*/{records.EPOCHS}") if claims.current(path.parent))
-    os.kill(claims.current(trial).owner["pid"], signal.SIGKILL)
+    os.kill(worker_of(process, store), signal.SIGKILL)
     told, _ = process.communicate()
     assert process.returncode == 0, told
     assert "SIGKILL" in told

@@ -50,6 +50,8 @@ def run(
     """Run what is left of ``trials``; returns when every one has ended, raises KeyboardInterrupt when stopped."""
     left = plan.jobs(store, trials, retry_failed)
     runner = Runner(store, executor, workers, quiet)
+    if len(left) < len(trials):
+        runner.status.say(f"{len(trials) - len(left)} of {len(trials)} trials are done already")
     for warning in executor.prepare([job.trial for job in left], runner.workers):
         runner.status.say(f"warning: {warning}")
     runner.run(left, len(left), sum(job.total for job in left))

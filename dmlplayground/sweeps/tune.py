@@ -23,14 +23,8 @@ from .runner import Executor, Runner
 from .search import Search
 
 JOURNAL, BEST, TRIED = "study.journal", "best.yaml", "search.json"
-OWN = (
-    "method.name",
-    "data.",
-    "backbone.",
-    "protocol.",
-    "seed",
-    "device",
-)  # what a file of hyperparameters leaves open
+# What a file of hyperparameters leaves open.
+OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "device")
 
 
 def tune(
