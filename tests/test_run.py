@@ -236,13 +236,13 @@ def test_killed_and_started_again_gives_the_very_numbers(tmp_path):
     [
         {"method": "margin", "batch_size": 10, "transform": "paper"},
         {"method": "proxy_softmax", "embed_dim": 16, "warmup_epochs": 2},
-        {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 3}, "epochs": 2},
+        {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 3}, "epochs": 4},
         {"protocol": {"name": "validated", "folds": 2}, "batch_size": 4},
     ],
     ids=["sampling", "dropout-and-warm-up", "ensemble", "folds"],
 )
 def test_killed_at_random_moments_many_times(tmp_path, changes):
-    given = tiny(**{"epochs": 5, **changes})
+    given = tiny(**{"epochs": 12, **changes})
     folder = tmp_path / "store" / config.trial(given).id
     dml.train(given, tmp_path / "calm")
     rng, kills = random.Random(str(changes)), 0

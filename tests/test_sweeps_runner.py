@@ -412,7 +412,7 @@ def numbers(store: Path) -> dict:
 def test_killed_runners_and_workers_change_no_number(tmp_path):
     """Undisturbed in one store; in the other the runner, then workers, are killed with SIGKILL at some moment."""
     data.load(**{k: v for k, v in BASE["data"].items() if k != "name"}, name="glyphs")
-    file = long_experiment(tmp_path, epochs=60, seeds=3)
+    file = long_experiment(tmp_path, epochs=150, seeds=3)
     calm = sweep(tmp_path / "calm", file)
     assert calm.wait() == 0, calm.stdout.read()
     store = tmp_path / "store"
