@@ -67,6 +67,16 @@ def _none_at_most(chunk, limit):
 
 
 @_compile
+def _at_most(chunk, limit, places):
+    """How many numbers are at most ``limit``, and where, in ``places``; without branches too."""
+    count = 0
+    for j in range(len(chunk)):
+        places[count] = j
+        count += chunk[j] <= limit
+    return count
+
+
+@_compile
 def count_closer(
     tile,
     first,
@@ -92,7 +102,7 @@ def count_closer(
     sinks as closer references appear. A tile value that is further than ``slack`` from every positive decides
     by itself; otherwise the exact distance is computed, unless the tile is ``exact``.
     """
-    lanes = np.empty(8)
+    lanes, places, scale = np.empty(8), np.empty(CHUNK, np.int64), 1.0 / gain
     for i in range(tile.shape[0]):
         left, found, counts = alive[i], closer[i, : alive[i]].sum(), closer[i]
         limit = _limit(distance[i], left, shift[i], slack[i], gain)
@@ -100,12 +110,13 @@ def count_closer(
             chunk = tile[i, start : start + CHUNK]
             if len(chunk) == CHUNK and _none_at_most(chunk, limit):
                 continue
-            for j in range(len(chunk)):
+            near = _at_most(chunk, limit, places)
+            for j in places[:near]:
                 reference = first + start + j
-                if chunk[j] > limit or reference == own[i]:
+                if reference == own[i]:
                     continue
-                low = (chunk[j] - slack[i] + shift[i]) / gain
-                high = (chunk[j] + slack[i] + shift[i]) / gain
+                low = (chunk[j] - slack[i] + shift[i]) * scale
+                high = (chunk[j] + slack[i] + shift[i]) * scale
                 m = np.searchsorted(distance[i, :left], low)
                 if m < left and distance[i, m] <= high:
                     value = low
