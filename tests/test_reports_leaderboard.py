@@ -122,6 +122,50 @@ def test_the_baseline_counts_a_seed_once():
     assert table.rows[0].kind == "baseline" and table.rows[0].values[1] == 3
 
 
+def with_backbone(method, untrained, seeds=(0, 1), **backbone):
+    """Trials of one backbone whose untrained R@1 is this, and a little more with every seed."""
+    made = [fixture.record(method, seed) for seed in seeds]
+    for record in made:
+        record.config["backbone"] = backbone
+        record.results["untrained"]["metrics"]["R@1"] = untrained + 0.01 * record.seed
+    return made
+
+
+def test_every_backbone_has_a_baseline_of_its_own_and_so_has_every_pretraining():
+    records = []
+    for method in ("margin", "npairs"):
+        records += with_backbone(method, 0.30, name="resnet", pretrained="imagenet")
+        records += with_backbone(method, 0.10, name="resnet", pretrained="none")
+        records += with_backbone(method, 0.05, name="conv4", pretrained="none")
+    table = reports.leaderboard(records)[0]
+    names = [column.name for column in table.columns]
+    assert names[:4] == ["method", "backbone", "backbone.pretrained", "seeds"]
+    baselines = [row.values for row in table.rows if row.kind == "baseline"]
+    assert {tuple(values[1:4]): round(values[4].mean, 6) for values in baselines} == {
+        ("resnet", "imagenet", 2): 30.5,
+        ("resnet", "none", 2): 10.5,
+        ("conv4", "none", 2): 5.5,
+    }
+
+
+def test_backbones_that_differ_between_methods_alone_are_told_apart_too():
+    records = with_backbone("margin", 0.3, name="resnet", pretrained="imagenet")
+    records += with_backbone("npairs", 0.1, name="resnet", pretrained="none")
+    table = reports.leaderboard(records)[0]
+    assert [column.name for column in table.columns][:3] == ["method", "backbone.pretrained", "seeds"]
+    assert [row.values[:2] for row in table.rows[:2]] == [["untrained", "imagenet"], ["untrained", "none"]]
+
+
+def test_what_a_backbone_is_by_its_name_needs_no_column():
+    records = with_backbone("margin", 0.3, name="inception_bn", pretrained="imagenet")
+    records += with_backbone("margin", 0.1, name="conv4", pretrained="none")
+    assert [column.name for column in reports.leaderboard(records)[0].columns][:3] == [
+        "method",
+        "backbone",
+        "seeds",
+    ]
+
+
 def test_a_baseline_measured_on_validation_classes_says_so():
     paper, validated = reports.leaderboard(fixture.grid())
     assert not any("validation classes, not on the test" in note for note in paper.notes)
@@ -196,3 +240,24 @@ def test_the_same_records_give_the_same_report(tmp_path, monkeypatch):
     assert names == sorted(path.name for path in second.iterdir())
     for name in names:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
+
+
+def test_what_an_earlier_report_left_goes_and_what_others_put_there_stays(tmp_path):
+    both = [fixture.record("margin", 0), fixture.record("margin", 0, protocol__name="validated")]
+    folder = reports.write(tmp_path, both).parent
+    before = {path.name for path in folder.iterdir()}
+    for name in ("notes.md", "leaderboard-of-mine.md"):
+        (folder / name).write_text("kept")
+    reports.write(tmp_path, both[:1])
+    gone = before - {path.name for path in folder.iterdir()}
+    assert gone == {name for name in before if "validated" in name}
+    assert (folder / "notes.md").exists() and (folder / "leaderboard-of-mine.md").exists()
+
+
+@pytest.mark.parametrize("name", ["../outside.md", "{}/outside.md", ".."])
+def test_a_list_of_files_that_somebody_else_wrote_reaches_nothing_outside(tmp_path, name):
+    folder = reports.write(tmp_path, [fixture.record("margin", 0)]).parent
+    (tmp_path / "outside.md").write_text("kept")
+    (folder / "files.json").write_text(json.dumps([name.format(tmp_path)]))
+    reports.write(tmp_path, [fixture.record("margin", 0)])
+    assert (tmp_path / "outside.md").exists()

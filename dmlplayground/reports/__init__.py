@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from .tables import FORMS, Table, slug, terminal
 __all__ = ["compare", "leaderboard", "planned", "report", "terminal", "write"]
 
 EXPERIMENT, FOLDER = "experiment.json", "report"
+FILES = "files.json"  # in the report's folder: the tables and figures that it consists of
 
 
 def report(path: str | Path) -> Path:
@@ -75,9 +76,11 @@ def _write(
     all_arenas = arenas(found, expected)
     drawn, left_out = pictures.within_budget(pictures.of_arena(arena, store) for arena in all_arenas)
     sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
+    written: list[str] = []
     for section in sections:
-        _write_tables(folder / FOLDER, section.tables)
-        _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
+        written += _write_tables(folder / FOLDER, section.tables)
+        written += _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
+    _clear_away(folder / FOLDER, written)
     warnings = [
         *_unfinished(all_arenas),
         *([pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
@@ -108,15 +111,28 @@ def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -
     return page.Section(arena, glance.answers(arena), tables, figures.of_arena(arena), shown)
 
 
-def _write_tables(folder: Path, tables: Iterable[Table]) -> None:
+def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
+    """Gives the names of the files."""
     for table in tables:
         for suffix, form in FORMS.items():
             with files.replacing(folder / f"{table.name}{suffix}") as stream:
                 stream.write(form(table))
+            yield f"{table.name}{suffix}"
 
 
-def _write_figures(folder: Path, drawn: Iterable[figures.Figure], arena: str) -> None:
+def _write_figures(folder: Path, drawn: Iterable[figures.Figure], arena: str) -> Iterator[str]:
+    """Gives the names of the files."""
     for figure in drawn:
         for suffix, content in drawing.draw(figure).items():
             with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
                 stream.write(content)
+            yield f"{figure.name}-{arena}{suffix}"
+
+
+def _clear_away(folder: Path, written: list[str]) -> None:
+    """Remove the tables and figures that an earlier report wrote here and this one did not."""
+    before = files.read_json(folder / FILES) if (folder / FILES).exists() else []
+    for name in set(before) - set(written):
+        if Path(name).name == name and (folder / name).is_file():  # of this folder, whatever the list says
+            (folder / name).unlink(missing_ok=True)
+    files.write_json(folder / FILES, written)

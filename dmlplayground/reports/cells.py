@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they 
 HEADLINE = "R@1"
 PRIMARY = {"paper": "best", "validated": "joined"}
 SECONDARY = {"paper": "last", "validated": "separate"}
+
+Flat = dict[str, Any]  # a configuration with dotted keys
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ class Cell:
         return self.scores(self.primary, self.headline)
 
     @property
+    def backbone(self) -> str:
+        """The same for all cells that start from one network."""
+        return canonical(self.config["backbone"])
+
+    @property
     def primary(self) -> str:
         return PRIMARY[self.protocol]
 
@@ -136,7 +143,7 @@ class Arena:
         return {outcome["measured_on"] for outcome in outcomes if outcome and "measured_on" in outcome}
 
     def untrained(self, metric: str) -> dict[str, Summary]:
-        """Each backbone's features before any training, over seeds.
+        """By backbone (and pretraining): its features before any training, over seeds.
 
         Methods of one seed start from the same network up to their head: a seed counts once, as their mean.
         """
@@ -145,7 +152,7 @@ class Arena:
             for record in cell.records:
                 value = score(record, "untrained", metric)
                 if value is not None:
-                    values[cell.config["backbone"]["name"]][record.seed].append(value)
+                    values[cell.backbone][record.seed].append(value)
         return {
             backbone: Summary({seed: sum(found) / len(found) for seed, found in sorted(seeds.items())})
             for backbone, seeds in values.items()
@@ -216,20 +223,33 @@ def _rank(cell: Cell) -> tuple:
     return (not cell.score, -cell.score.mean if cell.score else 0.0, cell.label)
 
 
-def _factors(configs: Sequence[dict[str, Any]]) -> list[str]:
+def _factors(configs: Sequence[Flat]) -> list[str]:
     """The keys that tell the cells apart.
 
-    These are the prominent ones that differ at all, and those that differ between cells of one method which
-    the prominent ones do not tell apart: what a method sets for itself is the method, not a factor.
+    These are the prominent ones that differ at all, the options in which backbones of one name differ, and
+    whatever differs between cells of one method which those do not tell apart: what a method sets for itself
+    is the method, not a factor.
     """
-    factors = [key for key in PROMINENT if len({plain(config.get(key)) for config in configs}) > 1]
-    groups: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
+    keys = list(dict.fromkeys(key for config in configs for key in config if key not in SEED_AND_PLACE))
+    factors = _differing([configs], PROMINENT)
+    options = [key for key in keys if key.startswith("backbone.")]
+    factors += _differing(_alike(configs, ["backbone.name"]), options)
+    return factors + _differing(_alike(configs, ["method.name", *factors]), keys)
+
+
+def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[Flat]]:
+    """The configurations in groups that agree in all of the keys."""
+    groups: dict[tuple, list[Flat]] = defaultdict(list)
     for config in configs:
-        groups[(config["method.name"], *(plain(config.get(key)) for key in factors))].append(config)
-    for group in groups.values():
-        keys = dict.fromkeys(key for config in group for key in config if key not in SEED_AND_PLACE)
-        factors += [key for key in keys if len({plain(config.get(key)) for config in group}) > 1]
-    return list(dict.fromkeys(factors))
+        groups[tuple(plain(config.get(key)) for key in keys)].append(config)
+    return groups.values()
+
+
+def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[str]:
+    """Those of the keys in which the members of some group differ."""
+    return [
+        key for key in keys if any(len({plain(config.get(key)) for config in group}) > 1 for group in groups)
+    ]
 
 
 def _titles(found: Sequence[Arena]) -> list[str]:

@@ -53,7 +53,7 @@ def _winner(arena: Arena, cell: Cell) -> Answer:
     details = [f"{cell.headline} {text(score)} ({cell.primary}), {counted(score.n, 'seed')}"]
     if score.interval:
         details.append(f"95 % interval {score.interval[0]:.2f} to {score.interval[1]:.2f}")
-    untrained = arena.untrained(cell.headline).get(cell.config["backbone"]["name"])
+    untrained = arena.untrained(cell.headline).get(cell.backbone)
     if untrained and arena.untrained_on == {"test"}:
         details.append(_against_untrained(score, untrained))
     return Answer("Best method", cell.label, details)

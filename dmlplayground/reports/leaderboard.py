@@ -25,6 +25,10 @@ RULE = (
 )
 SINGLE = "Figures without ± come from a single run: nothing is known of their spread."
 PAIR = "Two seeds tell little of the noise: a gap must be very wide to count as one."
+UNTRAINED = (
+    "untrained: the backbone's features through a head of random weights; a seed counts once, as the mean of "
+    "the trials that begin with it."
+)
 ON_VALIDATION = (
     "The untrained row was measured on validation classes, not on the test half: "
     "it cannot be set beside the others."
@@ -33,11 +37,11 @@ ON_VALIDATION = (
 
 @dataclass(frozen=True)
 class Field:
-    """A column, and what stands in it: of a cell, and of a backbone before training."""
+    """A column, and what stands in it: of a cell, and of a cell's backbone before training."""
 
     column: Column
     of_cell: Callable[[Cell], Any]
-    of_backbone: Callable[[str], Any] = lambda backbone: None
+    of_backbone: Callable[[Cell], Any] = lambda cell: None
     ranked: bool = False  # the leaders are bold
 
 
@@ -80,19 +84,19 @@ def scores(arena: Arena) -> Table:
 
 
 def _naming(arena: Arena) -> list[Field]:
-    backbones = arena.untrained(arena.headline)
+    untrained = arena.untrained(arena.headline)
 
     def factor(key: str) -> Field:
-        return Field(
-            Column(name(key), numeric=False),
-            lambda cell: plain(cell.factors[key]),
-            lambda backbone: backbone if key == "backbone.name" else None,
-        )
+        def value(cell: Cell) -> str:
+            return plain(cell.factors[key])
+
+        column = Column(name(key), numeric=False)
+        return Field(column, value, value) if key.startswith("backbone.") else Field(column, value)
 
     return [
-        Field(Column("method", numeric=False), lambda cell: cell.method, lambda backbone: "untrained"),
+        Field(Column("method", numeric=False), lambda cell: cell.method, lambda cell: "untrained"),
         *map(factor, arena.factors),
-        Field(Column("seeds", "with a result"), _seeds, lambda backbone: backbones[backbone].n),
+        Field(Column("seeds", "with a result"), _seeds, lambda cell: untrained[cell.backbone].n),
     ]
 
 
@@ -106,7 +110,9 @@ def _measured(arena: Arena, metric: str) -> list[Field]:
 
 def _score(arena: Arena, metric: str, which: str, column: Column) -> Field:
     before = arena.untrained(metric)
-    return Field(column, lambda cell: cell.scores(which, metric), before.get, ranked=True)
+    return Field(
+        column, lambda cell: cell.scores(which, metric), lambda cell: before.get(cell.backbone), ranked=True
+    )
 
 
 def _quoted(metric: str) -> list[Field]:
@@ -146,9 +152,11 @@ def _interval(cell: Cell) -> Any:
 
 
 def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
-    backbones = arena.untrained(arena.headline)
+    untrained = arena.untrained(arena.headline)
+    one_of_each = {cell.backbone: cell for cell in arena.finished}
     baselines = [
-        Row([field.of_backbone(backbone) for field in fields], kind="baseline") for backbone in backbones
+        Row([field.of_backbone(one_of_each[backbone]) for field in fields], kind="baseline")
+        for backbone in sorted(untrained, key=lambda backbone: -untrained[backbone].mean)
     ]
     rows = [
         Row(
@@ -171,6 +179,8 @@ def _notes(arena: Arena) -> list[str]:
     first = arena.cells[0]
     notes = ["Percent, mean ± sample standard deviation over seeds."]
     notes += [f"{which}: {MEANING[which]}." for which in (first.primary, first.secondary)]
+    if arena.untrained(arena.headline):
+        notes.append(UNTRAINED)
     notes.append(RULE)
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
