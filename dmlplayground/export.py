@@ -47,7 +47,9 @@ def write(learners: Sequence[Any], target: Path) -> list[Path]:
             file.write(graph.tojson())
         with files.replacing(params, "wb") as file:
             nd.save(file.name, arrays)
-        members.append({"symbol": symbol.name, "params": params.name, "width": learner.width})
+        members.append(
+            {"symbol": symbol.name, "params": params.name, "width": learner.width, "fold": learner.fold}
+        )
         written += [symbol, params]
     description = target.with_name(f"{target.name}.json")
     trial = learners[0].trial
@@ -80,7 +82,7 @@ class Exported:
         self.network.hybridize(static_alloc=True, static_shape=True)
         self.extractor: Any = self.network
         self.trial = trial
-        self.width = int(member["width"])
+        self.width, self.fold = int(member["width"]), int(member["fold"])
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         from mxnet import nd

@@ -16,6 +16,7 @@ import pytest
 import dmlplayground as dml
 from dmlplayground import config, files, records
 from dmlplayground.errors import UserError
+from dmlplayground.training import run
 from dmlplayground.training.run import TrialFailed
 
 TINY = {
@@ -70,6 +71,35 @@ def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
         scores = scoring.of_trial(tmp_path / record.id, which=which, clustering=False)
         expected = record.results[which]["metrics"]
         assert scores == {name: expected[name] for name in scores}
+
+
+def test_folds_join_in_an_evaluation_as_they_did_in_the_record(tmp_path):
+    from dmlplayground.training import scoring
+
+    record = dml.train(tiny(epochs=1, batch_size=4, protocol={"name": "validated", "folds": 2}), tmp_path)
+    scores = scoring.of_trial(tmp_path / record.id, clustering=False)
+    expected = record.results["joined"]["metrics"]
+    assert scores == {name: expected[name] for name in scores}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 2}}, {"evaluation": {"every": 2}}],
+    ids=["plain", "ensemble", "every-other-epoch"],
+)
+def test_scoring_beside_the_next_epoch_changes_nothing(tmp_path, changes):
+    trial = config.trial(tiny(**changes))
+    for name, overlap in {"after": False, "beside": True}.items():
+        run.Run(trial, tmp_path / name, overlap=overlap).execute()
+    the_same(tmp_path / "after", tmp_path / "beside")
+
+
+def test_what_goes_wrong_in_scoring_beside_training_fails_the_trial(tmp_path, monkeypatch):
+    started = run.Run(config.trial(TINY), tmp_path, overlap=True)
+    monkeypatch.setattr(started, "_choose", lambda *given: 1 / 0)
+    with pytest.raises(TrialFailed, match="division by zero"):
+        started.execute()
+    assert records.Record.load(tmp_path / records.RECORD).status == "failed"
 
 
 def test_a_finished_trial_is_never_run_again(tmp_path):

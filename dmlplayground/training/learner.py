@@ -37,6 +37,7 @@ class Learner:
     ):
         mx.random.seed(seeds.integer(trial.seed, "initialisation", *place))
         self.trial = trial
+        self.fold = place[0]
         self.contexts = contexts
         self.scaler = mixed.scaler(trial.amp)
         self.network = _network(trial, num_classes, pretrained)
@@ -159,13 +160,19 @@ class Learner:
         return state
 
     def load_state(self, state: dict[str, np.ndarray]) -> None:
-        parts: dict[str, dict[str, np.ndarray]] = {"weights": {}, **{part: {} for part in self.parts}}
-        for key, array in state.items():
-            part, _, name = key.partition(":")
-            parts[part][name] = array
-        self.load_weights(parts.pop("weights"))
-        for part, arrays in parts.items():
-            self.parts[part].load_state(arrays)
+        self.load_weights(weights_in(state))
+        for part, trainer in self.parts.items():
+            trainer.load_state(_part(state, part))
+
+
+def weights_in(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """``Learner.weights`` as they were when this state was taken."""
+    return _part(state, "weights")
+
+
+def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+    start = f"{part}:"
+    return {key[len(start) :]: array for key, array in state.items() if key.startswith(start)}
 
 
 def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:

@@ -32,7 +32,8 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None) -> Learner:
     if not isinstance(header, dict) or "classes" not in header:
         raise UserError(f"{path} holds no trained weights.")
     trial = config.trial(header["config"])
-    learner = Learner(trial, header["classes"], contexts or devices(trial), pretrained=False)
+    place = (header.get("fold", 0), 0)
+    learner = Learner(trial, header["classes"], contexts or devices(trial), place, pretrained=False)
     learner.load_weights(weights)
     return learner
 
@@ -52,16 +53,30 @@ def devices(trial: Trial) -> list[mx.Context]:
 
 
 def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int = 1) -> np.ndarray:
-    """The learners' embeddings of a data set, side by side: (N, sum of widths)."""
+    """The learners' embeddings of a data set, joined: (N, sum of widths)."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
-    return np.concatenate(
-        [
-            learner.embed(loader.test_batches(dataset, transform, batch_size=size, workers=workers))
-            for learner in learners
-        ],
-        axis=1,
-    )
+    parts = [
+        learner.embed(loader.test_batches(dataset, transform, batch_size=size, workers=workers))
+        for learner in learners
+    ]
+    return join(parts, [learner.fold for learner in learners])
+
+
+def join(parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:
+    """Embeddings side by side. Members of an ensemble are one model; folds are models of their own, which count alike: each
+    at unit length."""
+    models = [
+        np.concatenate([part for part, its in zip(parts, folds) if its == fold], axis=1)
+        for fold in dict.fromkeys(folds)
+    ]
+    if len(models) == 1:
+        return models[0]
+    return np.concatenate([model / np.maximum(_lengths(model), 1e-12) for model in models], axis=1)
+
+
+def _lengths(rows: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Any]:
@@ -109,7 +124,7 @@ def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
 def validated(
     trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int
 ) -> dict[str, Any]:
-    """The test half scored once: by the chosen model of each fold, and by all of them joined (each of unit length)."""
+    """The test half scored once: by the chosen model of each fold, and by all of them joined."""
     transform = transforms.create(**trial.transform)
 
     def embedded(learners: list[Learner]) -> np.ndarray:
@@ -124,8 +139,8 @@ def validated(
     for chosen in folds:
         embeddings = embedded([load(folder / name, contexts) for name in chosen["weights"]])
         separate.append({**chosen, "validation": chosen["metrics"], **scored(embeddings)})
-        parts.append(embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12))
-    together = np.concatenate(parts, axis=1)
+        parts.append(embeddings)
+    together = join(parts, range(len(parts)))
     samples.save(folder, together, plan.test, trial.evaluation.distance)
     joined = {**scored(together), "weights": [name for chosen in folds for name in chosen["weights"]]}
     return {"untrained": {"epoch": 0, **scored(embedded(fresh))}, "separate": separate, "joined": joined}

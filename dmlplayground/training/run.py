@@ -12,6 +12,7 @@ import math
 import time
 import traceback
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
@@ -26,7 +27,7 @@ from ..data import loader, samplers, transforms
 from ..records import Record
 from ..reports import samples
 from . import health, models, protocols
-from .learner import Learner
+from .learner import Learner, weights_in
 from .progress import Progress
 
 # Reading a loss costs the host a wait, so losses are read several at a time, and never that of the step just queued; but
@@ -57,7 +58,14 @@ class Unit(NamedTuple):
 class Run:
     """One trial in one folder."""
 
-    def __init__(self, trial: Trial, folder: Path, workers: int = 1, progress: Optional[Progress] = None):
+    def __init__(
+        self,
+        trial: Trial,
+        folder: Path,
+        workers: int = 1,
+        progress: Optional[Progress] = None,
+        overlap: Optional[bool] = None,
+    ):
         self.trial = trial
         self.folder = folder
         self.workers = workers
@@ -66,6 +74,10 @@ class Run:
         self.units = _units(trial, self.plan)
         self.transform = transforms.create(**trial.transform)
         self.contexts = models.devices(trial)
+        # Scoring is the CPU's work: where a GPU trains, it can do so while the next epoch runs.
+        overlap = self.contexts[0].device_type == "gpu" if overlap is None else overlap
+        self.aside = ThreadPoolExecutor(1, thread_name_prefix="scoring") if overlap else None
+        self.concluding: Optional[Future] = None
         self.record = Record(
             id=trial.id,
             config=trial.mapping(),
@@ -74,12 +86,9 @@ class Run:
             machine=records.machine(),
             data={"train": self.plan.folds[0].train.describe(), "test": self.plan.test.describe()},
         )
-        self.before: list[
-            np.ndarray
-        ] = []  # what the fold's finished members make of its monitored images ...
-        self.current: Optional[np.ndarray] = (
-            None  # ... and what the unit's learners make of them as they are now
-        )
+        # What the fold's finished members make of its monitored images, and what the unit's learners make of them now.
+        self.before: list[np.ndarray] = []
+        self.current: Optional[np.ndarray] = None
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self._clock = time.monotonic()
 
@@ -97,6 +106,7 @@ class Run:
             self._save("finished")
             (self.folder / records.CHECKPOINT).unlink(missing_ok=True)
         except KeyboardInterrupt:
+            self._concluded()
             self._save("interrupted")
             raise
         except Exception as problem:
@@ -104,6 +114,8 @@ class Run:
             self._save("failed")
             raise TrialFailed(self.record, problem) from problem
         finally:
+            if self.aside is not None:
+                self.aside.shutdown()
             self.progress.end()
         return self.record
 
@@ -119,19 +131,24 @@ class Run:
                 learner.load_state(state)
         elif unit.members.start == 0:
             self.before = []
-            self._add({"fold": unit.fold.number, "member": 0, "epoch": 0, **self._measure(unit, learners)})
+            entry = {"fold": unit.fold.number, "member": 0, "epoch": 0}
+            self._embed_now(unit, learners, entry)
+            self._score(unit, entry)
+            self._add(entry)
+        self.current = None
         sampler = self._sampler(unit)
         for epoch in range(done + 1, self.trial.epochs + 1):
             if self._out_of_patience(unit, epoch):
                 break
             entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
             entry.update(self._train_epoch(unit, epoch, learners, sampler))
+            self._concluded()
+            self.current = None
             if epoch % self.trial.evaluation.every == 0 or epoch == self.trial.epochs:
-                entry.update(self._measure(unit, learners))
-            self._add(entry)
-            self._choose(unit, learners, entry)
-            self._checkpoint(unit, epoch, learners)
-        self._keep(unit, learners, "last")
+                self._embed_now(unit, learners, entry)
+            self._conclude(unit, entry, [learner.state() for learner in learners])
+        self._concluded()
+        self._keep(unit, [learner.state() for learner in learners], "last")
         self.before.append(self._embed(unit, learners) if self.current is None else self.current)
 
     def _sampler(self, unit: Unit) -> samplers.BatchSampler:
@@ -153,7 +170,6 @@ class Run:
     def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], sampler) -> dict[str, Any]:
         """All steps of an epoch; returns their figures."""
         started = time.perf_counter()
-        self.current = None
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
         for learner in learners:
             learner.begin_epoch(epoch)
@@ -195,24 +211,47 @@ class Run:
     def _embed(self, unit: Unit, learners: list[Learner]) -> np.ndarray:
         return models.embed(learners, unit.fold.monitor, self.transform, self.workers)
 
-    def _measure(self, unit: Unit, learners: list[Learner]) -> dict[str, Any]:
+    def _embed_now(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
         started = time.perf_counter()
         self.current = self._embed(unit, learners)
-        embeddings = np.concatenate([*self.before, self.current], axis=1)
-        return {
-            "measured_on": unit.fold.measured_on,
-            **models.score(self.trial, embeddings, unit.fold.monitor),
-            "evaluation_seconds": time.perf_counter() - started,
-        }
+        entry["evaluation_seconds"] = time.perf_counter() - started
 
-    def _choose(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
+    def _score(self, unit: Unit, entry: dict[str, Any]) -> None:
+        started = time.perf_counter()
+        embeddings = np.concatenate([*self.before, self.current], axis=1)
+        entry["measured_on"] = unit.fold.measured_on
+        entry.update(models.score(self.trial, embeddings, unit.fold.monitor))
+        entry["evaluation_seconds"] += time.perf_counter() - started
+
+    def _conclude(self, unit: Unit, entry: dict[str, Any], states: States) -> None:
+        """All that is left to do of an epoch once its states are copied, beside the next epoch's training if so told."""
+
+        def conclude() -> None:
+            if self.current is not None:
+                self._score(unit, entry)
+            self._add(entry)
+            self._choose(unit, states, entry)
+            self._checkpoint(unit, entry["epoch"], states)
+
+        if self.aside is None:
+            conclude()
+        else:
+            self.concluding = self.aside.submit(conclude)
+
+    def _concluded(self) -> None:
+        """Wait until the epoch before is done with, and hear what went wrong there."""
+        if self.concluding is not None:
+            self.concluding.result()
+            self.concluding = None
+
+    def _choose(self, unit: Unit, states: States, entry: dict[str, Any]) -> None:
         """Keep the weights if this epoch is the fold's best so far (the first of equals)."""
         if "metrics" not in entry:
             return
         by = protocols.criterion(self.trial)
         best = self.chosen.get(unit.fold.number)
         if best is None or entry["metrics"][by] > best["metrics"][by]:
-            self._keep(unit, learners, "best")
+            self._keep(unit, states, "best")
             earlier = [
                 models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)
             ]
@@ -220,8 +259,12 @@ class Run:
             self.chosen[unit.fold.number] = {**entry, "weights": earlier + these}
 
     def _out_of_patience(self, unit: Unit, epoch: int) -> bool:
-        best, patience = self.chosen.get(unit.fold.number), self.trial.protocol.patience
-        if patience is None or best is None or self.trial.protocol.name == "paper":
+        patience = self.trial.protocol.patience
+        if patience is None or self.trial.protocol.name == "paper":
+            return False
+        self._concluded()
+        best = self.chosen.get(unit.fold.number)
+        if best is None:
             return False
         return (epoch - 1 - best["epoch"]) // self.trial.evaluation.every >= patience
 
@@ -248,11 +291,12 @@ class Run:
         records.append_epoch(self.folder, entry)
         self.progress.epoch(entry)
 
-    def _keep(self, unit: Unit, learners: list[Learner], which: str) -> None:
-        for member, learner in zip(unit.members, learners):
+    def _keep(self, unit: Unit, states: States, which: str) -> None:
+        for member, state in zip(unit.members, states):
             path = self.folder / models.weights_file(unit.fold.number, member, which)
-            header = {"config": self.record.config, "classes": unit.fold.train.num_classes}
-            files.write_arrays(path, header, learner.weights())
+            classes, fold = unit.fold.train.num_classes, unit.fold.number
+            header = {"config": self.record.config, "classes": classes, "fold": fold}
+            files.write_arrays(path, header, weights_in(state))
 
     def _save(self, status: str) -> None:
         now = time.monotonic()
@@ -261,7 +305,7 @@ class Run:
         self.record.status = status
         self.record.save(self.folder)
 
-    def _checkpoint(self, unit: Unit, epoch: int, learners: list[Learner]) -> None:
+    def _checkpoint(self, unit: Unit, epoch: int, states: States) -> None:
         header = {
             "unit": unit.number,
             "epoch": epoch,
@@ -270,11 +314,7 @@ class Run:
             "started": self.record.started,
             "seconds": self.record.seconds + time.monotonic() - self._clock,
         }
-        arrays = {
-            f"{i}/{name}": array
-            for i, learner in enumerate(learners)
-            for name, array in learner.state().items()
-        }
+        arrays = {f"{i}/{name}": array for i, state in enumerate(states) for name, array in state.items()}
         files.write_arrays(self.folder / records.CHECKPOINT, header, arrays)
 
     def _resume(self) -> tuple[int, int, Optional[States]]:
