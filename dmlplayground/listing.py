@@ -18,6 +18,7 @@ from .config import Trial
 from .data import samplers as sampler_registry
 from .data import transforms as transform_registry
 from .records import Record
+from .reports import published
 from .typed import Option, describe
 
 
@@ -54,7 +55,31 @@ def method(name: str) -> str:
         parts.append("Parameters, with their published values:\n" + columns(rows))
     settings = [f"  {key}: {_value(value)}" for key, value in record.configuration().items()]
     parts.append("A trial with it, unless told otherwise:\n" + "\n".join(settings))
-    return "\n\n".join(parts)
+    if files := [file for file in tuned.names() if file.method == name]:
+        told = f"Settings to be had by name (dmlplayground hyperparams {name} tells every value):\n"
+        parts.append(told + textwrap.indent(columns(_files(files)), "  "))
+    return "\n\n".join([*parts, *_published(name)])
+
+
+def _published(method: str) -> list[str]:
+    """What the study's tables and curves say of it."""
+    parts = []
+    if tables := published.tables_of(method):
+        metrics = list(dict.fromkeys(metric for figures in tables.values() for metric in figures))
+        rows = [("  data set", "backbone", *metrics)]
+        for (data_name, backbone), figures in tables.items():
+            marks = (
+                f"{figures[m].value:g}{'?' * bool(figures[m].doubt)}" if m in figures else "-"
+                for m in metrics
+            )
+            rows.append((f"  {data_name}", backbone, *marks))
+        parts.append(
+            "The study's tables say, in percent (? where there is reason to doubt it):\n" + columns(rows)
+        )
+    for (data_name, backbone, axis), points in published.curves_of(method).items():
+        line = ", ".join(f"{at}: {value:g}" for at, value in points.items())
+        parts.append(f"Its figure of R@1 against {axis} says, on {data_name} with {backbone}:\n  {line}")
+    return parts
 
 
 def _value(value: Any) -> str:
@@ -104,8 +129,20 @@ def backbones() -> str:
 
 def hyperparams() -> str:
     """What settings there are, where they come from, and the result reported with them."""
-    rows = [("method", "settings", "backbone", "source", "own", "reported R@1", "NMI", "in")]
-    for name in sorted(tuned.names(), key=lambda name: name.method):
+    rows = _files(sorted(tuned.names(), key=lambda name: name.method))
+    sources = "\n".join(f"  {source}: {meaning}" for source, meaning in tuned.SOURCES.items())
+    return (
+        f"{columns(rows)}\n\nown: how many values differ from the method's record. Where a source is said to be\n{sources}\n\n"
+        "dmlplayground hyperparams METHOD tells every value with its source."
+    )
+
+
+def _files(names: Iterable[tuned.Name]) -> list[tuple[str, ...]]:
+    """A line a file and backbone, below its heading."""
+    rows: list[tuple[str, ...]] = [
+        ("method", "settings", "backbone", "source", "own", "reported R@1", "NMI", "in")
+    ]
+    for name in names:
         file = tuned.read(name)
         for backbone in ("inception_bn", *file.backbones):
             settings = file.on(backbone)
@@ -118,11 +155,7 @@ def hyperparams() -> str:
                 str(len(settings.values)),
             )
             rows.append((*place, *(found[0] if found else ("-", "-", "-"))))
-    sources = "\n".join(f"  {source}: {meaning}" for source, meaning in tuned.SOURCES.items())
-    return (
-        f"{columns(rows)}\n\nown: how many values differ from the method's record. Where a source is said to be\n{sources}\n\n"
-        "dmlplayground hyperparams METHOD tells every value with its source."
-    )
+    return rows
 
 
 def hyperparams_of(method: str) -> str:

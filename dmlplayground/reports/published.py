@@ -36,9 +36,29 @@ def find(config: Mapping[str, Any]) -> dict[str, Quoted]:
     return _from_curve("batch_size", config) if same_width else {}
 
 
+def tables_of(method: str) -> dict[tuple[str, str], dict[str, Quoted]]:
+    """What the study's tables say of a method: by (data set, backbone), figures by metric."""
+    tables = _book()["tables"].items()
+    places = [(data, backbone) for data, methods in tables for backbone in methods.get(method, {})]
+    return {place: _table(method, *place) for place in places}
+
+
+def curves_of(method: str) -> dict[tuple[str, str, str], dict[str, float]]:
+    """What its curves say: by (data set, backbone, axis), R@1 by the value on the axis."""
+    curves = _book()["curves"].items()
+    return {
+        (curve["data"], curve["backbone"], axis): curve["methods"][method]
+        for axis, curve in curves
+        if method in curve["methods"]
+    }
+
+
 def _from_table(config: Mapping[str, Any]) -> dict[str, Quoted]:
+    return _table(*(config[part]["name"] for part in ("method", "data", "backbone")))
+
+
+def _table(method: str, data: str, backbone: str) -> dict[str, Quoted]:
     book = _book()
-    method, data, backbone = (config[part]["name"] for part in ("method", "data", "backbone"))
     scores = book["tables"].get(data, {}).get(method, {}).get(backbone, {})
     doubts = book["doubts"].get(f"{data}.{method}.{backbone}", {})
     return {
