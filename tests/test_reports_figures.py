@@ -11,7 +11,8 @@ from dmlplayground.reports.cells import arenas
 
 
 def made(records, index=0):
-    return {figure.name: figure for figure in figures.of_arena(arenas(records)[index])}
+    found = arenas(records)
+    return {figure.name: figure for figure in figures.of_arena(found[index], found)}
 
 
 def sweep(key, sizes, methods=("margin", "npairs"), **changes):
@@ -34,9 +35,10 @@ def test_bars_hold_every_finished_cell_with_its_interval():
         "lifted_structure",
         "triplet_semihard",
     }
-    single = series.x.index("angular")
-    assert series.low[single] is None and series.seeds[single] == 1
-    assert series.low[0] < series.y[0] < series.high[0]
+    single, double = series.x.index("angular"), series.x.index("lifted_structure")
+    assert series.low[single] is None and series.runs[single] == []
+    assert series.low[double] is None and sum(series.runs[double]) == pytest.approx(2 * series.y[double])
+    assert series.low[0] < series.y[0] < series.high[0] and series.runs[0] == []
     assert bars.reference == pytest.approx(5)
 
 
@@ -92,14 +94,39 @@ def test_cost_and_optimism():
     cost = {series.name: series for series in figures_["cost"].series}
     times = [record.seconds for record in fixture.grid() if record.id.startswith("margin-glyphs-s")]
     assert cost["margin"].x[0] == pytest.approx(sum(times) / len(times))
-    assert all(gain >= 0 for gain in figures_["optimism"].series[0].y)
+    assert min(figures_["optimism"].series[0].y) >= 0 < max(figures_["optimism"].series[0].y)
     assert "optimism" not in made(fixture.grid(), index=1)  # the validated protocol has none
 
 
-def test_an_interval_of_two_seeds_does_not_set_the_axis():
+def test_of_two_seeds_the_runs_are_shown_and_fit_the_axis():
     records = [fixture.record("margin", seed, 0.4, noise=0.05) for seed in range(2)]
     bars = made(records)["bars"]
-    assert bars.series[0].low[0] < bars.span[0]
+    runs = sorted(100 * record.results["best"]["metrics"]["R@1"] for record in records)
+    assert sorted(bars.series[0].runs[0]) == pytest.approx(runs) and bars.span == pytest.approx(tuple(runs))
+
+
+def test_optimism_beside_the_validated_twins():
+    best_last, against_validated = made(fixture.grid())["optimism"].series
+    records = [record for record in fixture.grid() if record.config["method"]["name"] == "margin"]
+    paper = [r.results["best"]["metrics"]["R@1"] for r in records if "validated" not in r.id][:3]
+    folds = [r.results["separate"] for r in records if "validated" in r.id]
+    separate = [sum(one["metrics"]["R@1"] for one in each) / len(each) for each in folds]
+    gap = 100 * (sum(paper) - sum(separate)) / 3
+    assert against_validated.y[against_validated.x.index("margin")] == pytest.approx(gap)
+    assert set(against_validated.x) == {"margin", "npairs"} and len(best_last.x) == 6
+
+
+def test_no_figure_of_no_optimism():
+    records = [fixture.record("margin", seed) for seed in range(2)]
+    for record in records:
+        record.results["best"] = record.results["last"]
+    assert "optimism" not in made(records)
+
+
+def test_the_number_stands_at_the_end_of_every_bar():
+    bars = made(fixture.grid())["bars"]
+    drawn = drawing.draw(bars)[".svg"].decode()
+    assert all(f">{y:.1f}</text>" in drawn for y in bars.series[0].y)
 
 
 def test_a_grid_of_many_settings_shows_the_curves_of_the_best():

@@ -82,3 +82,14 @@ def test_what_it_cost_and_what_is_as_good_for_less():
 
 def test_nothing_finished_nothing_said():
     assert answers([fixture.record("margin", 0, status="failed")]) == {}
+
+
+def test_the_optimism_of_the_best_is_told():
+    found = arenas(fixture.grid())
+    (best, *_) = glance.answers(found[0], found)
+    (line,) = [detail for detail in best.details if detail.startswith("optimism")]
+    assert "against its last epoch" in line and "against its validated folds" in line
+    (alone, *_) = glance.answers(found[0])
+    assert not any("validated" in detail for detail in alone.details)
+    (validated, *_) = glance.answers(found[1], found)
+    assert not any(detail.startswith("optimism") for detail in validated.details)

@@ -243,7 +243,7 @@ def test_the_same_records_give_the_same_report(tmp_path, monkeypatch):
 
 
 def test_what_an_earlier_report_left_goes_and_what_others_put_there_stays(tmp_path):
-    both = [fixture.record("margin", 0), fixture.record("margin", 0, protocol__name="validated")]
+    both = [fixture.record("margin", 0), fixture.record("margin", 1, protocol__name="validated")]
     folder = reports.write(tmp_path, both).parent
     before = {path.name for path in folder.iterdir()}
     for name in ("notes.md", "leaderboard-of-mine.md"):

@@ -12,7 +12,7 @@ import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.data import Dataset
-from dmlplayground.reports import pictures, samples
+from dmlplayground.reports import drilldown, pictures, samples
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -119,11 +119,15 @@ def test_hostile_records_stay_text(tmp_path):
     assert "<img" not in text and "<script>alert" not in text
 
 
-def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured):
+@pytest.mark.parametrize(("protocol", "epochs"), [("paper", 25), ("validated", 20)])
+def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured, protocol, epochs):
     methods = [f"method_{i}" for i in range(12)]
     sizes, seeds = (32, 64, 128, 256, 512), range(5)
     records = [
-        fixture.record(m, s, 0.4, embed_dim=e, epochs=25) for m in methods for e in sizes for s in seeds
+        fixture.record(m, s, 0.4, embed_dim=e, epochs=epochs, protocol__name=protocol)
+        for m in methods
+        for e in sizes
+        for s in seeds
     ]
     assert len(records) == 300
     keep_samples(tmp_path, records[::5], pictured)
@@ -135,6 +139,28 @@ def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured):
     page = reports.write(tmp_path, records)
     assert page.stat().st_size < 5e6
     assert page.read_text().count("data:image/jpeg;base64,") == 12
+
+
+def test_curves_of_too_many_points_are_thinned_and_end_where_they_ended(tmp_path, monkeypatch):
+    records = [fixture.record("margin", seed) for seed in range(2)]
+    whole = data_of(reports.write(tmp_path, records))
+    monkeypatch.setattr(drilldown, "POINTS", 50)
+    thinned = data_of(reports.write(tmp_path, records))
+    assert whole["step"] == 1 and thinned["step"] > 1
+    (before,), (after,) = (
+        [cell["trials"][0]["curves"]["R@1"]["fold 0"] for cell in data["cells"]] for data in (whole, thinned)
+    )
+    assert after == [*before[: -1 : thinned["step"]], before[-1]]
+    assert size_of(thinned) <= 50 + 2 * len(curves_of(thinned)) and size_of(thinned) < size_of(whole)
+
+
+def curves_of(data):
+    trials = [trial for cell in data["cells"] for trial in cell["trials"]]
+    return [points for trial in trials for folds in trial["curves"].values() for points in folds.values()]
+
+
+def size_of(data):
+    return sum(map(len, curves_of(data)))
 
 
 def test_pictures_beyond_the_budget_are_left_out_and_named(page, monkeypatch, tmp_path, pictured):

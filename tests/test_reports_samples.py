@@ -1,6 +1,7 @@
 """Samples that a trial keeps: the right neighbours, small, and the same every time."""
 
 import io
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -93,3 +94,19 @@ def test_saved_and_loaded(tmp_path, dataset, embeddings):
     assert (found["map"] == expected["map"]).all() and found["names"] == expected["names"]
     assert (tmp_path / samples.FILE).stat().st_size < 80_000
     assert samples.load(tmp_path / "elsewhere") is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
+def test_a_large_test_set_takes_little_room(tmp_path, dataset, distance):
+    random = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4000, dtype=np.int32), 5)
+    pictures = np.broadcast_to(dataset.images[:1], (len(labels), *dataset.images.shape[1:]))
+    large = Dataset("made", "test", pictures, labels, tuple(f"class {i}" for i in range(4000)))
+    embeddings = random.standard_normal((len(labels), 2048), dtype=np.float32)
+    tracemalloc.start()
+    samples.save(tmp_path, embeddings, large, distance)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.3 * embeddings.nbytes  # a copy in the form that the distance asks for, and little else
+    assert (tmp_path / samples.FILE).stat().st_size < 80_000

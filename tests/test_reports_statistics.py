@@ -63,6 +63,33 @@ def test_leaders_are_the_best_and_what_is_level_with_it():
     assert statistics.leaders([worse, level, of(), best]) == {1, 3}
 
 
+def test_students_is_scipys_where_the_spread_is_that_of_the_two():
+    a, b = of(1.0, 2.0, 4.0), of(3.0, 5.0)
+    expected = stats.ttest_ind([1.0, 2.0, 4.0], [3.0, 5.0]).pvalue
+    assert statistics.student(a, b, *statistics.pooled([a, b])) == pytest.approx(expected)
+
+
+def test_the_pooled_spread_by_hand():
+    # squares about the means: 2 (of 3 runs), 0.5 (of 2); a single run and nothing add none
+    spread, freedom = statistics.pooled([of(1.0, 2.0, 3.0), of(5.0, 6.0), of(9.0), of()])
+    assert (spread, freedom) == (pytest.approx(math.sqrt(2.5 / 3)), 3)
+
+
+def test_two_runs_are_judged_by_the_spread_of_all():
+    """Welch's test of two against two finds no gap, however clear: it has one degree of freedom or two."""
+    rows = [of(60.0, 61.0), of(59.0, 60.5), *(of(level - 2, level + 2) for level in (20.0, 30.0, 40.0))]
+    assert all(p > 0.01 for p in (statistics.welch(rows[0], row) for row in rows[2:4]))
+    assert statistics.leaders(rows) == {0, 1}
+
+
+def test_enough_runs_are_judged_by_their_own_spread():
+    wide, narrow = of(0.0, 30.0, 60.0), of(50.0, 50.1, 50.2)
+    noisy = of(10.0, 90.0)
+    expected = stats.ttest_ind([50.0, 50.1, 50.2], [0.0, 30.0, 60.0], equal_var=False).pvalue
+    assert statistics.against_best([wide, of(), narrow])[0] == pytest.approx(expected)
+    assert statistics.leaders([wide, narrow, noisy]) == {0, 1, 2}
+
+
 def test_a_single_run_never_leads():
     assert statistics.leaders([of(99.0), of(1.0, 2.0)]) == {1}
     assert statistics.leaders([of(99.0), of(98.0)]) == set()

@@ -11,11 +11,10 @@ from typing import Any
 from .. import files, records
 from ..errors import UserError
 from ..records import Record
-from . import drawing, figures, glance, page, pictures
+from . import drawing, figures, glance, optimism, page, pictures
 from .cells import Arena, arenas
 from .compare import compare
 from .leaderboard import arena_table, leaderboard, scores
-from .optimism import optimism
 from .tables import FORMS, Table, slug, terminal
 
 __all__ = ["compare", "leaderboard", "planned", "report", "terminal", "write"]
@@ -107,8 +106,8 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
 def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -> page.Section:
     tables = [arena_table(arena)]
     if arena.finished:
-        tables += [*optimism(arena, others), scores(arena)]
-    return page.Section(arena, glance.answers(arena), tables, figures.of_arena(arena), shown)
+        tables += [*optimism.tables(arena, others), scores(arena)]
+    return page.Section(arena, glance.answers(arena, others), tables, figures.of_arena(arena, others), shown)
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:

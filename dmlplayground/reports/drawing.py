@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -96,13 +97,33 @@ def _bars(axes, figure: Figure) -> None:
             continue
         axes.barh(rows, series.y, height=width * 0.9, color=COLOURS[number % len(COLOURS)], label=series.name)
         axes.errorbar(series.y, rows, xerr=_errors(series), fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        dots = [(run, row) for runs, row in zip(series.runs, rows) for run in runs]
+        axes.plot(*zip(*dots) if dots else ([], []), "o", mfc="white", mec=INK, mew=0.8, ms=3.2)
+        _values(axes, figure, series, rows)
     if figure.reference is not None:
-        axes.axvline(figure.reference, color=INK, ls="--", lw=1, label=figure.reference_label)
+        axes.axvline(
+            figure.reference,
+            color=INK,
+            ls="--",
+            lw=1,
+            label=f"{figure.reference_label} ({figure.reference:.1f})",
+        )
     low, high = figure.span
-    axes.set_xlim(min(0, low * 1.04), max(0, high * 1.04) or 1)
+    axes.set_xlim(min(0, low * 1.12), max(0, high * 1.12) or 1)
     axes.set_yticks(range(len(categories)), categories)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
+
+
+def _values(axes, figure: Figure, series: Series, rows: list[float]) -> None:
+    """The number at the end of every bar, beyond whatever is drawn there."""
+    quoted = [one for one in figure.series if one.quoted_for == series.name]
+    published = {x: y for one in quoted for x, y in zip(one.x, one.y)}
+    for x, y, high, runs, row in zip(series.x, series.y, series.high, series.runs, rows):
+        end = max(0.0, y, high or y, *runs, published.get(x, y))
+        axes.annotate(
+            f"{y:.1f}", (end, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=7.5
+        )
 
 
 def _lines(axes, figure: Figure) -> None:
@@ -115,8 +136,8 @@ def _lines(axes, figure: Figure) -> None:
             continue
         marker = "o" if len(series.x) < 12 else None
         axes.plot(series.x, series.y, color=colour, ls=dash, marker=marker, ms=3, lw=1.4, label=series.name)
-        points = zip(series.x, series.low, series.high, series.seeds)
-        known = [(x, low, high) for x, low, high, seeds in points if seeds > 2]
+        points = zip(series.x, series.low, series.high)
+        known = [(x, low, high) for x, low, high in points if low is not None]
         if known and not figure.tangle:
             axes.fill_between(*zip(*known), color=colour, alpha=0.12, lw=0)
     _limit(axes, figure)
@@ -145,6 +166,7 @@ def _limit(axes, figure: Figure) -> None:
 
 
 def _errors(series: Series) -> tuple[list[float], list[float]]:
-    lower = [0.0 if low is None else y - low for y, low in zip(series.y, series.low)]
-    upper = [0.0 if high is None else high - y for y, high in zip(series.y, series.high)]
+    """Below and above; nothing is drawn of what is not a number."""
+    lower = [math.nan if low is None else y - low for y, low in zip(series.y, series.low)]
+    upper = [math.nan if high is None else high - y for y, high in zip(series.y, series.high)]
     return lower, upper

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,11 +12,22 @@ from .cells import Arena, Cell, Problem, flatten
 from .figures import position
 
 CURVES = ("R@1", "NMI")  # of the metrics; loss and health figures are all shown
+POINTS = 120_000  # of all curves together, some 15 characters each: what the page has room for
 
 
 def cells(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
     """The cells of all arenas with their trials; the configuration stands once a cell, which saves room."""
     return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
+
+
+def thinned(cells: Iterable[dict[str, Any]]) -> int:
+    """Leave of every curve each so-manieth point, and the last, where there are too many; gives how manieth."""
+    trials = [trial for cell in cells for trial in cell["trials"] if "curves" in trial]
+    curves = [points for trial in trials for folds in trial["curves"].values() for points in folds.values()]
+    step = max(1, math.ceil(sum(map(len, curves)) / POINTS))
+    for points in curves:
+        points[:] = [*points[:-1:step], points[-1]]
+    return step
 
 
 def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..records import Record
+from . import optimism as optimisms
 from . import published
 from .cells import Arena, Cell
 from .statistics import Summary, differences, summary
 
 INTERVAL = (
-    "Whiskers and bands of the figures: 95 % interval of the mean over seeds. That of two seeds is very "
-    "wide: a whisker may run off the figure, a band is not drawn. A single run has none."
+    "Whiskers and bands of the figures: 95 % interval of the mean, from three seeds on. Two seeds tell next to "
+    "nothing of it: bars show the two runs as dots."
 )
 BANDS = 4  # lines that may have a band each
 BARS, CURVES = 30, 16  # of more cells than so many, every method's best setting alone is shown
@@ -31,28 +32,29 @@ class Series:
     y: list[float] = field(default_factory=list)
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
-    seeds: list[int] = field(default_factory=list)
+    runs: list[list[float]] = field(default_factory=list)  # the two of two seeds
     labels: list[str] = field(default_factory=list)
 
     def add(self, x: Any, measured: Summary, label: str = "") -> None:
-        low, high = measured.interval or (None, None)
+        low, high = measured.interval if measured.interval and measured.n > 2 else (None, None)
+        runs = list(measured.values.values()) if measured.n == 2 else []
         seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
-        self._append(x, measured.mean, low, high, measured.n, f"{label}, {seeds}" if label else seeds)
+        self._append(x, measured.mean, low, high, runs, f"{label}, {seeds}" if label else seeds)
 
     def quote(self, x: Any, cell: Cell) -> None:
         """Add what was published for such trials, if anything was."""
         found = published.find(cell.config).get(cell.headline)
         if found:
-            self._append(x, found.value, None, None, 0, f"quoted: {found.source}")
+            self._append(x, found.value, None, None, [], f"quoted: {found.source}")
 
     def _append(
-        self, x: Any, y: float, low: float | None, high: float | None, seeds: int, label: str
+        self, x: Any, y: float, low: float | None, high: float | None, runs: list[float], label: str
     ) -> None:
         self.x.append(x)
         self.y.append(y)
         self.low.append(low)
         self.high.append(high)
-        self.seeds.append(seeds)
+        self.runs.append(runs)
         self.labels.append(label)
 
 
@@ -76,21 +78,21 @@ class Figure:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The lowest and the highest value to be shown: every mean, and the intervals worth an axis."""
+        """The lowest and the highest value to be shown: means, and the intervals and runs that are drawn."""
         values = [value for series in self.series for value in series.y]
         for series in [] if self.tangle else self.series:
-            for low, high, seeds in zip(series.low, series.high, series.seeds):
-                if low is not None and high is not None and seeds > 2:
-                    values += [low, high]
+            values += [end for end in (*series.low, *series.high) if end is not None]
+            values += [run for runs in series.runs for run in runs if self.kind == "bars"]
         return min(values), max(values)
 
 
-def of_arena(arena: Arena) -> list[Figure]:
-    """Every figure that the arena has the numbers for."""
-    makers: tuple[Callable[[Arena], Figure | None], ...] = (
-        bars, optimism, learning_curves, cost, embedding_size, batch_size,
-    )  # fmt: skip
-    return [figure for figure in (maker(arena) for maker in makers) if figure] if arena.finished else []
+def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Figure]:
+    """Every figure that the arena, beside others of its store, has the numbers for."""
+    if not arena.finished:
+        return []
+    made = [bars(arena), optimism(arena, others)]
+    made += [make(arena) for make in (learning_curves, cost, embedding_size, batch_size)]
+    return [figure for figure in made if figure]
 
 
 def bars(arena: Arena) -> Figure:
@@ -202,19 +204,26 @@ def cost(arena: Arena) -> Figure | None:
     )
 
 
-def optimism(arena: Arena) -> Figure | None:
-    """How much of the score comes of reporting the best test epoch: best minus last, seed by seed."""
-    if arena.protocol != "paper":
-        return None
+def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
+    """How much of the score comes of reporting the best test epoch; None where that is nothing at all."""
     cells, note = _shown(arena, BARS)
-    gains = Series("best − last epoch")
-    for cell in cells:
-        gains.add(
-            cell.label, differences(cell.scores("best", cell.headline), cell.scores("last", cell.headline))
-        )
-    note = f"What the same runs gain by reporting their best test epoch instead of their last. {note}"
-    title = "Optimism: best test epoch − last"
-    return Figure("optimism", title, "bars", f"{arena.headline}, points", "", [gains], note=note)
+    shown = [one for one in optimisms.of_arena(arena, others) if one.cell in cells]
+    gains, bound = Series("best − last epoch"), Series("best − validated (separate)")
+    for one in shown:
+        gains.add(one.cell.label, differences(one.best, one.last))
+        if gap := differences(one.best, one.separate):
+            bound.add(one.cell.label, gap)
+    series = [one for one in (gains, bound) if any(one.y)]
+    note = (
+        "What reporting the best test epoch adds: to the same runs, and to models that never saw the test set but "
+        f"were trained on fewer classes (an upper bound of the optimism). {note}"
+    )
+    title = "Optimism of the best test epoch"
+    return (
+        Figure("optimism", title, "bars", f"{arena.headline}, points", "", series, note=note)
+        if series
+        else None
+    )
 
 
 def _axis(arena: Arena) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from . import published
+from . import optimism, published
 from .cells import Arena, Cell
-from .statistics import LEVEL, Summary, against_best, best, welch
+from .statistics import LEVEL, Summary, against_best, best, differences, welch
 from .tables import duration, signed, text
 
 
@@ -18,7 +18,7 @@ class Answer:
     details: list[str] = field(default_factory=list)
 
 
-def answers(arena: Arena) -> list[Answer]:
+def answers(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     """The questions a reader comes with, answered from the arena's cells; none where nothing has finished."""
     cells = arena.champions()
     if not cells:
@@ -29,7 +29,7 @@ def answers(arena: Arena) -> list[Answer]:
     rivals.sort(key=lambda rival: -rival.cell.score.mean)
     winner = cells[top]
     return [
-        _winner(arena, winner),
+        _winner(arena, winner, others),
         _lead(winner, rivals),
         _published(arena, winner),
         _cost(arena, winner, rivals),
@@ -48,7 +48,7 @@ class Rival:
         return self.chance is not None and self.chance >= LEVEL
 
 
-def _winner(arena: Arena, cell: Cell) -> Answer:
+def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:
     score = cell.score
     details = [f"{cell.headline} {text(score)} ({cell.primary}), {counted(score.n, 'seed')}"]
     if score.interval:
@@ -56,7 +56,14 @@ def _winner(arena: Arena, cell: Cell) -> Answer:
     untrained = arena.untrained(cell.headline).get(cell.backbone)
     if untrained and arena.untrained_on == {"test"}:
         details.append(_against_untrained(score, untrained))
+    details += [_optimism(one) for one in optimism.of_arena(arena, others) if one.cell is cell]
     return Answer("Best method", cell.label, details)
+
+
+def _optimism(one: optimism.Optimism) -> str:
+    said = f"optimism: {signed(differences(one.best, one.last).mean)} against its last epoch"
+    gap = differences(one.best, one.separate)
+    return f"{said}, {signed(gap.mean)} against its validated folds" if gap else said
 
 
 def _against_untrained(score: Summary, untrained: Summary) -> str:

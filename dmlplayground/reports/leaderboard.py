@@ -24,7 +24,9 @@ RULE = (
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A single run is never bold."
 )
 SINGLE = "Figures without ± come from a single run: nothing is known of their spread."
-PAIR = "Two seeds tell little of the noise: a gap must be very wide to count as one."
+PAIR = (
+    "Two seeds tell next to nothing of their own spread: such rows are tested with that of all rows together."
+)
 UNTRAINED = (
     "untrained: the backbone's features through a head of random weights; a seed counts once, as the mean of "
     "the trials that begin with it."
@@ -184,7 +186,7 @@ def _notes(arena: Arena) -> list[str]:
     notes.append(RULE)
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
-    if max(len(cell.records) for cell in arena.cells) == 2:
+    if any(len(cell.records) == 2 for cell in arena.cells):
         notes.append(PAIR)
     if arena.untrained_on - {"test"}:
         notes.append(ON_VALIDATION)

@@ -122,7 +122,8 @@ function diamond(parent, x, y, attributes) {
 
 function describe(series, i) {
   const interval = series.low[i] == null ? "" : `\n95 % interval ${number(series.low[i])} to ${number(series.high[i])}`;
-  return `${series.name}\n${number(series.y[i])}${interval}${series.labels[i] ? `\n${series.labels[i]}` : ""}`;
+  const runs = (series.runs?.[i] ?? []).length ? `\nruns ${series.runs[i].map(number).join(" and ")}` : "";
+  return `${series.name}\n${number(series.y[i])}${interval}${runs}${series.labels[i] ? `\n${series.labels[i]}` : ""}`;
 }
 
 function hover(mark, text) {
@@ -139,8 +140,9 @@ function drawBars(svg, figure, styles, width) {
   const thick = (row - 8) / count;
   const [top, bottom, right] = [6, 40, 46];
   const height = top + row * categories.length + bottom;
-  const [low, high] = [Math.min(0, figure.span[0]), Math.max(1e-9, figure.span[1])];
-  const x = (value) => left + ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (width - left - right);
+  const low = Math.min(0, figure.span[0]);
+  const high = Math.max(0, figure.span[1]) || (low < 0 ? 0 : 1);
+  const x = (value) => left + ((value - low) / (high - low)) * (width - left - right);
   const middle = (category, index) => top + row * categories.indexOf(category) + 4 + thick * (index + 0.5);
   for (const [value, label] of ticks(low, high, Math.max(2, Math.floor((width - left) / 80)))) {
     shape(svg, "line", { class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - bottom });
@@ -179,6 +181,10 @@ function bar(group, series, i, x, y, thick, colour, quoted) {
     shape(group, "path", { d: `M${low} ${y}H${high}M${low} ${y - 3}v6M${high} ${y - 3}v6`, stroke: "var(--ink)", fill: "none" });
     end = Math.max(end, high);
   }
+  for (const run of series.runs[i]) {
+    shape(group, "circle", { cx: x(run), cy: y, r: 2.4, fill: "var(--ground)", stroke: "var(--ink)" });
+    end = Math.max(end, x(run) + 2);
+  }
   if (quoted !== undefined) end = Math.max(end, x(quoted) + 5);
   shape(group, "text", { x: end + 5, y: y + 4 }, series.y[i].toFixed(1));
 }
@@ -203,7 +209,7 @@ function drawPlane(svg, figure, styles, width) {
   shape(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
   if (figure.x_label) shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
   if (figure.y_label) shape(svg, "text", { transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, figure.y_label);
-  const clip = `clip${(clips += 1)}`; // an interval of two seeds may be far wider than the figure
+  const clip = `clip${(clips += 1)}`; // bands that only show when pointed at may be wider than the figure
   shape(shape(svg, "clipPath", { id: clip }), "rect", { x: left - 4, y: top - 4, width: width - left - right + 8, height: height - top - bottom + 8 });
   const inner = shape(svg, "g", { "clip-path": `url(#${clip})`, class: figure.tangle ? "tangle" : "" });
   figure.series.forEach((series, index) => (figure.kind === "lines" ? drawLine : drawDots)(inner, series, index, styles[index], x, y));
@@ -213,7 +219,7 @@ function drawPlane(svg, figure, styles, width) {
 
 function drawLine(parent, series, index, style, x, y) {
   const group = shape(parent, "g", { class: "mark", "data-series": index });
-  const known = series.x.map((_, i) => i).filter((i) => series.low[i] != null && series.seeds[i] > 2);
+  const known = series.x.map((_, i) => i).filter((i) => series.low[i] != null);
   if (known.length > 1) {
     const upper = known.map((i) => `${x(series.x[i])} ${y(series.high[i])}`), lower = known.map((i) => `${x(series.x[i])} ${y(series.low[i])}`).reverse();
     shape(group, "path", { d: `M${upper.concat(lower).join("L")}Z`, fill: style.colour, class: "band" });
@@ -358,7 +364,7 @@ function showTrial(cell, trial) {
   if (trial.reason) parts.push(element("pre", {}, trial.reason));
   if (trial.traceback) parts.push(element("details", {}, element("summary", {}, "Traceback"), element("pre", {}, trial.traceback)));
   if (trial.scores) parts.push(heading("Scores, %"), scoresTable(trial.scores));
-  if (trial.curves) parts.push(heading("Curves and health, by epoch"), curvesOf(trial));
+  if (trial.curves) parts.push(heading(`Curves and health, by epoch${data.step > 1 ? ` (one point in ${data.step}: there are too many for a page)` : ""}`), curvesOf(trial));
   parts.push(heading("Run it again"), element("pre", {}, `dmlplayground train ${data.store}/${trial.id}/trial.json --store ${data.store}`));
   const config = Object.entries({ ...cell.config, seed: trial.seed });
   const own = config.filter(([key]) => ["method.name", "seed", ...cell.factors].includes(key));

@@ -41,10 +41,12 @@ class Page:
 def render(page: Page) -> str:
     here = Path(__file__).parent
     sections = "".join(_section(section, number) for number, section in enumerate(page.sections))
+    cells = drilldown.cells(section.arena for section in page.sections)
     content = {
         "store": page.store,
         "figures": dict(_drawn(page.sections)),
-        "cells": drilldown.cells(section.arena for section in page.sections),
+        "step": drilldown.thinned(cells),
+        "cells": cells,
     }
     return f"""<!doctype html>
 <html lang="en">

@@ -66,6 +66,24 @@ def welch(a: Summary, b: Summary) -> float | None:
     return _two_sided((a.mean - b.mean) / math.sqrt(total), freedom)
 
 
+def student(a: Summary, b: Summary, spread: float, freedom: int) -> float | None:
+    """The two-sided p-value of a t-test with a spread known from elsewhere. A single run still has none."""
+    if a.n < 2 or b.n < 2:
+        return None
+    if spread == 0:
+        return _without_noise(a.mean - b.mean)
+    return _two_sided((a.mean - b.mean) / (spread * math.sqrt(1 / a.n + 1 / b.n)), freedom)
+
+
+def pooled(summaries: Iterable[Summary]) -> tuple[float, int]:
+    """The spread that several quantities have in common, and its degrees of freedom."""
+    squares = [
+        ((value.n - 1) * value.spread**2, value.n - 1) for value in summaries if value.spread is not None
+    ]
+    total, freedom = (sum(column) for column in zip(*squares))
+    return math.sqrt(total / freedom), int(freedom)
+
+
 def paired(gaps: Summary) -> float | None:
     """The two-sided p-value of a t-test that differences taken seed by seed are zero on average."""
     if gaps.spread is None:
@@ -94,11 +112,20 @@ def best(summaries: Sequence[Summary]) -> int:
 
 
 def against_best(summaries: Sequence[Summary]) -> list[float | None]:
-    """The adjusted p-value of each one's gap to the best; None for the best and where nothing can be said."""
-    top = best(summaries)
-    return holm(
-        [welch(summaries[top], value) if index != top else None for index, value in enumerate(summaries)]
-    )
+    """The adjusted p-value of each one's gap to the best; None for the best and where nothing can be said.
+
+    Two runs tell next to nothing of their own spread: where there are no more, all tell it together.
+    """
+    top = summaries[best(summaries)]
+
+    def chance(value: Summary) -> float | None:
+        if value is top or top.n < 2:
+            return None
+        if min(top.n, value.n) == 2:
+            return student(top, value, *pooled(summaries))
+        return welch(top, value)
+
+    return holm([chance(value) for value in summaries])
 
 
 def leaders(summaries: Sequence[Summary]) -> set[int]:

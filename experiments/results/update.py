@@ -1,0 +1,68 @@
+"""Keeps what README.md shows of the quick start: its records in small, the table made of them, and the figure.
+
+python experiments/results/update.py                    makes table and figure anew of the records kept here
+python experiments/results/update.py runs/quickstart    first puts the records of this run in their place
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from dmlplayground import files, records, reports
+from dmlplayground.records import Record
+from dmlplayground.reports import drawing, figures, tables
+from dmlplayground.reports.cells import arenas
+
+HERE = Path(__file__).resolve().parent
+README = HERE.parents[1] / "README.md"
+KEPT, FIGURE = HERE / "quickstart", HERE / "quickstart.svg"
+BEGIN, END = (
+    "<!-- leaderboard: written by experiments/results/update.py -->\n",
+    "<!-- end of leaderboard -->\n",
+)
+
+
+def main(stores: list[str]) -> None:
+    for store in stores:
+        keep(Path(store), KEPT)
+    found = records.load_store(KEPT)
+    text = with_table(README.read_text(encoding="utf-8"), found)
+    with files.replacing(README) as stream:
+        stream.write(text)
+    with files.replacing(FIGURE, "wb") as stream:
+        stream.write(figure(found))
+
+
+def keep(store: Path, kept: Path) -> None:
+    """Copy the store's records, in one line of JSON each, and without the name of the machine's kernel."""
+    found = records.load_store(store)
+    unfinished = [record.id for record in found if record.status != "finished"]
+    if unfinished or not found:
+        sys.exit(f"error: {store} has {', '.join(unfinished) or 'no trials'}: nothing finished to show.")
+    shutil.rmtree(kept, ignore_errors=True)
+    for record in found:
+        record.machine["system"] = record.machine["system"].partition("-")[0]
+        with files.replacing(kept / record.id / records.RECORD) as stream:
+            json.dump(asdict(record), stream, separators=(",", ":"))
+            stream.write("\n")
+
+
+def with_table(text: str, found: list[Record]) -> str:
+    """The text with the leaderboard of these records between its two marks."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    (table,) = reports.leaderboard(found)
+    return f"{before}{BEGIN}\n{tables.markdown(table)}\n{END}{after}"
+
+
+def figure(found: list[Record]) -> bytes:
+    """The bars of the report, as SVG."""
+    return drawing.draw(figures.bars(arenas(found)[0]))[".svg"]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
