@@ -108,7 +108,7 @@ class _MXNetLoader(SourceFileLoader):
 class _GluonCVLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         try:
-            with _lent_distutils(), warnings.catch_warnings():
+            with _lent_distutils(), _Hidden("torch"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # distutils
                 super().exec_module(module)
         except ImportError as error:
@@ -117,6 +117,27 @@ class _GluonCVLoader(SourceFileLoader):
             if isinstance(cause, MissingMXNet):
                 raise cause from error
             raise MissingMXNet(f"gluoncv cannot be imported: {cause}. {_remedy(cause, 'gluoncv')}") from cause
+
+
+class _Hidden:
+    """An import of ``package`` fails meanwhile, as if it were not installed: gluoncv does without torch, but refuses to be
+    imported beside its version 2. (A None in ``sys.modules`` would do as much, and trips those who look there.)"""
+
+    def __init__(self, package: str):
+        self.package = package
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == self.package:
+            raise ModuleNotFoundError(f"{name} is hidden")
+
+    def __enter__(self) -> None:
+        self.loaded = sys.modules.pop(self.package, None)
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *failure: object) -> None:
+        sys.meta_path.remove(self)
+        if self.loaded is not None:
+            sys.modules[self.package] = self.loaded
 
 
 _LOADERS = {"mxnet": _MXNetLoader, "gluoncv": _GluonCVLoader}

@@ -6,11 +6,8 @@ out and lets its input pass. Either way the parameters keep the names they have 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -71,24 +68,10 @@ def _checksums(library: str) -> dict[str, str]:
 @cache
 def _gluoncv() -> Any:
     try:
-        with _hidden("torch"):  # gluoncv can do without it, but refuses to be imported beside version 2
-            from gluoncv import model_zoo
+        from gluoncv import model_zoo
     except ImportError as problem:
         raise UserError(f"the networks of gluoncv are not available: {problem}") from None
     return model_zoo
-
-
-@contextlib.contextmanager
-def _hidden(module: str) -> Iterator[None]:
-    """An import of ``module`` fails meanwhile, as if it were not installed."""
-    loaded = sys.modules.get(module)
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[module]
-        if loaded is not None:
-            sys.modules[module] = loaded
 
 
 def names(library: str) -> list[str]:
