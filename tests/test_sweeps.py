@@ -65,6 +65,11 @@ def test_exceptions_includes_and_excludes():
     ]  # fmt: skip
 
 
+def test_a_grid_may_be_included_ones_alone():
+    made = experiment(grid={}, include=[{"method": ["npairs", "margin"], "batch_size": 10}]).trials()
+    assert [trial.method["name"] for trial in made] == ["npairs", "margin"]
+
+
 def test_excludes_look_at_the_whole_configuration():
     made = experiment(
         grid={
@@ -247,6 +252,15 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")} == written
     planned = files.read_json(store / planning.EXPERIMENT)
     assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
+
+
+def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path):
+    backbones = [{"name": "conv4", "pretrained": str(tmp_path / "none.params")}, "conv4"]
+    file = experiment_file(tmp_path, grid={"method": ["npairs", "proxy_nca"], "backbone": backbones})
+    told = subprocess.run(sweep_command(file, tmp_path / "store"), capture_output=True, text=True)
+    assert told.returncode == 2
+    assert "none.params is no file" in told.stderr
+    assert not list((tmp_path / "store").glob("*/record.json"))
 
 
 @pytest.mark.slow

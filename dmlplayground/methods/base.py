@@ -24,7 +24,8 @@ class Loss(gluon.HybridBlock):
 
     A subclass writes ``hybrid_forward(self, F, embeddings, labels, **its own parameters)`` and finds both in
     the loss's own type (float32, or what ``cast`` made of it): labels are class numbers, which that holds
-    exactly.
+    exactly. Labels and the like are to be added by ``F.broadcast_add``: where an input without gradient enters
+    ``+`` itself, MXNet 1.9.1's static graphs give wrong gradients (apache/mxnet#20293).
     """
 
     def __init__(self, num_classes: int, embed_dim: int):

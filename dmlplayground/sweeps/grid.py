@@ -42,14 +42,13 @@ class Experiment:
 
     def choices(self) -> list[Choice]:
         """Every combination the grid asks for, as dotted keys with one value each."""
-        grids = [self.grid, *({**self.grid, **further} for further in self.include)]
-        main, *others = (
-            [dict(zip(grid, row)) for row in product(*map(_axis, grid, grid.values()))] for grid in grids
-        )
+        only_included = self.include and not self.grid
+        main = [] if only_included else _combinations(self.grid)
         kept = [
             row for row in main if not any(_matches(self._configuration(row), rule) for rule in self.exclude)
         ]
-        return kept + [row for rows in others for row in rows]
+        included = (_combinations({**self.grid, **further}) for further in self.include)
+        return kept + [row for rows in included for row in rows]
 
     def trials(self, where: Iterable[str] = (), overrides: Iterable[str] = ()) -> list[Trial]:
         """The trials, each once. All that cannot work are reported together, before anything runs."""
@@ -120,6 +119,10 @@ def _content(path: Path, children: tuple[Path, ...] = ()) -> Any:
         raise UserError(f"{path.name} is like {parent.name}, and that is like it.")
     own = {key: value for key, value in content.items() if key != "like"}
     return config.merge(_content(parent, (path, *children)), own)
+
+
+def _combinations(grid: Mapping[str, Any]) -> list[Choice]:
+    return [dict(zip(grid, row)) for row in product(*map(_axis, grid, grid.values()))]
 
 
 def _axis(key: str, values: Any) -> list[Any]:

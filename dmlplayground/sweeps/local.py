@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Optional
 
-from .. import data
+from .. import backbones, data
 from ..config import Trial
 from ..data import transforms
+from ..data.threads import cores
 from ..errors import UserError
 from . import memory, worker
 from .grid import cannot_run, check_classes
@@ -49,8 +50,11 @@ class Local:
         return len(self.gpus) or cores()
 
     def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]:
-        """Load every data set once before the trials do: one that is missing, or has too few classes, is known now, and
-        a cache is built once. Gives warnings of trials that may not fit into memory."""
+        """Load every data set and find all weights once before the trials do: what is missing, and classes that are too
+        few, are known now, and a cache is built or a file fetched once. Gives warnings of trials that may not fit into
+        memory."""
+        if missing := list(_without_weights(trials)):
+            raise cannot_run(missing)
         groups: dict[str, list[Trial]] = {}
         for trial in trials:
             groups.setdefault(f"{trial.data} {trial.transform}", []).append(trial)
@@ -87,6 +91,15 @@ class Local:
             worker.finish(process.process)
 
 
+def _without_weights(trials: Sequence[Trial]) -> Iterator[tuple[str, UserError]]:
+    """The first trial of each kind whose backbone's weights cannot be had, and why."""
+    for trial in {str(trial.backbone): trial for trial in reversed(trials)}.values():
+        try:
+            backbones.weights_path(backbones.get(trial.backbone["name"]), trial.backbone["pretrained"])
+        except UserError as problem:
+            yield trial.id, problem
+
+
 def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str, UserError]], list[str]]:
     """Those of these trials, all with the same images, for whose batches there are too few classes; and warnings of
     those that need more memory than there is."""
@@ -115,7 +128,3 @@ def visible_gpus() -> list[str]:
     count = mx.context.num_gpus()
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     return (named.split(",") if named else [str(i) for i in range(count)])[:count]
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
