@@ -104,6 +104,16 @@ def test_an_entry_is_made_once_and_used_by_whoever_has_the_same_files(folder, tm
     assert np.array_equal(first.images, again.images)
 
 
+def test_files_that_only_look_newer_are_not_decoded_again(folder, tmp_path, capsys):
+    first = load(folder)
+    capsys.readouterr()
+    for path in folder.rglob("*.jpg"):
+        os.utime(path, (1, 1))
+    again = load(folder)
+    assert len(made(tmp_path)) == 1 and capsys.readouterr().err == ""
+    assert np.array_equal(first.images, again.images)
+
+
 def test_other_content_or_storage_makes_another_entry(folder, tmp_path):
     before = load(folder)
     pixels = np.array(before.images[0])

@@ -1,7 +1,7 @@
 """Decoded once: the images of a catalogue as one mapped file in the cache.
 
-An entry is named by the content it was made from (paths, sizes and times of the files, boxes) and by how they
-are stored. Its index says that in full, and every image has a checksum. It is made beside its place by as
+An entry is named by the content it was made from (names and bytes of the files, boxes) and by how they are
+stored; files that look untouched since are not read again to find that out. Its index says that in full, and every image has a checksum. It is made beside its place by as
 many threads as there are cores, and renamed: it is there whole or not at all. Of several processes that want
 the same entry one makes it and the others wait for it.
 """
@@ -25,6 +25,7 @@ from typing import Any, Optional
 import numpy as np
 from tqdm import tqdm
 
+from .. import files as written
 from ..errors import UserError
 from . import cache, decoding, opencv
 from .catalogue import Catalogue
@@ -79,11 +80,46 @@ def damaged(entry: Path) -> bool:
 
 def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
     """All that the pixels depend on, as plain values."""
-    files, missing = [], []
+    return {
+        "name": catalogue.name,
+        "split": catalogue.split,
+        "generation": GENERATION,
+        "library": opencv.library(),
+        "stored": vars(stored),
+        "files": list(catalogue.files),
+        "content": _content(catalogue),
+        "boxes": None if catalogue.boxes is None else catalogue.boxes.tolist(),
+    }
+
+
+def _content(catalogue: Catalogue) -> str:
+    """A digest of the bytes of all files, remembered by their names, sizes and times."""
+    looks = hashlib.sha256(json.dumps(_looks(catalogue)).encode()).hexdigest()
+    known = cache.folder() / "contents" / f"{catalogue.name}-{catalogue.split}-{looks[:16]}.json"
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return json.loads(known.read_text(encoding="utf-8"))["content"]
+
+    def digest(row: int) -> bytes:
+        try:
+            return hashlib.blake2b(catalogue.path(row).read_bytes(), digest_size=16).digest()
+        except OSError as problem:
+            raise UserError(f"cannot read {catalogue.path(row)}: {problem.strerror or problem}.") from None
+
+    total = hashlib.blake2b(digest_size=16)
+    for one in progress(ahead(digest, range(len(catalogue)), cores()), len(catalogue)):
+        total.update(one)
+    with contextlib.suppress(OSError):  # a cache that cannot be written: read again the next time
+        written.write_json(known, {"content": total.hexdigest()})
+    return total.hexdigest()
+
+
+def _looks(catalogue: Catalogue) -> list[tuple[str, int, int]]:
+    """Name, size and time of every file."""
+    found, missing = [], []
     for row, name in enumerate(catalogue.files):
         try:
             status = catalogue.path(row).stat()
-            files.append([name, status.st_size, status.st_mtime_ns])
+            found.append((name, status.st_size, status.st_mtime_ns))
         except OSError:
             missing.append(name)
     if missing:
@@ -92,15 +128,7 @@ def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
             f"in {catalogue.folder}, such as {missing[0]}; dmlplayground data verify {catalogue.name} names "
             "them all."
         )
-    return {
-        "name": catalogue.name,
-        "split": catalogue.split,
-        "generation": GENERATION,
-        "library": opencv.library(),
-        "stored": vars(stored),
-        "files": files,
-        "boxes": None if catalogue.boxes is None else catalogue.boxes.tolist(),
-    }
+    return found
 
 
 def _open(entry: Path) -> Optional[Packed]:
