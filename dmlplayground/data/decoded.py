@@ -1,9 +1,9 @@
 """Decoded once: the images of a catalogue as one mapped file in the cache.
 
 An entry is named by the content it was made from (names and bytes of the files, boxes) and by how they are
-stored; files that look untouched since are not read again to find that out. Its index says that in full, and every image has a checksum. It is made beside its place by as
-many threads as there are cores, and renamed: it is there whole or not at all. Of several processes that want
-the same entry one makes it and the others wait for it.
+stored; files that look untouched since are not read again to find that out. Its index says that in full, and
+every image has a checksum. It is made beside its place by as many threads as there are cores, and renamed: it
+is there whole or not at all. Of several processes that want the same entry one makes it and the others wait.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .threads import ahead, cores
 
 INDEX = "index.json"
 #: Raise it whenever the same file gives other pixels than before.
-GENERATION = 1
+GENERATION = 2
 #: A disk is not filled to the last byte.
 SPARE = 64 << 20
 TOLD = 5  # broken files are named up to so many
