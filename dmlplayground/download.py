@@ -57,8 +57,8 @@ def reason(problem: Exception) -> object:
     return getattr(problem, "reason", None) or problem
 
 
-def digest(path: Path, like: str) -> str:
-    """The file's SHA-256, SHA-1 or MD5, whichever ``like`` is one of by its length."""
+def digest(path: Path, like: str = 64 * "0") -> str:
+    """The file's SHA-256, or its SHA-1 or MD5 where ``like`` is one of these by its length."""
     found = hashlib.new(_ALGORITHMS[len(like)])
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):

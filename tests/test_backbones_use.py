@@ -1,5 +1,6 @@
 """A trained network put to use: engines, export, embedding folders of images, finding the nearest."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -58,12 +59,19 @@ def test_engines_agree_and_recall_does_not_move(trained):
     np.testing.assert_array_equal(learner.network(images).asnumpy(), expected)  # and the network is as it was
 
 
-def test_a_trials_weights_are_a_start_for_another(trained):
+def test_a_trials_weights_are_a_start_for_another(trained, tmp_path):
     weights = trained / "fold0-member0.best.npz"
     network = dml.backbones.create("conv4", pretrained=str(weights))
     learner = scoring.learners(trained)[0]
     images = nd.random.uniform(-1, 1, (2, 3, 32, 32))
     np.testing.assert_array_equal(network(images).asnumpy(), learner.network.backbone(images).asnumpy())
+    given = {
+        **learner.trial.mapping(),
+        "backbone": {"name": "conv4", "pretrained": str(weights)},
+        "epochs": 0,
+    }
+    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+    assert dml.train(given, tmp_path).data["weights"] == {"file": weights.name, "sha256": digest}
 
 
 def test_an_unknown_engine_is_refused(trained):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import seeds
+from ..download import digest
 from ..errors import UserError
 from . import build, checkpoints, create, get, weights_path
 
@@ -94,8 +94,8 @@ def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verifi
             mode: _difference(network, graph, images, mode == "training")
             for mode in ("evaluation", "training")
         }
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Verified(path, digest, count(network), (float(features.min()), float(features.max())), difference)
+    extent = (float(features.min()), float(features.max()))
+    return Verified(path, digest(path), count(network), extent, difference)
 
 
 def _noise(preprocessing) -> np.ndarray:

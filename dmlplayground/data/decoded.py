@@ -35,7 +35,7 @@ from .threads import ahead, cores
 
 INDEX = "index.json"
 #: Raise it whenever the same file gives other pixels than before.
-GENERATION = 2
+GENERATION = 1
 #: A disk is not filled to the last byte.
 SPARE = 64 << 20
 TOLD = 5  # broken files are named up to so many

@@ -9,10 +9,11 @@ from typing import Any, Optional
 import mxnet as mx
 import numpy as np
 
-from .. import config, data, files, metrics, seeds
+from .. import backbones, config, data, files, metrics, seeds
 from ..config import Trial
 from ..data import Dataset, loader, transforms
 from ..devices import context as device_by_name
+from ..download import digest
 from ..errors import UserError
 from ..reports import samples
 from .learner import Learner
@@ -36,6 +37,12 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None) -> Learner:
     learner = Learner(trial, header["classes"], contexts or devices(trial), place, pretrained=False)
     learner.load_weights(weights)
     return learner
+
+
+def start(trial: Trial) -> Optional[dict[str, str]]:
+    """The file of weights that the backbone starts from: a name alone would not tell one file from the next."""
+    path = backbones.weights_path(backbones.get(trial.backbone["name"]), trial.backbone["pretrained"])
+    return None if path is None else {"file": path.name, "sha256": digest(path)}
 
 
 def devices(trial: Trial) -> list[mx.Context]:

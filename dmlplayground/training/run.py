@@ -84,7 +84,11 @@ class Run:
             started=records.now(),
             versions=records.versions(),
             machine=records.machine(),
-            data={"train": self.plan.folds[0].train.describe(), "test": self.plan.test.describe()},
+            data={
+                "train": self.plan.folds[0].train.describe(),
+                "test": self.plan.test.describe(),
+                "weights": models.start(trial),
+            },
         )
         # What the fold's finished members make of its monitored images, and what the unit's learners make of them now.
         self.before: list[np.ndarray] = []
