@@ -140,3 +140,14 @@ def test_every_figure_draws(name):
     files = drawing.draw(made(sweep("embed_dim", (64, 128), data="cub200", backbone="inception_bn"))[name])
     assert Image.open(io.BytesIO(files[".png"])).width > 600
     assert b"</svg>" in files[".svg"]
+
+
+def test_a_label_holds_what_tells_a_methods_settings_apart_and_no_more():
+    records = sweep("embed_dim", (64, 128), ("margin",)) + sweep("batch_size", (120,), ("triplet_semihard",))
+    (arena,) = arenas(records)
+    assert arena.factors == ["embed_dim", "batch_size"]
+    assert {cell.label for cell in arena.cells} == {
+        "margin, embed_dim 64",
+        "margin, embed_dim 128",
+        "triplet_semihard",
+    }

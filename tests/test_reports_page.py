@@ -210,13 +210,18 @@ def probe(page, tmp_path, measure, width=1280, address=""):
 
 @browser
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 820, 1280])
+@pytest.mark.parametrize("width", [360, 800, 1400])
 def test_it_fits_every_width_and_draws_every_figure(page, tmp_path, width):
-    blank = """(d) => [...d.querySelectorAll("[data-figure]")]
-      .filter((chart) => chart.offsetParent && !chart.querySelector("svg")).length"""
-    found = probe(page, tmp_path, blank, width)
+    measure = """(d) => ({
+      blank: [...d.querySelectorAll("[data-figure]")]
+        .filter((chart) => chart.offsetParent && !chart.querySelector("svg")).length,
+      cut: [...d.querySelectorAll(".ranking")]
+        .filter((table) => table.scrollWidth > table.parentElement.clientWidth).map((table) => table.id),
+    })"""
+    found = probe(page, tmp_path, measure, width)
     assert found["width"] <= width  # nothing sticks out sideways
-    assert found["value"] == 0
+    assert found["value"]["blank"] == 0
+    assert not [table for table in found["value"]["cut"] if width < 640 or table.startswith("leaderboard")]
 
 
 @browser

@@ -16,7 +16,8 @@ import reports_fixture as fixture
 
 import dmlplayground as dml
 from dmlplayground import cli, config, reports
-from dmlplayground.reports import tables
+from dmlplayground.reports import optimism, tables
+from dmlplayground.reports.cells import arenas
 from dmlplayground.sweeps import grid
 
 ROOT = Path(__file__).parents[1]
@@ -118,6 +119,37 @@ def test_a_store_with_failures_is_not_kept(update, tmp_path):
     fixture.record("margin", 0, status="failed").save(tmp_path / "a" / "b")
     with pytest.raises(SystemExit, match="nothing finished"):
         update.keep(tmp_path / "a", tmp_path / "kept")
+
+
+# --- both protocols -----------------------------------------------------------------------------------------
+
+
+def test_the_grid_of_both_protocols_gives_pairs_that_the_report_compares(tmp_path):
+    text = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    (block,) = [
+        block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if "[paper, validated]" in block
+    ]
+    (tmp_path / "both.yaml").write_text(block)
+    trials = grid.load(tmp_path / "both.yaml")[0].trials()
+    assert len(trials) == 3 * 2 * 3
+    found = arenas(finished(trial) for trial in trials)
+    assert [arena.title for arena in found] == ["glyphs, paper protocol", "glyphs, validated protocol"]
+    assert all(one.separate.n == one.best.n == 3 for one in optimism.of_arena(found[0], found))
+
+
+def test_the_other_half_of_an_experiment_pairs_with_the_first():
+    experiment, _ = grid.load("quickstart")
+    trials = [*experiment.trials(), *experiment.trials(overrides=["protocol=validated"])]
+    found = arenas(finished(trial) for trial in trials)
+    pairs = optimism.of_arena(found[0], found)
+    assert len(pairs) == len(dml.methods.names()) and all(one.separate for one in pairs)
+
+
+def finished(trial):
+    """A record of this trial with numbers of the fixture's."""
+    record = fixture.record(trial.method["name"], trial.seed, protocol__name=trial.protocol.name)
+    record.config = trial.mapping()
+    return record
 
 
 # --- commands and code --------------------------------------------------------------------------------------

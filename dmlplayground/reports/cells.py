@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..records import Record
@@ -42,7 +42,9 @@ class Cell:
     problems: list[Problem] = field(default_factory=list)
     factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
     headline: str = HEADLINE  # the metric that ranks
-    alone: bool = False  # the arena's only cell of its method: the method's name says which
+    telling: list[str] = field(
+        default_factory=list
+    )  # the factors in which it differs from its method's others
 
     @property
     def method(self) -> str:
@@ -54,17 +56,16 @@ class Cell:
 
     @property
     def distinctions(self) -> list[str]:
-        """What tells it from the arena's other cells, besides the method."""
-        return [f"{name(key)} {plain(value)}" for key, value in self.factors.items()]
+        """What tells it from the arena's other cells of its method."""
+        return [f"{name(key)} {plain(self.factors[key])}" for key in self.telling]
 
     @property
     def label(self) -> str:
-        return self.method if self.alone else ", ".join([self.method, *self.distinctions])
+        return ", ".join([self.method, *self.distinctions])
 
     def label_without(self, key: str) -> str:
         """The label of all cells that differ from this one in ``key`` alone."""
-        others = {other: value for other, value in self.factors.items() if other != key}
-        return Cell(self.config, factors=others, alone=self.alone).label
+        return replace(self, telling=[other for other in self.telling if other != key]).label
 
     @property
     def key(self) -> str:
@@ -202,11 +203,13 @@ def arenas(records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | No
 def _arena(cells: list[Cell]) -> Arena:
     factors = _factors([flatten(cell.config) for cell in cells])
     headline = _headline([cell.metrics for cell in cells if cell.records])
-    methods = Counter(cell.method for cell in cells)
+    methods: dict[str, list[Flat]] = defaultdict(list)
+    for cell in cells:
+        methods[cell.method].append(flatten(cell.config))
     for cell in cells:
         flat = flatten(cell.config)
-        cell.alone = methods[cell.method] == 1
         cell.factors = {key: flat.get(key) for key in factors}
+        cell.telling = _differing([methods[cell.method]], factors)
         cell.headline = headline
     cells.sort(key=_rank)
     return Arena(cells[0].config["data"], cells[0].protocol, cells, "")

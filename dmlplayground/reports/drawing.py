@@ -106,6 +106,7 @@ def _bars(axes, figure: Figure) -> None:
             color=INK,
             ls="--",
             lw=1,
+            zorder=0.9,  # below the bars
             label=f"{figure.reference_label} ({figure.reference:.1f})",
         )
     low, high = figure.span

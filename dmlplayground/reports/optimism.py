@@ -17,7 +17,7 @@ LAST = (
 SAME = "Here the best test epoch was the last in every run: nothing was gained by choosing it."
 VALIDATED = [
     "best − separate: what it adds to models that never saw the test set before they were scored. Those were "
-    "trained on fewer classes, as a fold was kept for validation: this is an upper bound of the optimism.",
+    "trained on fewer classes, as a fold was kept for validation: but for the noise, the optimism is no more.",
     "best − joined: against the folds' embeddings side by side, an ensemble of several times the size.",
 ]
 

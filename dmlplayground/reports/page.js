@@ -144,12 +144,13 @@ function drawBars(svg, figure, styles, width) {
   const high = Math.max(0, figure.span[1]) || (low < 0 ? 0 : 1);
   const x = (value) => left + ((value - low) / (high - low)) * (width - left - right);
   const middle = (category, index) => top + row * categories.indexOf(category) + 4 + thick * (index + 0.5);
-  for (const [value, label] of ticks(low, high, Math.max(2, Math.floor((width - left) / 80)))) {
+  for (const [value, label] of ticks(low, high, Math.max(3, Math.floor((width - left) / 80)))) {
     shape(svg, "line", { class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - bottom });
     shape(svg, "text", { x: x(value), y: height - bottom + 15, "text-anchor": "middle" }, label);
   }
   const fits = Math.floor((left - 8) / 6.3);
   categories.forEach((category, i) => shape(svg, "text", { x: left - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, shortened(category, fits)));
+  if (figure.reference != null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
   figure.series.forEach((series, index) => series.x.forEach((category, i) => {
     const group = shape(svg, "g", { class: "mark", "data-series": index });
     const y = middle(category, styles[index].index);
@@ -157,7 +158,6 @@ function drawBars(svg, figure, styles, width) {
     else bar(group, series, i, x, y, thick, styles[index].colour, quotedBeside(figure, series.name, category));
     hover(group, `${category}\n${describe(series, i)}`);
   }));
-  if (figure.reference != null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
   shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
   return height;
 }

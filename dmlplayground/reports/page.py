@@ -200,7 +200,7 @@ def _row_html(table: Table, row: Row) -> str:
 
 def _cell_html(row: Row, index: int, column: Column) -> str:
     value = row.values[index]
-    shown = escape(text(value))
+    shown = escape(text(value)).replace("± ", "±\u00a0")  # where a line must break, before the spread
     if index in row.bold:
         shown = f"<strong>{shown}</strong>"
     if index == 0 and row.cell:
