@@ -16,6 +16,7 @@ import reports_fixture as fixture
 
 import dmlplayground as dml
 from dmlplayground import cli, config, reports
+from dmlplayground.errors import UserError
 from dmlplayground.reports import optimism, tables
 from dmlplayground.reports.cells import arenas
 from dmlplayground.sweeps import grid
@@ -171,6 +172,22 @@ def test_every_command_is_one(line):
         trials = len(experiment.trials(arguments.where, arguments.set))
         named = re.search(rf"`{re.escape(line)}` \| (\d+)", README)
         assert named is None or int(named[1]) == trials
+
+
+def options():
+    return re.findall(r"\(`([\w.]+=\w+)`", README)
+
+
+@pytest.mark.parametrize("option", options())
+def test_every_option_for_what_the_released_code_did_is_one(option):
+    def accepted(method):
+        try:
+            data = "sop" if option.startswith("data.") else "glyphs"
+            return config.trial({"method": method, "data": data}, [option])
+        except UserError:
+            return None
+
+    assert any(map(accepted, dml.methods.names())) and len(options()) == 6
 
 
 def test_the_first_two_blocks_are_the_two_commands():
