@@ -519,7 +519,7 @@ def _run_sweep(arguments) -> int:
     if arguments.dry_run:
         print(listing.plan(trials, store))
         return 0
-    plan.write(store, experiment, path, trials, part=bool(arguments.where))
+    plan.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
     if arguments.print_commands:
         print("\n".join(plan.commands(store, plan.jobs(store, trials, arguments.retry_failed))))
         return 0

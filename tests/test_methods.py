@@ -233,6 +233,16 @@ def test_extreme_embeddings_give_finite_numbers(key, place):
 
 
 @every_method
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_embeddings_that_are_not_finite_show_in_the_loss(key, value):
+    """So the trainer sees that the model has diverged, and where."""
+    case = Case(key, width=8)
+    x = case.x.copy()
+    x[1] = value
+    assert not np.isfinite(case.loss(nd.array(x), nd.array(case.labels, dtype="int32")).asscalar())
+
+
+@every_method
 def test_no_value_of_the_batch_is_waited_for(key, monkeypatch):
     case = Case(key)
     if type(case.loss).forward is not methods.Loss.forward:

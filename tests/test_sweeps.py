@@ -65,6 +65,12 @@ def test_exceptions_includes_and_excludes():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("rule", ["protocol=paper", "protocol.name=paper"])
+def test_a_component_is_picked_by_its_name(rule):
+    grid = {"method": "npairs", "protocol": ["paper", {"name": "validated", "folds": 2}]}
+    assert [trial.protocol.name for trial in experiment(grid=grid).trials(where=[rule])] == ["paper"]
+
+
 def test_a_grid_may_be_included_ones_alone():
     made = experiment(grid={}, include=[{"method": ["npairs", "margin"], "batch_size": 10}]).trials()
     assert [trial.method["name"] for trial in made] == ["npairs", "margin"]

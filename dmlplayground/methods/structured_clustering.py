@@ -77,6 +77,9 @@ class StructuredClustering(Loss):
 
 def search(embeddings: np.ndarray, labels: np.ndarray, gamma: float, sweeps: int):
     """Every row's medoid in the best clustering found and in the true one; gamma (1 - NMI) of the found."""
+    if not np.isfinite(embeddings).all():  # nothing to search in; the loss tells, as any other's does
+        anywhere = np.zeros(len(labels), np.intp)
+        return anywhere, anywhere, np.nan
     distances = squareform(pdist(embeddings.astype(np.float64)))
     classes = np.unique(labels, return_inverse=True)[1]
     own = class_medoids(distances, classes)

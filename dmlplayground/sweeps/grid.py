@@ -134,7 +134,9 @@ def _axis(key: str, values: Any) -> list[Any]:
 def _matches(given: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
     """Whether a configuration has every value of the rule; a list in the rule means any of these."""
     facts = config.dotted(given)
-    facts.update({key: given[key]["name"] for key in config.COMPONENTS if "name" in given.get(key, {})})
+    facts.update(
+        {key: part["name"] for key, part in given.items() if isinstance(part, Mapping) and "name" in part}
+    )
     return all(
         key in facts and (facts[key] in value if isinstance(value, list) else facts[key] == value)
         for key, value in config.dotted(rule).items()

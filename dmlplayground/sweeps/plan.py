@@ -22,7 +22,7 @@ def write(
 ) -> None:
     """State in the store what the sweep is to hold, so that a report can name what is missing.
 
-    ``part``: these trials are a part of it, and what was planned before stays.
+    ``part``: these trials are a part of it, or come on top, and what was planned before stays.
     """
     known = files.read_json(store / EXPERIMENT)["trials"] if part and (store / EXPERIMENT).exists() else []
     planned = {entry["id"]: entry for entry in known}
