@@ -108,7 +108,7 @@ class _MXNetLoader(SourceFileLoader):
 class _GluonCVLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         try:
-            with _lent_distutils(), _Hidden("torch"), warnings.catch_warnings():
+            with _lent_distutils(), _Hidden("torch"), _strict_pillow(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # distutils
                 super().exec_module(module)
         except ImportError as error:
@@ -138,6 +138,18 @@ class _Hidden:
         sys.meta_path.remove(self)
         if self.loaded is not None:
             sys.modules[self.package] = self.loaded
+
+
+@contextlib.contextmanager
+def _strict_pillow() -> Iterator[None]:
+    """gluoncv tells Pillow, for the whole process, to read files cut short as if nothing were missing."""
+    from PIL import ImageFile
+
+    before = ImageFile.LOAD_TRUNCATED_IMAGES
+    try:
+        yield
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
 _LOADERS = {"mxnet": _MXNetLoader, "gluoncv": _GluonCVLoader}

@@ -225,6 +225,14 @@ def test_python_without_distutils(package):
     assert result.stdout.split() == ["1.0", "False"], result.stderr
 
 
+def test_gluoncv_leaves_pillow_strict_about_truncated_files():
+    pytest.importorskip("gluoncv")
+    result = fresh_process(
+        "import dmlplayground, gluoncv; from PIL import ImageFile; print(ImageFile.LOAD_TRUNCATED_IMAGES)"
+    )
+    assert result.stdout.strip() == "False", result.stderr
+
+
 def test_dmlplayground_imported_after_a_failed_attempt():
     result = fresh_process(
         "import numpy as np\n"
