@@ -1,7 +1,13 @@
-"""What all tests share: one thread a process, and NumPy prepared before anyone imports MXNet."""
+"""What all tests share: one thread a process, NumPy prepared before anyone imports MXNet, and a Ctrl-C that is heard."""
 
 import os
+import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when libmxnet loads, hence above the imports
 
 import dmlplayground  # noqa: F401
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as in a shell's background jobs, whose children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
