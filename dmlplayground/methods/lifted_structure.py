@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 from . import pairs
 from .base import Loss, method
 
@@ -33,19 +35,36 @@ class LiftedStructure(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        x = F.BlockGrad(embeddings)
-        same, positive = pairs.positive_pairs(F, labels)
-        distances = F.sqrt(pairs.squared_distances(F, x))
-        against = same * pairs.HIDDEN - distances
-        pushes = F.expand_dims(pairs.log_sum_exp(F, against), 1) + self.margin  # log S_i
-        lead = F.broadcast_sub(pushes, F.transpose(pushes))
+        pushes = self._pushes(F, F.BlockGrad(embeddings), labels)
+        numbers = F.contrib.arange_like(labels, axis=0)
+        find = partial(self._of_block, F, F.transpose(pushes), F.expand_dims(numbers, 0))
+        more = pushes, F.expand_dims(numbers, 1)
+        loss, count = pairs.sum_over_pairs(F, embeddings, labels, find, *more)
+        return loss / 2 / F.maximum(count, 1)  # ordered pairs: every unordered one was met twice
+
+    def _pushes(self, F, x, labels):
+        """log S_i, (B, 1)."""
+        left, right = pairs.factors(F, x)
+        parts = []
+        for rows, own in zip(pairs.blocks(F, left), pairs.blocks(F, F.expand_dims(labels, 1))):
+            distances = F.sqrt(F.relu(F.dot(rows, right, transpose_b=True)))
+            # Said otherwise than below, or MXNet takes both for one and keeps it in between.
+            others = F.broadcast_not_equal(own, F.expand_dims(labels, 0))
+            parts.append(pairs.log_sum_exp(F, (1 - others) * pairs.HIDDEN - distances))
+        parts = [F.expand_dims(part, 1) for part in parts]
+        return F.BlockGrad(pairs.joined(F, parts, F.expand_dims(labels, 1)) + self.margin)
+
+    def _of_block(self, F, all_pushes, all_numbers, squares, same, own, labels, pushes, numbers):
+        distances = F.sqrt(squares)
+        positive = same - F.broadcast_equal(numbers, all_numbers)
+        lead = F.broadcast_sub(pushes, all_pushes)
         # log(S_i + S_j) = log S_i + log(1 + exp(log S_j - log S_i))
         both = F.broadcast_add(F.Activation(-lead, act_type="softrelu"), pushes)
         hinges = F.relu(distances + both) * positive
         # Half a square's slope is the hinge: by D_ij itself, and by log S_i as much as is S_i's share of
-        # S_i + S_j, in (i, j) as in (j, i). Log S_i falls with the distances of i's negatives, softmax-wise.
+        # S_i + S_j, in (i, j) as in (j, i). Log S_i falls with the distances of i's negatives,
+        # softmax-wise.
         falls = 2 * pairs.row_sums(F, hinges * F.sigmoid(lead))
-        slopes = hinges - F.broadcast_mul(F.softmax(against, axis=1), falls)
-        gradient = pairs.distance_gradient(F, slopes, distances, x)
-        loss = pairs.with_gradient(F, pairs.total(F, hinges, hinges) / 2, embeddings, gradient)
-        return loss / F.maximum(F.sum(positive), 1)  # ordered pairs: every unordered one was met twice
+        shares = F.softmax(same * pairs.HIDDEN - distances, axis=1)
+        slopes = hinges - F.broadcast_mul(shares, falls)
+        return pairs.by_squares(F, slopes, distances), pairs.row_sums(F, F.square(hinges))

@@ -51,12 +51,16 @@ def own_row(F, matrix):
 
 
 def squared_distances(F, x):
-    """|x_i - x_j|^2 as (B, B), never negative. Rows' squares ride in the product as two more columns."""
+    """|x_i - x_j|^2 as (B, B), never negative."""
+    left, right = factors(F, x)
+    return F.relu(F.dot(left, right, transpose_b=True))
+
+
+def factors(F, x):
+    """Two (B, E + 2) whose product is the squared distances: rows' squares ride in it as two more columns."""
     squares = row_sums(F, x * x)
     ones = F.ones_like(squares)
-    left = F.concat(-2 * x, squares, ones, dim=1)
-    right = F.concat(x, ones, squares, dim=1)
-    return F.relu(F.dot(left, right, transpose_b=True))
+    return F.concat(-2 * x, squares, ones, dim=1), F.concat(x, ones, squares, dim=1)
 
 
 def root(F, squares):
@@ -84,10 +88,14 @@ def positive_pairs(F, labels):
     return same, same - same_class(F, F.contrib.arange_like(labels, axis=0))
 
 
-def row_starts(F, matrix):
-    """Where the rows of an int32 (B, B) matrix start in the flattened one, (B, 1); plus a column, a place."""
-    width = F.slice_axis(F.contrib.arange_like(matrix, axis=1), axis=0, begin=-1, end=None) + 1
-    return F.expand_dims(F.broadcast_mul(F.contrib.arange_like(matrix, axis=0), width), 1)
+def row_starts(F, rows, columns=None):
+    """Where the rows of a matrix start in the flattened one, (B, 1); plus a column, a place.
+
+    It has as many rows as ``rows`` and as many columns as ``columns``, both int32, or else ``rows``.
+    """
+    columns = rows if columns is None else columns
+    width = F.slice_axis(F.contrib.arange_like(columns, axis=1), axis=0, begin=-1, end=None) + 1
+    return F.expand_dims(F.broadcast_mul(F.contrib.arange_like(rows, axis=0), width), 1)
 
 
 def lookup(F, matrix, places):
@@ -95,9 +103,13 @@ def lookup(F, matrix, places):
     return F.take(flat(F, matrix), places)
 
 
-# --- gradients in closed form ------------------------------------------------------------------------------
+# --- losses over all pairs, in little memory ---------------------------------------------------------------
 # Recording the operations on a (B, B) matrix keeps the results of most until the backward pass. A loss that
-# knows its slopes computes its gradient along with its value and keeps nothing but that.
+# knows its slopes computes its gradient along with its value and keeps nothing but that. And what it needs
+# meanwhile it needs for a block of rows only, if one follows the other. Shapes come from small arrays there:
+# MXNet's memory plan never frees one that an operator (arange_like, reshape_like) takes a shape from.
+
+BLOCKS = 6
 
 
 def with_gradient(F, value, x, gradient):
@@ -106,20 +118,57 @@ def with_gradient(F, value, x, gradient):
     return F.BlockGrad(value) + (along - F.BlockGrad(along))
 
 
-def distance_gradient(F, slopes, distances, x):
-    """Of a sum over pairs of slopes_ij |x_i - x_j|, slopes constant; nothing where the distance is zero."""
-    return square_gradient(F, slopes * distances / (F.square(distances) + _TINY), x) / 2
+def blocks(F, matrix):
+    """Every sixth row from the first on, from the second on ...; rows of -1 fill them up to one size."""
+    padding = -F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1))
+    padded = F.concat(matrix, *[padding] * (BLOCKS - 1), dim=0)
+    ends = [*range(1 - BLOCKS, 0), None]
+    return [F.slice(padded, begin=(b, None), end=(ends[b], None), step=(BLOCKS, 1)) for b in range(BLOCKS)]
 
 
-def square_gradient(F, slopes, x):
-    """Of a sum over pairs of slopes_ij |x_i - x_j|^2: 2 sum_j (slopes_ij + slopes_ji) (x_i - x_j)."""
-    rows = F.concat(x, F.ones_like(F.slice_axis(x, axis=1, begin=0, end=1)), dim=1)
-    sums = 2 * (F.dot(slopes, rows) + F.dot(slopes, rows, transpose_a=True))
-    pulled, weight = (
-        F.slice_axis(sums, axis=1, begin=0, end=-1),
-        F.slice_axis(sums, axis=1, begin=-1, end=None),
+def joined(F, parts, like):
+    """The rows of ``blocks`` in their order again, as many as ``like`` has."""
+    return F.slice_like(F.reshape(F.stack(*parts, axis=1), shape=(-3, 0)), like, axes=(0,))
+
+
+def sum_over_pairs(F, embeddings, labels, find, *more):
+    """The sum of a loss over rows, each against all, with its gradient; and how many positive pairs there are.
+
+    ``find(squares, same, own, labels, *more)`` is given a block of rows: squared distances to all rows, where
+    the class is the same, its labels and all, its rows of ``more``. It returns the slopes of the loss by the
+    squared distances, and its value for every row. Rows of class -1, which there is not, are but padding.
+    """
+    x = F.BlockGrad(embeddings)
+    own_labels, labels = F.expand_dims(labels, 1), F.expand_dims(labels, 0)
+    left, right = factors(F, x)
+    by_left, by_right, sums, shape = [], 0, 0, None
+    for rows, own, *rest in zip(*(blocks(F, each) for each in (left, own_labels, *more))):
+        same = F.broadcast_equal(own, labels)
+        shape = same if shape is None else shape
+        slopes, losses = find(F.relu(F.dot(rows, right, transpose_b=True)), same, own, labels, *rest)
+        # One node that all of the block goes through: with it done, the block is.
+        found = F.concat(F.reshape_like(slopes, shape), losses, row_sums(F, same), dim=1)
+        sums = sums + F.sum(F.slice_axis(found, axis=1, begin=-2, end=None), axis=0)
+        slopes = F.slice_axis(found, axis=1, begin=0, end=-2)
+        by_left.append(F.dot(slopes, right))
+        by_right = by_right + F.dot(slopes, rows, transpose_a=True)
+    gradient = _factors_gradient(F, joined(F, by_left, x), by_right, x)
+    value, same = (F.slice_axis(sums, axis=0, begin=k, end=k + 1) for k in (0, 1))
+    return with_gradient(F, value, embeddings, gradient), same - F.sum(F.ones_like(labels))
+
+
+def by_squares(F, slopes, distances):
+    """Twice the slopes by squared distances, from those by distances; nothing where the distance is zero."""
+    return slopes * distances / (F.square(distances) + _TINY)
+
+
+def _factors_gradient(F, by_left, by_right, x):
+    """With respect to x, from those with respect to its ``factors``."""
+    by_squares = F.slice_axis(by_left, axis=1, begin=-2, end=-1) + F.slice_axis(
+        by_right, axis=1, begin=-1, end=None
     )
-    return F.broadcast_mul(x, weight) - pulled
+    pulls = F.slice_axis(by_right - 2 * by_left, axis=1, begin=0, end=-2)
+    return pulls + F.broadcast_mul(x, 2 * by_squares)
 
 
 # --- a batch of pairs --------------------------------------------------------------------------------------

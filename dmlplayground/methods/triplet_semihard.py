@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from . import pairs
@@ -39,18 +41,20 @@ class TripletSemihard(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        x = F.BlockGrad(embeddings)
-        same = pairs.same_class(F, labels)
+        loss, count = pairs.sum_over_pairs(F, embeddings, labels, partial(self._of_block, F))
+        return loss / F.maximum(count, 1)
+
+    def _of_block(self, F, squares, same, own, labels):
         # Every row by distance; of equal distances those of negatives come first.
         precision = float(np.finfo(self.dtype).eps)
-        keys = (pairs.squared_distances(F, x) + 1e-30) * (1 + precision * same)
+        keys = (squares + 1e-30) * (1 + precision * same)
         distances, columns = F.topk(keys, axis=1, k=0, ret_typ="both", is_ascend=True, dtype="int32")
-        row_starts = pairs.row_starts(F, columns)
+        row_starts = pairs.row_starts(F, F.cast(own, "int32"), F.cast(labels, "int32"))
         places = F.broadcast_add(columns, row_starts)
         negative = 1 - F.take(pairs.flat(F, same), places)
         ranks = Negatives(F, negative, row_starts)
         # Of its own class the row itself comes first, or what lies where it does, which makes no difference.
-        position = F.expand_dims(F.contrib.arange_like(distances, axis=1), 0)
+        position = F.expand_dims(F.contrib.arange_like(labels, axis=1), 0)
         positive = F.broadcast_greater(position, ranks.passed) * (1 - negative)
 
         to_negative = ranks.take(distances, F.broadcast_minimum(ranks.passed, F.relu(ranks.count - 1)))
@@ -58,10 +62,7 @@ class TripletSemihard(Loss):
         active = F.broadcast_mul(positive, ranks.count > 0) * (violations > 0)
         slopes = active - negative * self._takers(F, active, ranks)
         slopes = F.contrib.index_copy(pairs.flat(F, slopes), pairs.flat(F, places), pairs.flat(F, slopes))
-        slopes = F.reshape_like(slopes, distances)
-        gradient = pairs.square_gradient(F, slopes, x)
-        loss = pairs.with_gradient(F, pairs.total(F, violations, active), embeddings, gradient)
-        return loss / F.maximum(F.sum(positive), 1)
+        return slopes, pairs.row_sums(F, violations * active)
 
     def _takers(self, F, active, ranks):
         """How many active pairs chose a negative: those since the one before; the last, those behind too."""
