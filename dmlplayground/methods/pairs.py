@@ -36,10 +36,13 @@ def total(F, values, weights):
     return F.dot(flat(F, values), flat(F, weights))
 
 
-def log_sum_exp(F, logits):
-    """Of every row, (B, N) -> (B,); HIDDEN or so where all is hidden."""
-    largest = F.argmax(logits, axis=1)
-    return F.pick(logits, largest, axis=1) - F.pick(F.log_softmax(logits, axis=1), largest, axis=1)
+def log_sum_exp(F, logits, column=None):
+    """Of every row, (B, N) -> (B,); HIDDEN or so where all is hidden.
+
+    Read off at the row's ``column``, any that is not hidden, or else at its largest, which is longer to find.
+    """
+    column = F.argmax(logits, axis=1) if column is None else column
+    return F.pick(logits, column, axis=1) - F.pick(F.log_softmax(logits, axis=1), column, axis=1)
 
 
 def own_row(F, matrix):
@@ -253,11 +256,14 @@ def smoothed(F, values, labels, num_classes, smoothing):
 def cross_entropy(F, logits, labels, num_classes, smoothing=0.0, hidden=None):
     """The mean over rows of log sum_k exp(logits_k) - (the logits under the smoothed target).
 
-    ``hidden``, such as ``hide_own``, takes entries out of the sum (not out of the target).
+    ``hidden``, which is ``hide_own``, takes the label's own entry out of the sum (not out of the target).
     """
     if hidden is None:
         return -F.mean(smoothed(F, F.log_softmax(logits, axis=1), labels, num_classes, smoothing))
-    return F.mean(log_sum_exp(F, logits + hidden) - smoothed(F, logits, labels, num_classes, smoothing))
+    another = labels == 0  # class 1 for rows of class 0, class 0 for the rest
+    return F.mean(
+        log_sum_exp(F, logits + hidden, another) - smoothed(F, logits, labels, num_classes, smoothing)
+    )
 
 
 def hide_own(F, labels, num_classes, dtype):

@@ -50,6 +50,6 @@ class ProxyTriplet(Loss):
     def hybrid_forward(self, F, embeddings, labels, proxies):
         near = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
         own = F.pick(near, labels, axis=1, keepdims=True)
-        hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype)
-        active = F.broadcast_greater(near + hidden, own - self.margin)
-        return F.mean(pairs.row_sums(F, near * active) + pairs.row_sums(F, active) * (self.margin - own))
+        active = F.broadcast_greater(near, own - self.margin)
+        sums = pairs.row_sums(F, near * active) + pairs.row_sums(F, active) * (self.margin - own)
+        return F.mean(sums) - max(self.margin, 0)  # which the own class, not left out above, has added
