@@ -23,6 +23,7 @@ VARIANTS = [
     ("angular", {"npairs_weight": 2.5, "symmetric": True}),
     ("prototypical", {"supports": 1}),
     ("proxy_triplet", {"margin": 0.1, "scale": 3.0}),
+    ("proxy_triplet", {"margin": -0.1}),
     ("proxy_nca", {"scale": 1.0, "temperature": 0.25}),
     ("proxy_nca", {"label_smoothing": 0.1}),
     ("proxy_nca", {"exclude_positive": False, "label_smoothing": 0.1}),

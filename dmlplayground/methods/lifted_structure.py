@@ -5,6 +5,8 @@ from functools import partial
 from . import pairs
 from .base import Loss, method
 
+_BLOCKS = 2
+
 
 @method(
     title="Lifted structure",
@@ -39,20 +41,21 @@ class LiftedStructure(Loss):
         numbers = F.contrib.arange_like(labels, axis=0)
         find = partial(self._of_block, F, F.transpose(pushes), F.expand_dims(numbers, 0))
         more = pushes, F.expand_dims(numbers, 1)
-        loss, count = pairs.sum_over_pairs(F, embeddings, labels, find, *more)
+        loss, count = pairs.sum_over_pairs(F, _BLOCKS, embeddings, labels, find, *more)
         return loss / 2 / F.maximum(count, 1)  # ordered pairs: every unordered one was met twice
 
     def _pushes(self, F, x, labels):
         """log S_i, (B, 1)."""
         left, right = pairs.factors(F, x)
         parts = []
-        for rows, own in zip(pairs.blocks(F, left), pairs.blocks(F, F.expand_dims(labels, 1))):
+        own_labels = F.expand_dims(labels, 1)
+        for rows, own in zip(pairs.blocks(F, left, _BLOCKS), pairs.blocks(F, own_labels, _BLOCKS)):
             distances = F.sqrt(F.relu(F.dot(rows, right, transpose_b=True)))
             # Said otherwise than below, or MXNet takes both for one and keeps it in between.
             others = F.broadcast_not_equal(own, F.expand_dims(labels, 0))
             parts.append(pairs.log_sum_exp(F, (1 - others) * pairs.HIDDEN - distances))
         parts = [F.expand_dims(part, 1) for part in parts]
-        return F.BlockGrad(pairs.joined(F, parts, F.expand_dims(labels, 1)) + self.margin)
+        return F.BlockGrad(pairs.joined(F, parts, own_labels) + self.margin)
 
     def _of_block(self, F, all_pushes, all_numbers, squares, same, own, labels, pushes, numbers):
         distances = F.sqrt(squares)

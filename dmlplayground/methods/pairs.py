@@ -109,10 +109,9 @@ def lookup(F, matrix, places):
 # --- losses over all pairs, in little memory ---------------------------------------------------------------
 # Recording the operations on a (B, B) matrix keeps the results of most until the backward pass. A loss that
 # knows its slopes computes its gradient along with its value and keeps nothing but that. And what it needs
-# meanwhile it needs for a block of rows only, if one follows the other. Shapes come from small arrays there:
-# MXNet's memory plan never frees one that an operator (arange_like, reshape_like) takes a shape from.
-
-BLOCKS = 6
+# meanwhile it needs for a block of rows only, if one follows the other. Shapes come from small arrays there,
+# or from one for all: MXNet's memory plan never frees what an operator (arange_like, reshape_like) takes no
+# more than a shape from.
 
 
 def with_gradient(F, value, x, gradient):
@@ -121,12 +120,12 @@ def with_gradient(F, value, x, gradient):
     return F.BlockGrad(value) + (along - F.BlockGrad(along))
 
 
-def blocks(F, matrix):
-    """Every sixth row from the first on, from the second on ...; rows of -1 fill them up to one size."""
+def blocks(F, matrix, number):
+    """Every ``number``-th row from the first on, from the second on ...; rows of -1 even them out."""
     padding = -F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1))
-    padded = F.concat(matrix, *[padding] * (BLOCKS - 1), dim=0)
-    ends = [*range(1 - BLOCKS, 0), None]
-    return [F.slice(padded, begin=(b, None), end=(ends[b], None), step=(BLOCKS, 1)) for b in range(BLOCKS)]
+    padded = F.concat(matrix, *[padding] * (number - 1), dim=0)
+    ends = [*range(1 - number, 0), None]
+    return [F.slice(padded, begin=(k, None), end=(ends[k], None), step=(number, 1)) for k in range(number)]
 
 
 def joined(F, parts, like):
@@ -134,8 +133,10 @@ def joined(F, parts, like):
     return F.slice_like(F.reshape(F.stack(*parts, axis=1), shape=(-3, 0)), like, axes=(0,))
 
 
-def sum_over_pairs(F, embeddings, labels, find, *more):
-    """The sum of a loss over rows, each against all, with its gradient; and how many positive pairs there are.
+def sum_over_pairs(F, number, embeddings, labels, find, *more):
+    """The sum of a loss over rows, each against all, with its gradient; and how many positive pairs exist.
+
+    It goes by a ``number`` of blocks: more of them need less memory, and more time where batches are small.
 
     ``find(squares, same, own, labels, *more)`` is given a block of rows: squared distances to all rows, where
     the class is the same, its labels and all, its rows of ``more``. It returns the slopes of the loss by the
@@ -145,7 +146,7 @@ def sum_over_pairs(F, embeddings, labels, find, *more):
     own_labels, labels = F.expand_dims(labels, 1), F.expand_dims(labels, 0)
     left, right = factors(F, x)
     by_left, by_right, sums, shape = [], 0, 0, None
-    for rows, own, *rest in zip(*(blocks(F, each) for each in (left, own_labels, *more))):
+    for rows, own, *rest in zip(*(blocks(F, each, number) for each in (left, own_labels, *more))):
         same = F.broadcast_equal(own, labels)
         shape = same if shape is None else shape
         slopes, losses = find(F.relu(F.dot(rows, right, transpose_b=True)), same, own, labels, *rest)

@@ -7,6 +7,8 @@ import numpy as np
 from . import pairs
 from .base import Loss, method
 
+_BLOCKS = 6
+
 
 @method(
     title="Triplet, semi-hard",
@@ -41,7 +43,7 @@ class TripletSemihard(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        loss, count = pairs.sum_over_pairs(F, embeddings, labels, partial(self._of_block, F))
+        loss, count = pairs.sum_over_pairs(F, _BLOCKS, embeddings, labels, partial(self._of_block, F))
         return loss / F.maximum(count, 1)
 
     def _of_block(self, F, squares, same, own, labels):
