@@ -8,7 +8,7 @@ below the depth that matters is forgotten at once. Equal distances rank by index
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,10 +17,11 @@ from ..errors import UserError
 from .kernels import kernels
 from .memory import Memory, as_bytes
 from .operands import Operands
-from .points import Frame, Points, hamming_distances
+from .points import Block, Frame, Points, hamming_distances
 from .product import Product
 from .retrieval import Ranks
 
+AHEAD = 2  # tiles: one is looked at, one computed
 _NOTHING = np.empty((0, 0), np.float32)
 
 
@@ -49,7 +50,7 @@ def positive_ranks(
 
 @dataclass(frozen=True)
 class _Plan:
-    """Sizes of blocks. Tiles are about square, so that packing operands is cheap beside multiplying them."""
+    """Sizes of blocks: tiles are small enough to be still in the cache when they are looked at."""
 
     queries: int
     references: int
@@ -59,8 +60,8 @@ class _Plan:
     def within(cls, memory: int, gallery: Points) -> _Plan:
         dim, kept = gallery.dim, Operands.fit(gallery, memory)
         row = 24 * dim + 64  # a row as stored, in float32, as an operand, and a share of float64
-        columns = min(4096, memory // 8 // row)
-        rows = min(1024 if kept else 4096, memory // 8 // row, memory // 8 // (4 * max(columns, 1)))
+        columns = min(1024, memory // 8 // row)
+        rows = min(2048 if kept else 4096, memory // 8 // row, memory // 8 // (4 * AHEAD * max(columns, 1)))
         if min(rows, columns) < 8:
             raise UserError(f"memory of {memory} bytes is too little for rows of {dim} numbers.")
         return cls(rows, columns, memory // 8 // 80)
@@ -102,7 +103,7 @@ class _References:
 
     def __init__(self, frame: Frame, gallery: Points, plan: _Plan, memory: int):
         self.frame, self.gallery = frame, gallery
-        self.product = Product(plan.queries * min(plan.references, len(gallery)))
+        self.product = Product(plan.queries * min(plan.references, len(gallery)), buffers=AHEAD)
         self._operands = Operands(self.product, frame, gallery, memory)
         starts = range(0, len(gallery), plan.references)
         self._parts = [slice(start, min(start + plan.references, len(gallery))) for start in starts]
@@ -148,13 +149,12 @@ class _Search:
 
     def _count(self, rows, distance, index, alive, closer, depths) -> None:
         """Fill ``closer`` tile by tile, until no positive is left that matters."""
-        frame, product = self._references.frame, self._references.product
+        frame = self._references.frame
         block = frame.block(self._queries, rows)
-        data = product.array(-block.rows)
+        data = self._references.product.array(-block.rows)
         own = rows if self._positives.own else np.full(len(rows), -1)
         x = self._exact_rows(self._queries, rows)
-        for part, reference, bias, weight in self._references:
-            tile = product(data, weight, bias)
+        for part, reference, tile in self._tiles(data):
             y = self._exact_rows(self._references.gallery, part)
             scale = (block.shift, frame.slack(block, reference), frame.gain, frame.exact)
             kernels().count_closer(
@@ -162,6 +162,17 @@ class _Search:
             )
             if not alive.any():
                 break
+
+    def _tiles(self, data) -> Iterator[tuple[slice, Block, np.ndarray]]:
+        """The products with the gallery, block by block; while one is looked at, the next is on its way."""
+        waiting: list[tuple[slice, Block, Callable[[], np.ndarray]]] = []
+        for part, reference, bias, weight in self._references:
+            waiting.append((part, reference, self._references.product.start(data, weight, bias)))
+            if len(waiting) == AHEAD:
+                part, reference, finish = waiting.pop(0)
+                yield part, reference, finish()
+        for part, reference, finish in waiting:
+            yield part, reference, finish()
 
     def _exact_rows(self, points: Points, which: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
         """What exact distances are computed from; bits need none, because their products are exact."""
