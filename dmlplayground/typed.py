@@ -114,7 +114,9 @@ def _convert_union(value: Any, members: tuple, kind: Any, where: str) -> Any:
     if value is None and type(None) in members:
         return None
     problems = []
-    for member in members:
+    for member in sorted(
+        members, key=lambda member: member is not type(value)
+    ):  # 1.0 is no whole number here
         if member is type(None):
             continue
         try:

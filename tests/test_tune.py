@@ -46,6 +46,10 @@ def test_ranges_are_read_where_they_stand(tmp_path):
         "method.scale": search.Range([1.0, 10.0], log=True),
         "optimizer.lr": search.Range([1e-4, 1e-3], log=True),
     }
+    scale = found.parameters["method.scale"]
+    assert scale.ask(optuna.trial.FixedTrial({"a": 2.5}), "a") == 2.5, (
+        "between 1.0 and 10.0 are not whole numbers alone"
+    )
     trial = found.trial({"method.scale": 2.5, "optimizer.lr": 5e-4})
     assert (trial.method["scale"], trial.optimizer.lr, trial.batch_size) == (2.5, 5e-4, 4)
     assert trial.protocol.name == "validated"

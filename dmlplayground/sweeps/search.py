@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -114,24 +114,6 @@ def _parameters(given: Any, prefix: str = "") -> Iterator[tuple[str, Parameter]]
             continue
         if "range" in value or "choose" in value:
             where = prefix + key
-            yield where, build(Range if "range" in value else Choice, _numbers(value), where=where)
+            yield where, build(Range if "range" in value else Choice, value, where=where)
         else:
             yield from _parameters(value, f"{prefix}{key}.")
-
-
-def _numbers(given: Mapping[str, Any]) -> dict[str, Any]:
-    """YAML reads 1e-5 as a word; people write it all the time."""
-    ends = given.get("range")
-    if not isinstance(ends, Sequence) or isinstance(ends, str):
-        return dict(given)
-    return {
-        **given,
-        "range": [float(end) if isinstance(end, str) and _is_number(end) else end for end in ends],
-    }
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
