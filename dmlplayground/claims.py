@@ -57,10 +57,9 @@ class Claim:
         return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
 
 
-def current(folder: Path, besides: Optional[Path] = None) -> Optional[Claim]:
-    """The claim that counts, if there is one; or would count, were it not for the one ``besides`` which it is sought."""
-    others = [path for path in _paths(folder) if path != besides]
-    for path in sorted(others, key=_number, reverse=True):
+def current(folder: Path) -> Optional[Claim]:
+    """The claim that counts, if there is one."""
+    for path in sorted(_paths(folder), key=_number, reverse=True):
         with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
             # Of the opened file: a network file system may show an old stamp of one that is not.
             return Claim(path, _read(file), os.fstat(file.fileno()).st_mtime_ns)
@@ -126,8 +125,7 @@ def _acquire(folder: Path) -> Path:
             raise Busy(f"{folder.name} is being trained by {claim.describe()}.")
         if state == "free" and (claim is None or claim.gone):
             path = _create(folder, claim.number + 1 if claim else 1, _identity())
-            before = current(folder, besides=path)
-            if path and (before and before.owner) == (claim and claim.owner):
+            if path and _predecessor(path) == (claim and claim.owner):
                 _remove(folder, before=_number(path))
                 return path
             if path:  # while this process looked, others came and went: what it succeeded is not what it saw
@@ -203,6 +201,15 @@ def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
     except FileExistsError:
         return None
     return path
+
+
+def _predecessor(path: Path) -> Optional[dict[str, Any]]:
+    """The owner of the claim that counts besides this new one, if there is another."""
+    others = [other for other in _paths(path.parent) if other != path]
+    for other in sorted(others, key=_number, reverse=True):
+        with contextlib.suppress(FileNotFoundError), other.open(encoding="utf-8") as file:
+            return _read(file)
+    return None
 
 
 def _remove(folder: Path, before: int) -> None:

@@ -82,7 +82,7 @@ class Exported:
         self.network.hybridize(static_alloc=True, static_shape=True)
         self.extractor: Any = self.network
         self.trial = trial
-        self.width, self.fold = int(member["width"]), int(member.get("fold", 0))
+        self.width, self.fold = int(member["width"]), int(member["fold"])
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         from mxnet import nd

@@ -7,13 +7,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
 import yaml
-from sweeps_fixture import SMALL, command, numbers
 
 from dmlplayground import claims, config, data, files, records
 from dmlplayground.errors import UserError
@@ -23,7 +23,9 @@ from dmlplayground.sweeps.job import Ending
 
 BASE = {
     "method": "npairs",
-    **SMALL,
+    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
+    "embed_dim": 8,
+    "batch_size": 12,
     "iterations": 2,
     "epochs": 3,
     "evaluation": {"clustering": False},
@@ -354,9 +356,19 @@ def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
 
 
 def sweep(store: Path, file: Path, *more: str) -> subprocess.Popen:
-    return subprocess.Popen(
-        command(file, store, *more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    command = [
+        sys.executable,
+        "-m",
+        "dmlplayground",
+        "sweep",
+        str(file),
+        "--store",
+        str(store),
+        "--workers",
+        "2",
+        *more,
+    ]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def long_experiment(tmp_path: Path, epochs: int, seeds: int) -> Path:
@@ -386,6 +398,14 @@ def worker_of(process: subprocess.Popen, store: Path) -> int:
                 if int(parent) == process.pid:
                     return claim.owner["pid"]
     raise AssertionError("no worker came to work")
+
+
+def numbers(store: Path) -> dict:
+    found = {}
+    for record in records.load_store(store):
+        assert record.status == "finished", record.error
+        found[record.id] = [{k: v for k, v in entry.items() if "seconds" not in k} for entry in record.epochs]
+    return found
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def sweep(
     where = list(where)
     trials = experiment.trials(where, overrides)
     store = Path(store or Path("runs") / path.stem)
-    plan.write(store, experiment, path, trials, part=bool(where or overrides))
+    plan.write(store, experiment, path, trials, part=bool(where))
     runner.run(
         store,
         trials,

@@ -152,7 +152,7 @@ class Run:
                 self._embed_now(unit, learners, entry)
             self._conclude(unit, entry, [learner.state() for learner in learners])
         self._concluded()
-        self._keep(unit, [learner.weights() for learner in learners], "last")
+        self._keep(unit, [learner.state() for learner in learners], "last")
         self.before.append(self._embed(unit, learners) if self.current is None else self.current)
 
     def _sampler(self, unit: Unit) -> samplers.BatchSampler:
@@ -255,7 +255,7 @@ class Run:
         by = protocols.criterion(self.trial)
         best = self.chosen.get(unit.fold.number)
         if best is None or entry["metrics"][by] > best["metrics"][by]:
-            self._keep(unit, [weights_in(state) for state in states], "best")
+            self._keep(unit, states, "best")
             earlier = [
                 models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)
             ]
@@ -295,12 +295,12 @@ class Run:
         records.append_epoch(self.folder, entry)
         self.progress.epoch(entry)
 
-    def _keep(self, unit: Unit, weights: list[dict[str, np.ndarray]], which: str) -> None:
-        for member, its in zip(unit.members, weights):
+    def _keep(self, unit: Unit, states: States, which: str) -> None:
+        for member, state in zip(unit.members, states):
             path = self.folder / models.weights_file(unit.fold.number, member, which)
             classes, fold = unit.fold.train.num_classes, unit.fold.number
             header = {"config": self.record.config, "classes": classes, "fold": fold}
-            files.write_arrays(path, header, its)
+            files.write_arrays(path, header, weights_in(state))
 
     def _save(self, status: str) -> None:
         now = time.monotonic()
