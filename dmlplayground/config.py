@@ -19,7 +19,7 @@ from typing import Any, Literal, Optional, Union
 import yaml
 
 from .errors import UserError
-from .typed import build, fill_options
+from .options import build, fill_options
 
 Named = dict[str, Any]
 """A component by its name with its options: ``{"name": "pairs", "same_image": 0.1}``; a bare word is the name alone."""

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 
 class UserError(Exception):
     """Bad input. The message names the thing and what to do; the command line prints it and exits with 2."""
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:
-    """The error for a name that is not among the known ones: lists them and offers the nearest."""
+def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> UserError:
+    """The error for a name that is not among the known ones: lists them and offers the nearest.
+
+    ``also`` holds other names that people use for some of them, each with the one we know.
+    """
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    spelled = {_plain(word): word for word in (*names, *also)}
+    near = difflib.get_close_matches(_plain(name), spelled, n=1)
+    word = spelled[near[0]] if near else None
+    hint = f" Did you mean {also.get(word, word)!r}?" if word else ""
     listing = ", ".join(names) if names else "none"
     return UserError(f"unknown {kind} {name!r}.{hint} Known: {listing}.")
+
+
+def _plain(name: object) -> str:
+    """Without case, and with one kind of separator: ``N. Softmax`` and ``n-softmax`` are near each other."""
+    return "_".join(re.findall(r"[a-z0-9]+", str(name).lower()))

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, Optional
 
 from . import config, resources
 from .errors import UserError, unknown
-from .typed import build
+from .options import build
 
 SOURCES = {
     "log": "printed in the log of a published run",

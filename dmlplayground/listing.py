@@ -17,9 +17,9 @@ from .backbones.conversion import Converted, Verified
 from .config import Trial
 from .data import samplers as sampler_registry
 from .data import transforms as transform_registry
+from .options import Option, describe
 from .records import Record
 from .reports import published
-from .typed import Option, describe
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

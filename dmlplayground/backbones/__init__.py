@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from ..options import Option, fill_options, options_of
 from ..registry import Registry
-from ..typed import Option, fill_options, options_of
 from .weights import Source
 
 __all__ = ["Backbone", "Preprocessing", "create", "get", "names", "register", "weights_path"]

@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Union
 
 from ..errors import UserError, unknown
+from ..options import fill_options
 from ..registry import Registry
-from ..typed import fill_options
 from . import decoded
 from .catalogue import Catalogue
 from .dataset import Dataset, DatasetRecord

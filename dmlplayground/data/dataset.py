@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ..errors import UserError
-from ..typed import Option, options_of
+from ..options import Option, options_of
 from .catalogue import Catalogue
 from .images import select
 from .releases import Release

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import seeds
 from ..errors import UserError, unknown
-from ..typed import fill_options, options_of
+from ..options import fill_options, options_of
 
 
 class Groups:

@@ -18,7 +18,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ..errors import UserError, unknown
-from ..typed import Option, fill_options, options_of
+from ..options import Option, fill_options, options_of
 from . import opencv
 from .decoding import Stored
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..typed import fill_options
+from ..options import fill_options
 from .base import METHODS, Loss, Method
 
 __all__ = ["Loss", "Method", "get", "loss", "names"]

@@ -11,8 +11,8 @@ import numpy as np
 from mxnet import gluon, nd
 
 from ..errors import UserError
+from ..options import Option, options_of
 from ..registry import Registry
-from ..typed import Option, options_of
 
 
 class Loss(gluon.HybridBlock):

@@ -25,7 +25,7 @@ from typing import Any
 from .. import config, data, methods, resources
 from ..config import Trial
 from ..errors import UserError, unknown
-from ..typed import build
+from ..options import build
 
 Choice = dict[str, Any]
 

@@ -25,7 +25,7 @@ from typing import Any, Optional, Union
 from .. import config
 from ..config import Trial
 from ..errors import UserError
-from ..typed import build
+from ..options import build
 
 Number = Union[int, float]
 

@@ -1,0 +1,147 @@
+"""One mechanism for everything that has a name: methods, miners, samplers, data sets, metrics and the rest.
+
+A *kind* of part is a package such as ``dmlplayground.samplers``; each file in it registers one part, and adding the
+file is all it takes to add the part. What a part is, is stated once: its facts in the decorator's arguments, its
+options in the signature, its story in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's
+pages, "did you mean" and the conformance tests all read that record.
+
+    SAMPLERS = parts.Kind("sampler", "dmlplayground.samplers", given=("labels", "batch_size"))
+
+    @SAMPLERS.register(title="Interleaved pairs", also=("SPC-1",))
+    class Pairs: ...
+
+No part's file imports MXNet when it is itself imported: commands that only list or check must answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from .errors import unknown
+from .options import Option, fill_options, options_of
+
+#: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
+HOMES = {
+    "methods": "dmlplayground.methods",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is known of one part. A kind whose parts state more facts than these has a subclass of this."""
+
+    key: str
+    title: str
+    build: Callable[..., Any] = field(
+        repr=False
+    )  # a class or a function that makes the part from its options
+    also: tuple[str, ...] = ()  # other names it goes by; they lead here through "did you mean"
+
+    #: Parameters of ``build`` that the program supplies; the others are the part's options.
+    given: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def notes(self) -> str:
+        """The docstring: the part's whole story."""
+        return inspect.cleandoc(self.build.__doc__ or "")
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the notes, on one line."""
+        return " ".join(self.notes.partition("\n\n")[0].split())
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """What a configuration may set, with types and defaults, as the signature states them."""
+        function = self.build.__init__ if isinstance(self.build, type) else self.build  # type: ignore[misc]
+        return options_of(function, skip=("self", *self.given))
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """What a trial with this part does differently from others unless it is told otherwise."""
+        return {}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a listing shows of the part beside its title, by heading."""
+        return {}
+
+    def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """``options``, checked and completed with their defaults."""
+        return fill_options(self.options, options, where=f"{kind} {self.key}")
+
+
+P = TypeVar("P", bound=Part)
+
+
+class Kind(Generic[P]):
+    """All parts of one kind, found in the files of one package when they are first asked for."""
+
+    def __init__(self, name: str, package: str, record: type[P] = Part):  # type: ignore[assignment]
+        self.name = name
+        self.package = package
+        self.record = record
+        self._parts: dict[str, P] = {}
+        self._complete = False
+
+    def register(self, key: str = "", **facts: Any) -> Callable[[Callable], Any]:
+        """Decorator: the class or function below makes a part with these facts. Its key is its file's name, unless
+        given."""
+
+        def add(build: Callable) -> Callable:
+            name = key or build.__module__.rpartition(".")[2]
+            self.add(self.record(key=name, build=build, **facts))
+            return build
+
+        return add
+
+    def add(self, part: P) -> None:
+        if part.key in self._parts:
+            raise ValueError(f"two {self.name}s are called {part.key!r}")
+        self._parts[part.key] = part
+
+    def names(self) -> list[str]:
+        """The keys of all parts, sorted."""
+        self._discover()
+        return sorted(self._parts)
+
+    def get(self, key: str) -> P:
+        """The record of one part; an unknown name raises ``UserError`` and offers the nearest."""
+        self._discover()
+        try:
+            return self._parts[key]
+        except (KeyError, TypeError):
+            also = {name: part.key for part in self._parts.values() for name in part.also}
+            raise unknown(self.name, key, self._parts, also) from None
+
+    def create(self, key: str, *given: Any, **options: Any) -> Any:
+        """The part itself, from what the program gives it and its options."""
+        part = self.get(key)
+        return part.build(*given, **part.fill(options, self.name))
+
+    def _discover(self) -> None:
+        if self._complete:
+            return
+        folder = importlib.import_module(self.package).__path__
+        for module in pkgutil.iter_modules(folder):
+            importlib.import_module(f"{self.package}.{module.name}")
+        self._complete = True
+
+
+def kind(plural: str) -> Kind:
+    """The kind that a listing's word names: ``kind("samplers")``."""
+    if plural not in HOMES:
+        raise unknown("kind of part", plural, HOMES)
+    return importlib.import_module(HOMES[plural]).KIND
+
+
+def split(component: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}``, as its name and its options."""
+    options = dict(component)
+    return options.pop("name"), options
