@@ -10,7 +10,7 @@ import importlib
 
 from . import compat
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 _MODULES = ("backbones", "data", "hyperparams", "methods", "metrics")
 _FUNCTIONS = {"train": "training", "sweep": "sweeps"}

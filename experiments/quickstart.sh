@@ -3,7 +3,7 @@
 # folder, as often as you like. Arguments go to `dmlplayground sweep`: experiments/quickstart.sh --dry-run
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
-. "$root/tests/environment.sh"
+. "$root/scripts/environment.sh"
 prepare cpu
 
 say "dmlplayground sweep quickstart $*"

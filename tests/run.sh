@@ -3,7 +3,7 @@
 # Arguments go to pytest: tests/run.sh -k losses
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
-. "$root/tests/environment.sh"
+. "$root/scripts/environment.sh"
 prepare cpu,test
 
 say "Running the tests"

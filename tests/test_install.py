@@ -25,7 +25,7 @@ def checkout(tmp_path):
     folder = tmp_path / "checkout"
     for name in ("dmlplayground", "experiments", "hyperparams"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "pyproject.toml"):
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
     for name in (GRID, VALUES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ make_venv() {
         "$found" -m venv "$venv"
     else
         "$found" -m venv --without-pip "$venv"
-        "$python" "$root/tests/fetch_pip.py"
+        "$python" "$root/scripts/fetch_pip.py"
     fi
 }
 
@@ -51,7 +51,7 @@ prepare() {
     if [ -e "$venv/unfinished" ] || ! "$python" -c '' 2>/dev/null; then
         make_venv
     elif ! "$python" -m pip --version >/dev/null 2>&1; then
-        "$python" "$root/tests/fetch_pip.py" # somebody's own environment, made without pip, as uv does
+        "$python" "$root/scripts/fetch_pip.py" # somebody's own environment, made without pip, as uv does
     fi
     if grep -qxF "$wanted" "$venv/installed" 2>/dev/null; then
         say "Using $venv"
