@@ -63,7 +63,14 @@ setup(
     author="The dmlplayground contributors",
     license="Apache-2.0",
     license_files=["LICENSE", "NOTICE"],
-    keywords=["deep metric learning", "image retrieval", "embeddings", "benchmark", "reproducibility", "MXNet"],
+    keywords=[
+        "deep metric learning",
+        "image retrieval",
+        "embeddings",
+        "benchmark",
+        "reproducibility",
+        "MXNet",
+    ],
     classifiers=[
         "Development Status :: 4 - Beta",
         "Environment :: Console",
