@@ -30,8 +30,8 @@ import numpy as np
 
 import dmlplayground  # noqa: F401  (before mxnet)
 from dmlplayground import metrics
-from dmlplayground.metrics.points import Points
-from dmlplayground.metrics.product import Product
+from dmlplayground.metrics.engine.embeddings import Embeddings
+from dmlplayground.metrics.engine.products import Product
 
 SIZES = {
     "cub": (5_924, 100, 2.0),
@@ -172,9 +172,9 @@ def clusterings(case: str, dim: int, clock: Clock) -> None:
 
         return function
 
-    metrics.kmeans(Points(points[:500]), 10, starts=1)
+    metrics.kmeans(Embeddings(points[:500]), 10, starts=1)
     runs = {
-        "kmeans": keep("kmeans", lambda: metrics.kmeans(Points(points), classes, starts=1).clusters),
+        "kmeans": keep("kmeans", lambda: metrics.kmeans(Embeddings(points), classes, starts=1).clusters),
         "sklearn": keep("sklearn", lambda: KMeans(classes, n_init=1, random_state=0).fit_predict(points)),
         "evaluate_with_clustering": lambda: metrics.evaluate(points, labels, starts=1),
     }

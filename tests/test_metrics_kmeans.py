@@ -8,8 +8,9 @@ from reference import metrics as reference
 from sklearn.cluster import KMeans
 
 from dmlplayground.errors import UserError
-from dmlplayground.metrics import kmeans, plain
-from dmlplayground.metrics.points import Points
+from dmlplayground.metrics import kmeans
+from dmlplayground.metrics.engine import loops_in_numpy
+from dmlplayground.metrics.engine.embeddings import Embeddings
 
 
 def blobs(size=900, classes=40, dim=16, noise=0.7, seed=0):
@@ -21,7 +22,7 @@ def blobs(size=900, classes=40, dim=16, noise=0.7, seed=0):
 
 def test_inertia_is_that_of_the_clusters():
     points = blobs(200, 8)
-    run = kmeans(Points(points), 8, seed=3)
+    run = kmeans(Embeddings(points), 8, seed=3)
     assert run.inertia == pytest.approx(reference.inertia(points.tolist(), run.clusters.tolist()), rel=1e-5)
     assert run.converged
     assert (run.starts, len(np.unique(run.clusters))) == (10, 8)
@@ -29,14 +30,14 @@ def test_inertia_is_that_of_the_clusters():
 
 def test_is_as_good_as_scikit_learn_over_seeds():
     points = blobs()
-    ours = [kmeans(Points(points), 40, seed, starts=1).inertia for seed in range(8)]
+    ours = [kmeans(Embeddings(points), 40, seed, starts=1).inertia for seed in range(8)]
     theirs = [KMeans(40, n_init=1, random_state=seed).fit(points).inertia_ for seed in range(8)]
     assert np.mean(ours) < 1.01 * np.mean(theirs)
 
 
 def test_many_small_clusters_start_in_batches_and_stay_as_good():
     points = blobs(3000, 600, noise=0.5)
-    ours = kmeans(Points(points), 600, starts=1)
+    ours = kmeans(Embeddings(points), 600, starts=1)
     theirs = KMeans(600, n_init=1, random_state=0).fit(points)
     assert ours.inertia < 1.01 * theirs.inertia_
     assert len(np.unique(ours.clusters)) == 600
@@ -45,7 +46,7 @@ def test_many_small_clusters_start_in_batches_and_stay_as_good():
 def test_every_point_is_at_its_nearest_centre_and_every_centre_is_a_mean():
     """Fewer comparisons must not stop short of what comparing everything with everything would reach."""
     points = blobs(500, 25).astype(np.float64)
-    run = kmeans(Points(points), 25, starts=1)
+    run = kmeans(Embeddings(points), 25, starts=1)
     centres = np.array([points[run.clusters == c].mean(axis=0) for c in range(25)])
     squares = ((points[:, None] - centres[None]) ** 2).sum(-1)
     own = squares[np.arange(500), run.clusters]
@@ -54,27 +55,28 @@ def test_every_point_is_at_its_nearest_centre_and_every_centre_is_a_mean():
 
 def test_more_starts_are_no_worse():
     points = blobs(noise=1.5)
-    assert kmeans(Points(points), 40, starts=6).inertia <= kmeans(Points(points), 40, starts=1).inertia
+    assert (
+        kmeans(Embeddings(points), 40, starts=6).inertia <= kmeans(Embeddings(points), 40, starts=1).inertia
+    )
 
 
 def test_same_seed_same_clusters_whatever_the_memory():
-    points = Points(blobs())
+    points = Embeddings(blobs())
     first, again, other = (kmeans(points, 40, seed, starts=2) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.clusters, again.clusters)
     assert (first.clusters != other.clusters).any()
-    np.testing.assert_array_equal(first.clusters, kmeans(points, 40, 1, starts=2, memory="20KB").clusters)
+    np.testing.assert_array_equal(first.clusters, kmeans(points, 40, 1, starts=2, memory=20_000).clusters)
 
 
-def test_plain_kernels_are_as_good(monkeypatch):
-    compiled = kmeans(Points(blobs(300)), 20, starts=1)
-    monkeypatch.setattr("dmlplayground.metrics.kernels.importlib.import_module", lambda *_: plain)
-    monkeypatch.setitem(kmeans.__globals__, "kernels", lambda: plain)
-    assert kmeans(Points(blobs(300)), 20, starts=1).inertia == pytest.approx(compiled.inertia, rel=0.02)
+def test_loops_in_numpy_are_as_good(monkeypatch):
+    compiled = kmeans(Embeddings(blobs(300)), 20, starts=1)
+    monkeypatch.setitem(kmeans.__globals__, "loops", lambda: loops_in_numpy)
+    assert kmeans(Embeddings(blobs(300)), 20, starts=1).inertia == pytest.approx(compiled.inertia, rel=0.02)
 
 
 def test_coinciding_points_are_one_cluster():
     points = np.repeat(np.random.default_rng(0).normal(size=(3, 5)), 4, axis=0)
-    run = kmeans(Points(points), 6)
+    run = kmeans(Embeddings(points), 6)
     assert run.inertia == pytest.approx(0.0, abs=1e-12)
     assert len(np.unique(run.clusters)) == 3
     assert len({(tuple(point), cluster) for point, cluster in zip(points, run.clusters)}) == 3
@@ -83,13 +85,13 @@ def test_coinciding_points_are_one_cluster():
 @pytest.mark.parametrize("k", [1, 12])
 def test_one_cluster_and_one_cluster_a_point(k):
     points = blobs(12, 4)
-    run = kmeans(Points(points), k)
+    run = kmeans(Embeddings(points), k)
     assert len(np.unique(run.clusters)) == k
     assert run.inertia == pytest.approx(0.0 if k == 12 else 12 * points.var(axis=0).sum(), rel=1e-5)
 
 
 def test_an_emptied_cluster_takes_the_farthest_point():
-    data = kmeans.__globals__["_Data"](Points(np.array([[0.0], [1.0], [9.0], [10.0]])), 10**6)
+    data = kmeans.__globals__["_Data"](Embeddings(np.array([[0.0], [1.0], [9.0], [10.0]])), 10**6)
     label, value = np.array([0, 0, 0, 2]), (-data.squares / 2 + [0, 1, 5, 0]).astype(np.float32)
     changed = kmeans.__globals__["_fill_empty"](data, label, value, 3)
     assert label.tolist() == [0, 0, 1, 2]
@@ -101,7 +103,7 @@ def test_an_emptied_cluster_takes_the_farthest_point():
 )
 def test_scale_does_not_matter(distance, factor):
     points = blobs(300).astype(np.float64)
-    run, scaled = (kmeans(Points(rows, distance), 10, starts=1) for rows in (points, points * factor))
+    run, scaled = (kmeans(Embeddings(rows, distance), 10, starts=1) for rows in (points, points * factor))
     assert scaled.inertia == pytest.approx(
         run.inertia * (factor**2 if distance == "euclidean" else 1), rel=0.02
     )
@@ -110,4 +112,4 @@ def test_scale_does_not_matter(distance, factor):
 @pytest.mark.parametrize(("k", "starts"), [(0, 1), (13, 1), (3, 0)])
 def test_impossible_requests_are_refused(k, starts):
     with pytest.raises(UserError, match="k-means needs"):
-        kmeans(Points(blobs(12, 4)), k, starts=starts)
+        kmeans(Embeddings(blobs(12, 4)), k, starts=starts)

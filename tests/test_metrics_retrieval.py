@@ -46,7 +46,7 @@ def test_every_metric_is_in_the_lists():
     assert public - set(ONE_IF_ALL_POSITIVES_COME_FIRST) == {"precision_at_k"}
 
 
-@pytest.mark.parametrize("module", ["retrieval", "clustering", "evaluation", "memory"])
+@pytest.mark.parametrize("module", ["retrieval", "clustering", "evaluation"])
 def test_worked_examples(module):
     result = doctest.testmod(importlib.import_module(f"dmlplayground.metrics.{module}"))
     assert result.attempted > 0

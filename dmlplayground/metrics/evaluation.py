@@ -12,11 +12,11 @@ from .. import seeds
 from ..errors import UserError, unknown
 from . import clustering as agreement
 from . import retrieval
-from .kmeans import KMeans, kmeans
-from .memory import Memory
-from .points import Points, as_labels
-from .ranking import positive_ranks
-from .retrieval import Ranks
+from .engine import MEMORY
+from .engine.embeddings import Embeddings, as_labels
+from .engine.kmeans import KMeans, kmeans
+from .engine.rank_counting import positive_ranks
+from .engine.ranks import Ranks
 
 Metric = Callable[[Ranks], np.ndarray]
 
@@ -67,12 +67,12 @@ def assess(
     starts: int | None = None,
     resamples: int = 0,
     confidence: float = 0.95,
-    memory: Memory = "512MB",
+    memory: int = MEMORY,
 ) -> Evaluation:
     """Score embeddings (one row each) by their labels (any integers).
 
     Every row is a query. It searches all other rows, or the ``gallery`` where one is given, by ``distance``:
-    "euclidean", "cosine" or "hamming" (see ``Points``). ``ks`` asks for Recall@K, ``precision_ks`` for 'P@K'
+    "euclidean", "cosine" or "hamming" (see ``Embeddings``). ``ks`` asks for Recall@K, ``precision_ks`` for 'P@K'
     and ``map_ks`` for the landmark form 'mAP@K'; R-precision and MAP@R are always there. With ``clustering``
     the embeddings (not the gallery) are clustered into as many clusters as there are classes, the best of
     ``starts`` k-means runs (``kmeans`` says how many by default). ``resamples`` asks for bootstrap intervals
@@ -87,11 +87,11 @@ def assess(
     * A row that is not finite is an error naming the row.
     * With fewer distinct points than classes there are fewer clusters.
 
-    ``memory`` bounds what is allocated beyond the embeddings, which may be memory-mapped. Products run on as
+    ``memory`` bounds the bytes that are allocated beyond the embeddings, which may be memory-mapped. Products run on as
     many threads as MXNet has (OMP_NUM_THREADS when it was loaded; one if that is not set), everything else on
     one.
     """
-    points = Points(embeddings, distance)
+    points = Embeddings(embeddings, distance)
     classes = as_labels(labels, len(points), "labels")
     metrics = _retrieval_metrics(ks, precision_ks, map_ks)
     depth = max([1, *ks, *precision_ks, *map_ks])
@@ -145,12 +145,12 @@ def bootstrap(
     return {name: (float(one), float(other)) for name, one, other in zip(values, low, high)}
 
 
-def _gallery(gallery, gallery_labels, distance: str) -> tuple[Points | None, np.ndarray | None]:
+def _gallery(gallery, gallery_labels, distance: str) -> tuple[Embeddings | None, np.ndarray | None]:
     if (gallery is None) != (gallery_labels is None):
         raise UserError("a gallery needs both gallery and gallery_labels.")
     if gallery is None:
         return None, None
-    points = Points(gallery, distance)
+    points = Embeddings(gallery, distance)
     return points, as_labels(gallery_labels, len(points), "gallery_labels")
 
 

@@ -1,4 +1,4 @@
-"""Ranks of positives: equal to a stable sort in plain loops, whatever the blocks, kernels and ties."""
+"""Ranks of positives: equal to a stable sort in plain loops, whatever the blocks, loops and ties."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from reference import metrics as reference
 
 from dmlplayground.errors import UserError
-from dmlplayground.metrics import compiled, plain, ranking
-from dmlplayground.metrics.points import Frame, Points
+from dmlplayground.metrics.engine import MEMORY, loops_in_numba, loops_in_numpy, rank_counting
+from dmlplayground.metrics.engine.embeddings import Embeddings
+from dmlplayground.metrics.engine.rounded import Frame
 
-KERNELS = {"compiled": compiled, "plain": plain}
+LOOPS = {"compiled": loops_in_numba, "plain": loops_in_numpy}
 SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions
 
 
-@pytest.fixture(params=KERNELS)
-def each_kernel(request, monkeypatch):
-    monkeypatch.setattr(ranking, "kernels", lambda: KERNELS[request.param])
+@pytest.fixture(params=LOOPS)
+def either_loops(request, monkeypatch):
+    monkeypatch.setattr(rank_counting, "loops", lambda: LOOPS[request.param])
 
 
 def cloud(random, size, dim, kind):
@@ -36,12 +37,12 @@ def cloud(random, size, dim, kind):
 KINDS = ["spread", "whole numbers", "duplicates", "nearly one point", "zeros"]
 
 
-def ranks_by_query(queries, labels, distance, gallery=None, gallery_labels=None, depth=3, memory="512MB"):
+def ranks_by_query(queries, labels, distance, gallery=None, gallery_labels=None, depth=3, memory=MEMORY):
     """For each query its R and the ranks of its positives, as listed."""
-    pool = None if gallery is None else Points(gallery, distance)
+    pool = None if gallery is None else Embeddings(gallery, distance)
     found = {}
-    for rows, ranks in ranking.positive_ranks(
-        Points(queries, distance), labels, pool, gallery_labels, depth, memory
+    for rows, ranks in rank_counting.positive_ranks(
+        Embeddings(queries, distance), labels, pool, gallery_labels, depth, memory
     ):
         lists = np.split(ranks.rank, np.cumsum(ranks.counts)[:-1])
         found.update({row: (r, one.tolist()) for row, r, one in zip(rows, ranks.relevant, lists)})
@@ -59,34 +60,34 @@ def ranks_by_loops(queries, labels, distance, gallery=None, gallery_labels=None,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("distance", ["euclidean", "hamming"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_equals_plain_loops_in_any_blocks(each_kernel, kind, distance, dtype):
+def test_equals_plain_loops_in_any_blocks(either_loops, kind, distance, dtype):
     random = np.random.default_rng(len(kind))
     points = cloud(random, 67, 11, kind).astype(dtype)
     labels = random.integers(-3, 9, size=67)
     expected = ranks_by_loops(points, labels, distance)
-    for memory in (SMALL_BLOCKS, "512MB"):
+    for memory in (SMALL_BLOCKS, MEMORY):
         assert ranks_by_query(points, labels, distance, memory=memory) == expected
 
 
 @pytest.mark.parametrize("kind", ["spread", "duplicates", "zeros"])
-def test_cosine_equals_plain_loops(each_kernel, kind):
+def test_cosine_equals_plain_loops(either_loops, kind):
     random = np.random.default_rng(5)
     points = cloud(random, 60, 9, kind)
     points[::7] = 0.0  # similarity 0 to everything
     labels = random.integers(8, size=60)
-    for memory in (SMALL_BLOCKS, "512MB"):
+    for memory in (SMALL_BLOCKS, MEMORY):
         found = ranks_by_query(points, labels, "cosine", memory=memory)
         assert found == ranks_by_loops(points, labels, "cosine")
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
-def test_separate_gallery_equals_plain_loops(each_kernel, distance):
+def test_separate_gallery_equals_plain_loops(either_loops, distance):
     random = np.random.default_rng(6)
     queries, gallery = random.normal(size=(31, 6)), random.normal(size=(45, 6))
     gallery[10:20] = queries[:10]  # a query's twin in the gallery is a reference like any other
     labels, gallery_labels = random.integers(12, size=31), random.integers(2, 14, size=45)
     expected = ranks_by_loops(queries, labels, distance, gallery.tolist(), gallery_labels)
-    for memory in (SMALL_BLOCKS, "512MB"):
+    for memory in (SMALL_BLOCKS, MEMORY):
         assert ranks_by_query(queries, labels, distance, gallery, gallery_labels, memory=memory) == expected
 
 
@@ -106,7 +107,7 @@ def test_equals_plain_loops_for_any_sizes(size, dim, classes, depth, kind, seed)
     assert ranks_by_query(points, labels, "euclidean", depth=depth) == expected
 
 
-def test_kernels_agree_to_the_last_bit():
+def test_loops_agree_to_the_last_bit():
     random = np.random.default_rng(1)
     for dtype in (np.float32, np.float64):
         x, y = random.normal(size=(9, 21)).astype(dtype), random.normal(size=(30, 21)).astype(dtype)
@@ -116,16 +117,18 @@ def test_kernels_agree_to_the_last_bit():
                 np.linalg.norm(rows.astype(float), axis=1) if cosine else np.ones(30) for rows in (x, y)
             ]
             arguments = (x, lengths[0], y, lengths[1], columns, cosine)
-            np.testing.assert_array_equal(compiled.distances(*arguments), plain.distances(*arguments))
+            np.testing.assert_array_equal(
+                loops_in_numba.distances(*arguments), loops_in_numpy.distances(*arguments)
+            )
 
 
-def test_kernels_of_kmeans_agree():
+def test_loops_of_kmeans_agree():
     random = np.random.default_rng(2)
     tile = random.integers(-9, 9, size=(50, 130)).astype(np.float32)
     value = random.integers(-9, 9, size=50).astype(np.float32)
-    np.testing.assert_array_equal(compiled.gains(tile, value), plain.gains(tile, value))
+    np.testing.assert_array_equal(loops_in_numba.gains(tile, value), loops_in_numpy.gains(tile, value))
     results = []
-    for module in KERNELS.values():
+    for module in LOOPS.values():
         label, least = np.full(50, -1), value.copy()
         module.nearest(tile, np.arange(130) * 3, label, least)
         results.append((label.tolist(), least.tolist()))
@@ -139,7 +142,7 @@ def test_kernels_of_kmeans_agree():
 def test_the_bound_on_rounding_holds(kind, distance, scale):
     """A float32 value of a product is off by no more than its slack, which is small where points differ."""
     random = np.random.default_rng(3)
-    points = Points(cloud(random, 80, 48, kind) * scale + scale, distance)
+    points = Embeddings(cloud(random, 80, 48, kind) * scale + scale, distance)
     frame = Frame(points)
     block = frame.block(points, slice(None))
     tile = block.bias.astype(np.float32) - block.rows @ block.rows.T
@@ -154,7 +157,7 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
 
 
 def test_products_of_bits_are_exact():
-    points = Points(np.random.default_rng(0).integers(256, size=(40, 33), dtype=np.uint8), "hamming")
+    points = Embeddings(np.random.default_rng(0).integers(256, size=(40, 33), dtype=np.uint8), "hamming")
     frame = Frame(points)
     block = frame.block(points, slice(None))
     found = (block.bias - block.rows @ block.rows.T + block.shift[:, None]) / frame.gain

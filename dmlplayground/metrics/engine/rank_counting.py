@@ -13,25 +13,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import UserError
-from .kernels import kernels
-from .memory import Memory, as_bytes
-from .operands import Operands
-from .points import Block, Frame, Points, hamming_distances
-from .product import Product
-from .retrieval import Ranks
+from ...errors import UserError
+from . import MEMORY
+from .embeddings import Embeddings, hamming_distances
+from .loops import loops
+from .products import Product
+from .ranks import Ranks
+from .rounded import Block, Frame, Operands
 
 AHEAD = 2  # tiles: one is looked at, one computed
 _NOTHING = np.empty((0, 0), np.float32)
 
 
 def positive_ranks(
-    queries: Points,
+    queries: Embeddings,
     labels: np.ndarray,
-    gallery: Points | None = None,
+    gallery: Embeddings | None = None,
     gallery_labels: np.ndarray | None = None,
     depth: int = 1,
-    memory: Memory = "512MB",
+    memory: int = MEMORY,
 ) -> Iterator[tuple[np.ndarray, Ranks]]:
     """The ranks of all positives to ``depth``, and to R where that is deeper: (indices of queries, their
     ranks), block after block in an order of its own. Without a gallery every query searches all others.
@@ -39,11 +39,10 @@ def positive_ranks(
     pool = queries if gallery is None else gallery
     if (queries.distance, queries.dim) != (pool.distance, pool.dim):
         raise UserError(f"queries have {queries.dim} dimensions, the gallery has {pool.dim}.")
-    allowed = as_bytes(memory)
-    plan = _Plan.within(allowed, pool)
+    plan = _Plan.within(memory, pool)
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
     frame = Frame(pool) if gallery is None else Frame(pool, queries)
-    search = _Search(queries, positives, _References(frame, pool, plan, allowed))
+    search = _Search(queries, positives, _References(frame, pool, plan, memory))
     for rows in positives.blocks(plan):
         yield rows, search.ranks(rows, depth)
 
@@ -57,7 +56,7 @@ class _Plan:
     positives: int  # queries x positives handled at once
 
     @classmethod
-    def within(cls, memory: int, gallery: Points) -> _Plan:
+    def within(cls, memory: int, gallery: Embeddings) -> _Plan:
         dim, kept = gallery.dim, Operands.fit(gallery, memory)
         row = 24 * dim + 64  # a row as stored, in float32, as an operand, and a share of float64
         columns = min(1024, memory // 8 // row)
@@ -101,7 +100,7 @@ class _Positives:
 class _References:
     """The gallery, block by block, as one side of the products."""
 
-    def __init__(self, frame: Frame, gallery: Points, plan: _Plan, memory: int):
+    def __init__(self, frame: Frame, gallery: Embeddings, plan: _Plan, memory: int):
         self.frame, self.gallery = frame, gallery
         self.product = Product(plan.queries * min(plan.references, len(gallery)), buffers=AHEAD)
         self._operands = Operands(self.product, frame, gallery, memory)
@@ -120,7 +119,7 @@ class _References:
 
 
 class _Search:
-    def __init__(self, queries: Points, positives: _Positives, references: _References):
+    def __init__(self, queries: Embeddings, positives: _Positives, references: _References):
         self._queries, self._positives, self._references = queries, positives, references
         self._cosine = queries.distance == "cosine"
 
@@ -143,7 +142,7 @@ class _Search:
             distance = hamming_distances(queries, gallery, rows, table)
         else:
             both = (queries.raw[rows], queries.length[rows], gallery.raw, gallery.length)
-            distance = kernels().distances(*both, table, self._cosine)
+            distance = loops().distances(*both, table, self._cosine)
         order = np.argsort(distance, axis=1, kind="stable")
         return np.take_along_axis(distance, order, 1), np.take_along_axis(table, order, 1)
 
@@ -157,7 +156,7 @@ class _Search:
         for part, reference, tile in self._tiles(data):
             y = self._exact_rows(self._references.gallery, part)
             scale = (block.shift, frame.slack(block, reference), frame.gain, frame.exact)
-            kernels().count_closer(
+            loops().count_closer(
                 tile, part.start, own, distance, index, alive, closer, depths, *scale, *x, *y, self._cosine
             )
             if not alive.any():
@@ -174,7 +173,7 @@ class _Search:
         for part, reference, finish in waiting:
             yield part, reference, finish()
 
-    def _exact_rows(self, points: Points, which: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
+    def _exact_rows(self, points: Embeddings, which: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
         """What exact distances are computed from; bits need none, because their products are exact."""
         if self._references.frame.exact:
             return _NOTHING, points.length[:0]

@@ -1,4 +1,4 @@
-"""The inner loops, compiled. ``plain`` holds the same functions in NumPy, and a test holds the two together.
+"""The inner loops, compiled. ``loops_in_numpy`` holds the same functions in NumPy, and a test holds the two together.
 
 Loops over tiles look at 64 numbers at a time with one vectorised comparison; only where one of them matters
 is each looked at by itself. The machine code is kept beside this file (or in numba's own folder) for the next

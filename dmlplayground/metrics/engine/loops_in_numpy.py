@@ -1,4 +1,4 @@
-"""The inner loops in NumPy, for machines without numba: the same functions and results as ``compiled``."""
+"""The inner loops in NumPy, for machines without numba: the same functions and results as ``loops_in_numba``."""
 
 from __future__ import annotations
 

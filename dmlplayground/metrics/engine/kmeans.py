@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import seeds
-from ..errors import UserError
-from .kernels import kernels
-from .memory import Memory, as_bytes
-from .operands import Operands
-from .points import Frame, Points
-from .product import Product
+from ... import seeds
+from ...errors import UserError
+from . import MEMORY
+from .embeddings import Embeddings
+from .loops import loops
+from .products import Product
+from .rounded import Frame, Operands
 
 ROUNDS = 176  # of a start with many clusters; fewer are faster, more are closer to one centre a round
 TILE = 2**22  # numbers in a tile of products: they stay in the cache
@@ -38,17 +38,17 @@ class KMeans:
 
 
 def kmeans(
-    points: Points,
+    points: Embeddings,
     k: int,
     seed: int = 0,
     *,
     starts: int | None = None,
     max_iterations: int = 300,
-    memory: Memory = "512MB",
+    memory: int = MEMORY,
 ) -> KMeans:
     """Cluster into ``k`` (fewer, where there are fewer distinct points): the best of ``starts`` runs.
 
-    By default ten starts to 1,000 clusters and one above, where runs hardly differ. Points are clustered as
+    By default ten starts to 1,000 clusters and one above, where runs hardly differ. Embeddings are clustered as
     their distance sees them: rows at unit length for "cosine", bits for "hamming". ``memory`` decides whether
     the points are kept in float32; tiles and centres come to some 50 MB and 8 bytes a number of the centres.
     """
@@ -57,7 +57,7 @@ def kmeans(
         raise UserError(
             f"k-means needs 1 <= clusters <= {len(points)} points and at least one start and iteration."
         )
-    data = _Data(points, as_bytes(memory))
+    data = _Data(points, memory)
     runs = (_run(data, k, seeds.generator(seed, "kmeans", start), max_iterations) for start in range(starts))
     clusters, inertia, iterations, converged = min(runs, key=lambda run: run[1])
     return KMeans(clusters, inertia / data.frame.factor**2, starts, iterations, converged)
@@ -66,7 +66,7 @@ def kmeans(
 class _Data:
     """The points as operands of products, and what all steps need to know of them."""
 
-    def __init__(self, points: Points, memory: int):
+    def __init__(self, points: Embeddings, memory: int):
         self.frame, self.product = Frame(points), Product(TILE)
         self._operands = Operands(self.product, self.frame, points, memory)
         self.rows, self.operand = self._operands.rows, self._operands.operand
@@ -149,7 +149,7 @@ def _gains(data: _Data, candidates: np.ndarray, value: np.ndarray) -> np.ndarray
     weight, bias = _operands(data, data.rows(candidates))
     gains = np.zeros(len(candidates))
     for part in data.slices(len(candidates)):
-        gains += kernels().gains(data.product(data.operand(part), weight, bias), value[part])
+        gains += loops().gains(data.product(data.operand(part), weight, bias), value[part])
     return gains
 
 
@@ -181,7 +181,7 @@ def _compare(
         for part in data.slices(width) if which is None else _chunks(which, width):
             tile = data.product(data.operand(part), weight, bias)
             nearest, least = label[part], value[part]
-            kernels().nearest(tile, some, nearest, least)
+            loops().nearest(tile, some, nearest, least)
             label[part], value[part] = nearest, least
 
 
@@ -226,7 +226,7 @@ def _move_some(data: _Data, label: np.ndarray, centres: np.ndarray, clusters: np
 def _assign(
     data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray, moved: np.ndarray
 ) -> None:
-    """Points whose centre moved away from them are compared with all centres, the others with the moved ones:
+    """Embeddings whose centre moved away from them are compared with all centres, the others with the moved ones:
     those that stayed were not nearer before, so they cannot be nearer now."""
     is_moved = np.zeros(len(centres), bool)
     is_moved[moved] = True

@@ -8,9 +8,9 @@ from types import ModuleType
 
 
 @functools.cache
-def kernels() -> ModuleType:
+def loops() -> ModuleType:
     """The module with the inner loops; both have the same functions with the same results."""
     try:
-        return importlib.import_module(".compiled", __package__)
+        return importlib.import_module(".loops_in_numba", __package__)
     except ImportError:  # numba is missing, or does not fit the NumPy at hand
-        return importlib.import_module(".plain", __package__)
+        return importlib.import_module(".loops_in_numpy", __package__)

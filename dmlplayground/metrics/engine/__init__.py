@@ -1,0 +1,17 @@
+"""The arithmetic behind the metrics: exact ranks and k-means, at the speed of matrix products.
+
+    embeddings      the rows as they were handed in, and the distance that decides
+    rounded         the same rows in float32, with a bound on what rounding may do to a distance
+    products        tiles of matrix products
+    rank_counting   at which ranks the positives of every query stand
+    ranks           the form in which metrics get them
+    kmeans          clusters
+    loops           the innermost loops, compiled (``loops_in_numba``) or not (``loops_in_numpy``)
+
+Libraries serve neither need. Those for exact search return the K nearest, and a metric that looks at as many
+neighbours as the largest class has members would need thousands of them; those for k-means take minutes at the
+thousands of clusters that a set of products has.
+"""
+
+#: Bytes that may be allocated beyond the embeddings, unless the caller says otherwise.
+MEMORY = 512_000_000

@@ -1,0 +1,105 @@
+"""Embeddings as the evaluation sees them: checked once, read a block at a time, never copied as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import UserError, unknown
+
+DISTANCES = ("euclidean", "cosine", "hamming")
+SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 copies small
+
+
+def as_labels(labels, size: int, name: str) -> np.ndarray:
+    """Checked labels: any integers, one a row."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "iub" or labels.shape != (size,):
+        raise UserError(
+            f"{name} must be {size} integers, one a row, not {labels.dtype} of shape {labels.shape}."
+        )
+    return labels
+
+
+class Embeddings:
+    """Rows of numbers and the distance between them.
+
+    "euclidean": squared differences, summed. "cosine": one minus the inner product of the rows at unit
+    length; an all-zero row has similarity 0 to everything. "hamming": bits that differ; rows of uint8 are
+    packed bits (as ``numpy.packbits`` makes them), any other rows are one number a bit, set where it is above
+    zero. A row that is not finite is an error: it has no neighbours, and any score given to it would hide a
+    broken model.
+    """
+
+    def __init__(self, values, distance: str = "euclidean"):
+        if distance not in DISTANCES:
+            raise unknown("distance", distance, DISTANCES)
+        values = np.asarray(values)
+        if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
+            raise UserError(
+                f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
+            )
+        self.distance = distance
+        self._check_finite(values)
+        self.raw = _pack(values) if distance == "hamming" else _as_floats(values)
+        self.dim = self.raw.shape[1] * 8 if distance == "hamming" else self.raw.shape[1]
+        self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def slices(self, stop: int | None = None):
+        """Consecutive slices of rows, small enough to convert to float64 in the cache."""
+        step = max(1, SLICE // self.dim)
+        stop = len(self) if stop is None else stop
+        return (slice(start, min(start + step, stop)) for start in range(0, stop, step))
+
+    def rows(self, which) -> np.ndarray:
+        """Rows as the distance sees them, in float64: as they are, at unit length, or as bits."""
+        raw = self.raw[which]
+        if self.distance == "hamming":
+            return np.unpackbits(raw, axis=1).astype(np.float64)
+        return raw / self.length[which, None]
+
+    def _check_finite(self, values: np.ndarray) -> None:
+        if values.dtype.kind != "f":
+            return
+        step = max(1, SLICE // values.shape[1])
+        for start in range(0, len(values), step):
+            bad = ~np.isfinite(values[start : start + step]).all(axis=1)
+            if bad.any():
+                row = start + int(np.argmax(bad))
+                raise UserError(f"embedding {row} holds a value that is not finite (NaN or infinity).")
+
+    def _lengths(self) -> np.ndarray:
+        lengths = [np.linalg.norm(self.raw[rows].astype(np.float64), axis=1) for rows in self.slices()]
+        lengths = np.concatenate(lengths)
+        return np.where(lengths > 0, lengths, 1.0)
+
+
+def _as_floats(values: np.ndarray) -> np.ndarray:
+    """Native float32 and float64 stay where they are (also on disk); other numbers are copied."""
+    kind = np.float32 if np.can_cast(values.dtype, np.float32) else np.float64
+    return np.asarray(np.ascontiguousarray(values, dtype=kind))
+
+
+def _pack(values: np.ndarray) -> np.ndarray:
+    if values.dtype == np.uint8:
+        return np.ascontiguousarray(values)
+    step = max(1, SLICE // values.shape[1])
+    parts = (values[start : start + step] > 0 for start in range(0, len(values), step))
+    return np.concatenate([np.packbits(part, axis=1) for part in parts])
+
+
+def hamming_distances(
+    one: Embeddings, other: Embeddings, queries: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    """Differing bits of each of the ``queries`` and its own ``columns``, of which -1 is infinitely far."""
+    out = np.full(columns.shape, np.inf)
+    row, place = np.nonzero(columns >= 0)
+    for part in one.slices(len(row)):
+        i, m = row[part], place[part]
+        out[i, m] = _SET_BITS[one.raw[queries[i]] ^ other.raw[columns[i, m]]].sum(axis=1)
+    return out
+
+
+_SET_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
