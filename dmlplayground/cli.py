@@ -483,7 +483,8 @@ def _run_hyperparams(arguments) -> None:
 
 
 def _run_train(arguments) -> int:
-    from . import config, listing, methods, records
+    from . import config, listing, methods
+    from .store import records
     from .training import train
 
     if arguments.config in methods.names():
@@ -564,7 +565,8 @@ def _run_report(arguments) -> None:
 
 
 def _print_report(store: Path) -> None:
-    from . import records, reports
+    from . import reports
+    from .store import records
 
     page = reports.report(store)
     print("\n" + reports.terminal(reports.leaderboard(records.load_store(store), reports.planned(store))))

@@ -18,8 +18,8 @@ from .config import Trial
 from .data import samplers as sampler_registry
 from .data import transforms as transform_registry
 from .options import Option, describe
-from .records import Record
 from .reports import published
+from .store.records import Record
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
@@ -225,7 +225,7 @@ def verified(result: Verified) -> str:
 
 def plan(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and what of it is there already."""
-    from . import records
+    from .store import records
 
     rows = []
     for trial in trials:

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from dmlplayground.records import Record
+from dmlplayground.store.records import Record
 
 CONFIG = {
     "method": {"name": "npairs", "l2_reg": 0.0005},

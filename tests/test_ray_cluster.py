@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dmlplayground import claims, config, records
+from dmlplayground import config
 from dmlplayground.errors import UserError
+from dmlplayground.store import locks, records
 from dmlplayground.sweeps import executors, local, runner
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'dmlplayground[ray]'")
@@ -83,7 +84,7 @@ def test_stopping_keeps_the_epochs(tmp_path, cluster, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         runner.run(tmp_path, wanted, executor, quiet=True)
     assert {record.status for record in records.load_store(tmp_path)} == {"interrupted"}
-    assert all(claims.current(tmp_path / trial.id) is None for trial in wanted)
+    assert all(locks.current(tmp_path / trial.id) is None for trial in wanted)
 
 
 def test_no_cluster_at_the_address():

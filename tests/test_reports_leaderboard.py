@@ -10,8 +10,8 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
-from dmlplayground.records import Record
 from dmlplayground.reports import tables
+from dmlplayground.store.records import Record
 
 PAPER, VALIDATED = 0, 1  # the arenas of the fixture's grid
 

@@ -12,7 +12,8 @@ import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.data import Dataset
-from dmlplayground.reports import drilldown, pictures, samples
+from dmlplayground.reports import drilldown, pictures
+from dmlplayground.store import snapshots
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -46,7 +47,7 @@ def keep_samples(store, records, dataset):
     for record in records:
         if record.status == "finished":
             embeddings = np.random.default_rng(record.seed).normal(size=(len(dataset), 8))
-            samples.save(store / record.id, embeddings, dataset)
+            snapshots.save(store / record.id, embeddings, dataset)
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +134,9 @@ def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured, protocol
     keep_samples(tmp_path, records[::5], pictured)
     for record in records:  # whichever seed is shown, it has pictures
         if not (tmp_path / record.id).exists():
-            source = next(tmp_path.glob("method_*")) / samples.FILE
+            source = next(tmp_path.glob("method_*")) / snapshots.FILE
             (tmp_path / record.id).mkdir()
-            os.link(source, tmp_path / record.id / samples.FILE)
+            os.link(source, tmp_path / record.id / snapshots.FILE)
     page = reports.write(tmp_path, records)
     assert page.stat().st_size < 5e6
     assert page.read_text().count("data:image/jpeg;base64,") == 12

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, files, records
+from dmlplayground import config, files
 from dmlplayground.errors import UserError
+from dmlplayground.store import records
 from dmlplayground.training import run
 from dmlplayground.training.run import TrialFailed
 

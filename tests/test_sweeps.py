@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 import dmlplayground as dml
-from dmlplayground import config, files, records, resources
+from dmlplayground import config, files, resources
 from dmlplayground.errors import UserError
+from dmlplayground.store import manifest, records
 from dmlplayground.sweeps import grid
-from dmlplayground.sweeps import plan as planning
 
 BASE = {
     "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
@@ -256,7 +256,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     second = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
     assert second.returncode == 1
     assert {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")} == written
-    planned = files.read_json(store / planning.EXPERIMENT)
+    planned = files.read_json(store / manifest.FILE)
     assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dmlplayground import claims, config, data, files, records
+from dmlplayground import config, data, files
 from dmlplayground.errors import UserError
-from dmlplayground.records import Record
+from dmlplayground.store import locks, manifest, records
+from dmlplayground.store.records import Record
 from dmlplayground.sweeps import grid, local, memory, plan, runner, status, worker
 from dmlplayground.sweeps.job import Ending
 
@@ -160,7 +161,7 @@ def test_one_that_dies_and_dies_is_given_up_with_its_last_words(tmp_path):
     assert "memory" in record.error
     assert record.error.endswith("terminate called")
     assert statuses(tmp_path)[1] == "finished"
-    assert claims.current(folder) is None
+    assert locks.current(folder) is None
 
 
 def test_bad_input_is_not_tried_twice(tmp_path):
@@ -171,7 +172,7 @@ def test_bad_input_is_not_tried_twice(tmp_path):
 
 
 def test_a_trial_of_another_runner_is_left_to_it(tmp_path, monkeypatch):
-    """It is claimed and finishes; meanwhile the others are done, and it is not run again."""
+    """It is locked and finishes; meanwhile the others are done, and it is not run again."""
     looks = []
 
     def look(self, folder):
@@ -182,7 +183,7 @@ def test_a_trial_of_another_runner_is_left_to_it(tmp_path, monkeypatch):
             save(TRIALS[0], folder, "finished")
         return "busy"
 
-    monkeypatch.setattr(claims.Watch, "look", look)
+    monkeypatch.setattr(locks.Watch, "look", look)
     executor = Scripted({seed: [["epoch"] * 3] for seed in range(4)})
     runner.run(tmp_path, TRIALS, executor, quiet=True)
     assert executor.started == [1, 2, 3]
@@ -196,14 +197,14 @@ def test_a_trial_whose_other_runner_dies_is_taken_over(tmp_path, monkeypatch):
         looks.append(folder.name)
         return "busy" if folder.name == TRIALS[0].id and looks.count(TRIALS[0].id) < 3 else "free"
 
-    monkeypatch.setattr(claims.Watch, "look", look)
+    monkeypatch.setattr(locks.Watch, "look", look)
     executor = Scripted()
     runner.run(tmp_path, TRIALS[:2], executor, quiet=True)
     assert executor.started == [1, 0]
 
 
 def test_two_that_start_a_trial_at_the_same_moment(tmp_path):
-    """The process found it claimed: we wait for the other, and would run it if that came to nothing."""
+    """The process found it locked: we wait for the other, and would run it if that came to nothing."""
     executor = Scripted({0: [[Ending(worker.BUSY, "ended with code 75")], ["epoch"]]})
     runner.run(tmp_path, TRIALS[:1], executor, quiet=True)
     assert executor.started == [0, 0]
@@ -347,9 +348,9 @@ def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
     experiment = grid.Experiment("x")
     plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS)
     plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1], part=True)
-    assert len(files.read_json(tmp_path / plan.EXPERIMENT)["trials"]) == 4
+    assert len(files.read_json(tmp_path / manifest.FILE)["trials"]) == 4
     plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1])
-    assert len(files.read_json(tmp_path / plan.EXPERIMENT)["trials"]) == 1
+    assert len(files.read_json(tmp_path / manifest.FILE)["trials"]) == 1
 
 
 # --- real processes --------------------------------------------------------------------------------------------------
@@ -392,11 +393,11 @@ def worker_of(process: subprocess.Popen, store: Path) -> int:
         found = {path.parent: path.read_text().count("\n") for path in store.glob(f"*/{records.EPOCHS}")}
         time.sleep(0.3)
         for folder, epochs in found.items():
-            claim = claims.current(folder)
-            if claim and not claim.gone and (folder / records.EPOCHS).read_text().count("\n") > epochs > 0:
-                parent = Path(f"/proc/{claim.owner['pid']}/stat").read_text().rpartition(")")[2].split()[1]
+            lock = locks.current(folder)
+            if lock and not lock.gone and (folder / records.EPOCHS).read_text().count("\n") > epochs > 0:
+                parent = Path(f"/proc/{lock.owner['pid']}/stat").read_text().rpartition(")")[2].split()[1]
                 if int(parent) == process.pid:
-                    return claim.owner["pid"]
+                    return lock.owner["pid"]
     raise AssertionError("no worker came to work")
 
 
@@ -435,11 +436,11 @@ def test_a_killed_runner_leaves_nothing_running(tmp_path):
     store = tmp_path / "store"
     process = sweep(store, file)
     wait_for_epochs(store, 2, trials=2)
-    owners = [claims.current(path.parent).owner for path in store.glob(f"*/{records.EPOCHS}")]
+    owners = [locks.current(path.parent).owner for path in store.glob(f"*/{records.EPOCHS}")]
     process.kill()
     process.wait()
     deadline = time.monotonic() + 30
-    while any(claims._born(owner["pid"]) == owner["born"] for owner in owners):
+    while any(locks._born(owner["pid"]) == owner["born"] for owner in owners):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert {record.status for record in records.load_store(store)} == {"interrupted"}
@@ -459,4 +460,4 @@ def test_two_runners_on_one_store_do_nothing_twice(tmp_path):
     for path in store.glob(f"*/{records.EPOCHS}"):
         entries = [json.loads(line)["epoch"] for line in path.read_text().splitlines()]
         assert entries == list(range(9))
-    assert not list(store.glob("*/claim-*"))
+    assert not list(store.glob("*/lock-*"))

@@ -7,8 +7,9 @@ import builtins
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, records
+from dmlplayground import config
 from dmlplayground.errors import UserError
+from dmlplayground.store import records
 from dmlplayground.training.run import Run
 
 TINY = {

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dmlplayground import config, files, hyperparams, records
+from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
-from dmlplayground.records import Record
+from dmlplayground.store import records
+from dmlplayground.store.records import Record
 from dmlplayground.sweeps import runner, search, tune, worker
 from dmlplayground.sweeps.job import Ending
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import files, records
+from .. import files
 from ..errors import UserError
-from ..records import Record
+from ..store import manifest, records
+from ..store.records import Record
 from . import drawing, figures, glance, optimism, page, pictures
 from .cells import Arena, arenas
 from .compare import compare
@@ -19,7 +20,7 @@ from .tables import FORMS, Table, slug, terminal
 
 __all__ = ["compare", "leaderboard", "planned", "report", "terminal", "write"]
 
-EXPERIMENT, FOLDER = "experiment.json", "report"
+FOLDER = "report"
 FILES = "files.json"  # in the report's folder: the tables and figures that it consists of
 
 
@@ -30,7 +31,7 @@ def report(path: str | Path) -> Path:
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
         return _write(folder, folder.parent, found, [], found[0].id, "")
-    if not found and not (folder / EXPERIMENT).exists():
+    if not found and not (folder / manifest.FILE).exists():
         raise UserError(f"{path} holds no records of trials.")
     return write(folder, found)
 
@@ -48,19 +49,15 @@ def write(
     are shown as missing. What is not given is read from ``experiment.json``, where a sweep has left one.
     """
     store = Path(store)
-    plan = _plan(store)
-    title = title or plan.get("title") or store.resolve().name
+    stated = manifest.read(store)
+    title = title or stated.title or store.resolve().name
     expected = planned(store) if expected is None else expected
-    return _write(store, store, found, expected, title, about or plan.get("about") or "")
+    return _write(store, store, found, expected, title, about or stated.about)
 
 
 def planned(store: str | Path) -> list[dict[str, Any]]:
     """The trials that a sweep was to run into this store, each with its ``id`` and ``config``."""
-    return _plan(Path(store)).get("trials", [])
-
-
-def _plan(store: Path) -> dict[str, Any]:
-    return files.read_json(store / EXPERIMENT) if (store / EXPERIMENT).exists() else {}
+    return manifest.read(store).trials
 
 
 def _write(

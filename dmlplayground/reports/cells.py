@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..records import Record
+from ..store.records import Record
 from .statistics import Summary, best, summary
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these

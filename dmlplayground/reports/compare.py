@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import records
+from ..store import records
 from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..records import Record
+from ..store.records import Record
 from .cells import Arena, Cell, Problem, flatten
 from .figures import position
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..records import Record
+from ..store.records import Record
 from . import optimism as optimisms
 from . import published
 from .cells import Arena, Cell

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..records import Record
+from ..store.records import Record
 from . import published
 from .cells import Arena, Cell, arenas, name, plain
 from .statistics import leaders

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..records import Record
-from . import samples
+from ..store import snapshots
+from ..store.records import Record
 from .cells import Arena, Cell
 
 BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000
@@ -35,7 +35,7 @@ def of_arena(arena: Arena, store: Path) -> list[Picture]:
     found = []
     for cell in arena.champions():
         record = _typical(cell)
-        content = samples.load(store / record.id)
+        content = snapshots.load(store / record.id)
         if content:
             found.append(Picture(cell.label, record.seed, content))
     return found

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Optional
 
-from .. import records
-from ..records import Record
+from ..store import records
+from ..store.records import Record
 
 __all__ = ["sweep"]
 

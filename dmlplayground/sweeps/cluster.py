@@ -1,7 +1,7 @@
 """Trials as tasks of a Ray cluster: the same process a trial as on one machine, on whichever node has room for it.
 
 The store must be a folder that all nodes share, under one path. A node that is lost takes its processes with it; their
-claims fall still, and the runner starts the trials again, which go on elsewhere from their checkpoints.
+locks fall still, and the runner starts the trials again, which go on elsewhere from their checkpoints.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import claims
 from ..config import Trial
 from ..errors import UserError
+from ..store import locks
 from . import worker
 from .job import Ending
 
@@ -92,7 +92,7 @@ class Cluster:
         for task in tasks:
             task.stop()
         deadline = time.monotonic() + worker.PATIENCE
-        while any(claims.current(task.folder) for task in tasks) and time.monotonic() < deadline:
+        while any(locks.current(task.folder) for task in tasks) and time.monotonic() < deadline:
             time.sleep(0.2)
 
 

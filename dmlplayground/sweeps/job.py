@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from .. import records
 from ..config import Trial
-from ..records import Record
+from ..store import records
+from ..store.records import Record
 
 
 class Ending(NamedTuple):

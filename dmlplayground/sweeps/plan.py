@@ -7,36 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .. import files, records
+from .. import files
 from ..config import Trial
-from ..errors import UserError
+from ..store import manifest, records
 from .grid import Experiment
 from .job import Job
 from .worker import TRIAL
-
-EXPERIMENT = "experiment.json"
 
 
 def write(
     store: Path, experiment: Experiment, file: Path, trials: Sequence[Trial], part: bool = False
 ) -> None:
-    """State in the store what the sweep is to hold, so that a report can name what is missing.
-
-    ``part``: these trials are a part of it, or come on top, and what was planned before stays.
-    """
-    known = files.read_json(store / EXPERIMENT)["trials"] if part and (store / EXPERIMENT).exists() else []
-    planned = {entry["id"]: entry for entry in known}
-    planned.update({trial.id: {"id": trial.id, "config": trial.mapping()} for trial in trials})
-    content = {
-        "title": experiment.title,
-        "about": experiment.about,
-        "file": file.name,
-        "trials": list(planned.values()),
-    }
-    try:
-        files.write_json(store / EXPERIMENT, content)
-    except OSError as problem:
-        raise UserError(f"cannot write to the store {store}: {problem.strerror or problem}.") from None
+    """State in the store what the sweep is to hold. ``part``: besides what was stated before."""
+    configurations = {trial.id: trial.mapping() for trial in trials}
+    manifest.write(store, experiment.title, experiment.about, file.name, configurations, part)
 
 
 def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> list[Job]:

@@ -1,7 +1,7 @@
 """Runs trials, so many at a time, until none is left: alone, or beside other runners of the same store.
 
 A process a trial keeps a crash, a leak or an exhausted memory to the one trial. The runner learns of progress from the
-files that a trial writes anyway, and other runners' trials from their claims; it keeps nothing that its death could lose.
+files that a trial writes anyway, and other runners' trials from their locks; it keeps nothing that its death could lose.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
-from .. import claims, files, records
+from .. import files
 from ..config import Trial
 from ..errors import UserError
-from ..records import Record
+from ..store import locks, records
+from ..store.records import Record
 from . import plan, status, worker
 from .job import Ending, Job
 from .worker import LOG, TRIAL
@@ -67,7 +68,7 @@ class Runner:
         self.elsewhere: list[Job] = []  # other processes train them
         self.waiting: list[Job] = []  # their turn has come once
         self.begun: list[Job] = []  # all so far
-        self.watch = claims.Watch()
+        self.watch = locks.Watch()
         self._started = self._looked = time.monotonic()
 
     def run(self, jobs: Iterable[Job], count: int, epochs: int) -> None:
@@ -163,7 +164,7 @@ class Runner:
             self.waiting.append(job)
             return
         try:
-            with claims.hold(job.folder):
+            with locks.hold(job.folder):
                 record = records.find(job.folder) or Record(
                     job.id, job.trial.mapping(), started=records.now()
                 )
@@ -172,7 +173,7 @@ class Runner:
                     f"the trial's process {ending.words}: {_last_words(job.folder)}",
                 )
                 record.save(job.folder)
-        except claims.Busy:
+        except locks.Busy:
             self.elsewhere.append(job)
         else:
             self._done(job, record)

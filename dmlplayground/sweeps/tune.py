@@ -15,9 +15,10 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files, records
+from .. import config, files
 from ..errors import UserError
-from ..records import Record
+from ..store import records
+from ..store.records import Record
 from .job import Job
 from .runner import Executor, Runner
 from .search import Search

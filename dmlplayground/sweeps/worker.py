@@ -67,8 +67,8 @@ def main(trial: str, store: str, *options: str) -> int:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_follow, daemon=True).start()
     try:
-        from ..claims import Busy
         from ..errors import UserError
+        from ..store.locks import Busy
         from ..training import train
         from ..training.run import TrialFailed
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import claims, records
 from .. import config as configuration
 from ..config import Trial
-from ..records import Record
+from ..store import locks, records
+from ..store.records import Record
 
 __all__ = ["train"]
 
@@ -25,7 +25,7 @@ def train(
     """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
-    from its checkpoint; one that another process trains at this moment is left to it (``claims.Busy``). ``workers`` threads
+    from its checkpoint; one that another process trains at this moment is left to it (``locks.Busy``). ``workers`` threads
     prepare the batches; the numbers do not depend on it. ``tensorboard`` writes its event files beside the record.
     """
     from .events import Events
@@ -39,7 +39,7 @@ def train(
     if known is not None:
         return known
     run = Run(trial, folder, workers, Events(folder, quiet) if tensorboard else Progress(quiet))
-    with claims.hold(folder):
+    with locks.hold(folder):
         return _finished(folder) or run.execute()  # another process may have finished it a moment ago
 
 

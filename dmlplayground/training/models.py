@@ -15,7 +15,7 @@ from ..data import Dataset, loader, transforms
 from ..devices import context as device_by_name
 from ..download import digest
 from ..errors import UserError
-from ..reports import samples
+from ..store import snapshots
 from .learner import Learner
 
 EMBEDDING_PIXELS = (
@@ -148,6 +148,6 @@ def validated(
         separate.append({**chosen, "validation": chosen["metrics"], **scored(embeddings)})
         parts.append(embeddings)
     together = join(parts, range(len(parts)))
-    samples.save(folder, together, plan.test, trial.evaluation.distance)
+    snapshots.save(folder, together, plan.test, trial.evaluation.distance)
     joined = {**scored(together), "weights": [name for chosen in folds for name in chosen["weights"]]}
     return {"untrained": {"epoch": 0, **scored(embedded(fresh))}, "separate": separate, "joined": joined}

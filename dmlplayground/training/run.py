@@ -21,11 +21,11 @@ import mxnet as mx
 import numpy as np
 from mxnet import nd
 
-from .. import files, records, seeds
+from .. import files, seeds
 from ..config import Trial
 from ..data import loader, samplers, transforms
-from ..records import Record
-from ..reports import samples
+from ..store import records, snapshots
+from ..store.records import Record
 from . import health, models, protocols
 from .learner import Learner, weights_in
 from .progress import Progress
@@ -277,7 +277,7 @@ class Run:
         if self.trial.protocol.name == "validated":
             folds = [self.chosen.get(fold.number) for fold in self.plan.folds]
             return models.validated(self.trial, self.folder, self.plan, folds, self.contexts, self.workers)
-        samples.save(
+        snapshots.save(
             self.folder, np.concatenate(self.before, axis=1), self.plan.test, self.trial.evaluation.distance
         )
         last = {

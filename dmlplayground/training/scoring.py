@@ -7,9 +7,10 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .. import metrics, records
+from .. import metrics
 from ..backbones.engines import Engine
 from ..errors import UserError
+from ..store import records
 from . import models
 from .learner import Learner
 

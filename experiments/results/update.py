@@ -12,10 +12,11 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from dmlplayground import files, records, reports
-from dmlplayground.records import Record
+from dmlplayground import files, reports
 from dmlplayground.reports import drawing, figures, tables
 from dmlplayground.reports.cells import arenas
+from dmlplayground.store import records
+from dmlplayground.store.records import Record
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parents[1] / "README.md"

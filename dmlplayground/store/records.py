@@ -1,15 +1,4 @@
-"""Records: what is kept of a trial, and all that reports read.
-
-A store is a folder with one folder a trial, named by the trial's id:
-
-    record.json     the configuration, versions, machine, every epoch's metrics and times, and the outcome
-    trial.json      the configuration alone, to run it again
-    epochs.jsonl    the same epochs, a line each, written while the trial runs
-    checkpoint.npz  there until the trial has ended: how to go on
-    fold0-member0.best.npz, .last.npz
-                    weights after the best and the last epoch; the record's results say which make up which model
-    samples.npz     a few test images with their neighbours and a map of the embeddings, for the report's pictures
-"""
+"""Records: what is kept of a trial, and all that reports read."""
 
 from __future__ import annotations
 
@@ -23,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Optional
 
-from . import files
-from .errors import UserError
+from .. import files
+from ..errors import UserError
 
 RECORD, TRIAL, EPOCHS, CHECKPOINT = "record.json", "trial.json", "epochs.jsonl", "checkpoint.npz"
 FORMAT = 1
@@ -102,7 +91,7 @@ def append_epoch(folder: Path, entry: dict[str, Any]) -> None:
 
 def versions() -> dict[str, str]:
     """The versions that decide a trial's numbers."""
-    from . import __version__
+    from .. import __version__
 
     found = {"dmlplayground": __version__, "python": platform.python_version()}
     for name in (

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from dmlplayground.data import Dataset
-from dmlplayground.reports import samples
+from dmlplayground.store import snapshots
 
 
 @pytest.fixture
@@ -28,17 +28,17 @@ def embeddings(dataset):
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
 def test_neighbours_are_the_nearest_others(dataset, embeddings, distance):
-    found = samples.collect(embeddings, dataset, distance)
+    found = snapshots.collect(embeddings, dataset, distance)
     points = embeddings.astype(np.float64)
     if distance == "cosine":
         points /= np.linalg.norm(points, axis=1, keepdims=True)
     if distance == "hamming":
         points = np.sign(points)
-    queries = samples._queries(dataset.labels, 0)
+    queries = snapshots._queries(dataset.labels, 0)
     for query, names, right in zip(queries, found["names"], found["right"]):
         distances = np.linalg.norm(points - points[query], axis=1)
         distances[query] = np.inf
-        nearest = np.argsort(distances, kind="stable")[: samples.NEIGHBOURS]
+        nearest = np.argsort(distances, kind="stable")[: snapshots.NEIGHBOURS]
         assert names == [dataset.class_names[dataset.labels[row]] for row in (query, *nearest)]
         assert right.tolist() == (dataset.labels[nearest] == dataset.labels[query]).tolist()
 
@@ -48,20 +48,20 @@ def test_the_sheet_shows_queries_and_neighbours_in_their_places(dataset, embeddi
     plain = Dataset(
         "made", "test", flat, dataset.labels, dataset.class_names
     )  # an image is its number as a grey
-    sheet = Image.open(io.BytesIO(samples.collect(embeddings, plain)["sheet"].tobytes()))
-    size = samples.THUMB
-    assert sheet.size == ((samples.NEIGHBOURS + 1) * size, samples.QUERIES * size)
-    for row, query in enumerate(samples._queries(dataset.labels, 0)):
+    sheet = Image.open(io.BytesIO(snapshots.collect(embeddings, plain)["sheet"].tobytes()))
+    size = snapshots.THUMB
+    assert sheet.size == ((snapshots.NEIGHBOURS + 1) * size, snapshots.QUERIES * size)
+    for row, query in enumerate(snapshots._queries(dataset.labels, 0)):
         assert sheet.getpixel((size // 2, row * size + size // 2))[0] == pytest.approx(query, abs=6)
 
 
 def test_queries_are_of_different_classes(dataset, embeddings):
-    names = [row[0] for row in samples.collect(embeddings, dataset)["names"]]
-    assert len(set(names)) == len(names) == samples.QUERIES
+    names = [row[0] for row in snapshots.collect(embeddings, dataset)["names"]]
+    assert len(set(names)) == len(names) == snapshots.QUERIES
 
 
 def test_the_map_keeps_the_largest_spreads(dataset, embeddings):
-    found = samples.collect(embeddings, dataset, seed=3)
+    found = snapshots.collect(embeddings, dataset, seed=3)
     assert len(found["map"]) == len(found["map_labels"]) == 8 * 9
     names = np.array(found["map_names"])[found["map_labels"]]
     rows = [i for i in range(len(dataset)) if dataset.class_names[dataset.labels[i]] in found["map_names"]]
@@ -73,27 +73,27 @@ def test_the_map_keeps_the_largest_spreads(dataset, embeddings):
 
 
 def test_the_same_seed_chooses_the_same_and_another_seed_others(dataset, embeddings):
-    first, again, other = (samples.collect(embeddings, dataset, seed=seed) for seed in (0, 0, 1))
+    first, again, other = (snapshots.collect(embeddings, dataset, seed=seed) for seed in (0, 0, 1))
     assert (first["sheet"] == again["sheet"]).all() and first["names"] == again["names"]
     assert first["names"] != other["names"]
 
 
 def test_small_sets_and_one_dimension_and_collapsed_embeddings(dataset):
     few = dataset.subset([0, 1])
-    found = samples.collect(np.arange(len(few))[:, None], few)
+    found = snapshots.collect(np.arange(len(few))[:, None], few)
     assert len(found["names"]) == 2 and found["map"].shape == (len(few), 2)
     tiny = Dataset("made", "test", dataset.images[:3], dataset.labels[:3], ("class 0",))
-    found = samples.collect(np.ones((3, 4)), tiny)
+    found = snapshots.collect(np.ones((3, 4)), tiny)
     assert found["right"].shape == (1, 2) and found["share"] == 0
 
 
 def test_saved_and_loaded(tmp_path, dataset, embeddings):
-    samples.save(tmp_path, embeddings, dataset)
-    found, expected = samples.load(tmp_path), samples.collect(embeddings, dataset)
+    snapshots.save(tmp_path, embeddings, dataset)
+    found, expected = snapshots.load(tmp_path), snapshots.collect(embeddings, dataset)
     assert found.keys() == expected.keys()
     assert (found["map"] == expected["map"]).all() and found["names"] == expected["names"]
-    assert (tmp_path / samples.FILE).stat().st_size < 80_000
-    assert samples.load(tmp_path / "elsewhere") is None
+    assert (tmp_path / snapshots.FILE).stat().st_size < 80_000
+    assert snapshots.load(tmp_path / "elsewhere") is None
 
 
 @pytest.mark.slow
@@ -105,8 +105,8 @@ def test_a_large_test_set_takes_little_room(tmp_path, dataset, distance):
     large = Dataset("made", "test", pictures, labels, tuple(f"class {i}" for i in range(4000)))
     embeddings = random.standard_normal((len(labels), 2048), dtype=np.float32)
     tracemalloc.start()
-    samples.save(tmp_path, embeddings, large, distance)
+    snapshots.save(tmp_path, embeddings, large, distance)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.3 * embeddings.nbytes  # a copy in the form that the distance asks for, and little else
-    assert (tmp_path / samples.FILE).stat().st_size < 80_000
+    assert (tmp_path / snapshots.FILE).stat().st_size < 80_000

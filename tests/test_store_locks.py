@@ -1,4 +1,4 @@
-"""Claims: one owner at a time, whoever dies, sleeps or comes at the same moment, whatever the clocks say."""
+"""Locks: one owner at a time, whoever dies, sleeps or comes at the same moment, whatever the clocks say."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import time
 
 import pytest
 
-from dmlplayground import claims
 from dmlplayground.errors import UserError
+from dmlplayground.store import locks
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(claims, "BEAT", 0.02)
-    monkeypatch.setattr(claims, "STALE", 0.3)
+    monkeypatch.setattr(locks, "BEAT", 0.02)
+    monkeypatch.setattr(locks, "STALE", 0.3)
 
 
 @pytest.fixture
 def far(monkeypatch):
-    """As if every process were on another machine: nothing is known of it but its claim."""
-    monkeypatch.setattr(claims, "_place", lambda: "")
+    """As if every process were on another machine: nothing is known of it but its lock."""
+    monkeypatch.setattr(locks, "_place", lambda: "")
 
 
-def wait_until_free(watch: claims.Watch, folder, seconds=10.0) -> float:
+def wait_until_free(watch: locks.Watch, folder, seconds=10.0) -> float:
     began = time.monotonic()
     while watch.look(folder) != "free":
         assert time.monotonic() - began < seconds
@@ -34,33 +34,33 @@ def wait_until_free(watch: claims.Watch, folder, seconds=10.0) -> float:
     return time.monotonic() - began
 
 
-def test_a_claim_is_one_processs_and_goes_when_it_is_done(tmp_path):
-    with claims.hold(tmp_path):
-        claim = claims.current(tmp_path)
-        assert claim.here
-        assert not claim.gone
-        assert claim.owner["pid"] == os.getpid()
+def test_a_lock_is_one_processs_and_goes_when_it_is_done(tmp_path):
+    with locks.hold(tmp_path):
+        lock = locks.current(tmp_path)
+        assert lock.here
+        assert not lock.gone
+        assert lock.owner["pid"] == os.getpid()
         with (
-            pytest.raises(claims.Busy, match=f"is being trained by process {os.getpid()} on"),
-            claims.hold(tmp_path),
+            pytest.raises(locks.Busy, match=f"is being trained by process {os.getpid()} on"),
+            locks.hold(tmp_path),
         ):
             pass
-    assert claims.current(tmp_path) is None
+    assert locks.current(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_goes_with_an_error_too(tmp_path):
-    with pytest.raises(ZeroDivisionError), claims.hold(tmp_path):
+    with pytest.raises(ZeroDivisionError), locks.hold(tmp_path):
         raise ZeroDivisionError
-    assert claims.Watch().look(tmp_path) == "free"
+    assert locks.Watch().look(tmp_path) == "free"
 
 
 HOLDER = """
 import sys, time
-from dmlplayground import claims
+from dmlplayground.store import locks
 from dmlplayground.errors import UserError
-claims.BEAT = 0.02
-with claims.hold(__import__("pathlib").Path(sys.argv[1])):
+locks.BEAT = 0.02
+with locks.hold(__import__("pathlib").Path(sys.argv[1])):
     print("held", flush=True)
     for _ in range(6000):
         time.sleep(0.01)
@@ -75,39 +75,39 @@ def holder(folder) -> subprocess.Popen:
 
 def test_a_dead_process_of_this_machine_is_known_at_once(tmp_path):
     process = holder(tmp_path)
-    watch = claims.Watch()
+    watch = locks.Watch()
     assert watch.look(tmp_path) == "busy"
     process.kill()  # not yet waited for: what is left of it is a zombie
     wait_until_free(watch, tmp_path)
     process.wait()
-    with claims.hold(tmp_path):
-        assert claims.current(tmp_path).number == 2
-        assert [path.name for path in tmp_path.iterdir()] == ["claim-2"]
+    with locks.hold(tmp_path):
+        assert locks.current(tmp_path).number == 2
+        assert [path.name for path in tmp_path.iterdir()] == ["lock-2"]
 
 
 def test_another_process_with_the_number_of_the_dead_one_is_not_it(tmp_path):
-    claims._create(tmp_path, 1, {**claims._identity(), "born": "1"})
-    assert claims.Watch().look(tmp_path) == "free"
+    locks._create(tmp_path, 1, {**locks._identity(), "born": "1"})
+    assert locks.Watch().look(tmp_path) == "free"
 
 
-def test_from_far_a_living_claim_is_seen_to_move(tmp_path, quick, far):
-    watch = claims.Watch()
-    with claims.hold(tmp_path):
+def test_from_far_a_living_lock_is_seen_to_move(tmp_path, quick, far):
+    watch = locks.Watch()
+    with locks.hold(tmp_path):
         assert watch.look(tmp_path) == "unsure"
         time.sleep(0.1)
         assert watch.look(tmp_path) == "busy"
         time.sleep(0.6)
         assert watch.look(tmp_path) == "busy"
-        with pytest.raises(claims.Busy), claims.hold(tmp_path):
+        with pytest.raises(locks.Busy), locks.hold(tmp_path):
             pass
 
 
-def test_from_far_a_claim_that_stands_still_is_given_up(tmp_path, quick, far):
-    claims._create(tmp_path, 1, {"host": "elsewhere", "pid": 1, "token": "x"})
-    assert wait_until_free(claims.Watch(), tmp_path) > 0.25
-    assert claims.current(tmp_path).owner == claims.FREE
-    with claims.hold(tmp_path):
-        assert claims.current(tmp_path).number == 3
+def test_from_far_a_lock_that_stands_still_is_given_up(tmp_path, quick, far):
+    locks._create(tmp_path, 1, {"host": "elsewhere", "pid": 1, "token": "x"})
+    assert wait_until_free(locks.Watch(), tmp_path) > 0.25
+    assert locks.current(tmp_path).owner == locks.FREE
+    with locks.hold(tmp_path):
+        assert locks.current(tmp_path).number == 3
 
 
 @pytest.mark.parametrize("jump", [-(10**6), 10**6], ids=["back", "forth"])
@@ -115,9 +115,9 @@ def test_clocks_do_not_matter(tmp_path, quick, far, monkeypatch, jump):
     """Neither the watcher's clock nor the stamp's distance from it counts, only that the stamp changes."""
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + jump)
-    watch = claims.Watch()
-    with claims.hold(tmp_path):
-        path = claims.current(tmp_path).path
+    watch = locks.Watch()
+    with locks.hold(tmp_path):
+        path = locks.current(tmp_path).path
         os.utime(path, (real() + jump, real() + jump))
         for _ in range(20):
             assert watch.look(tmp_path) != "free"
@@ -126,41 +126,41 @@ def test_clocks_do_not_matter(tmp_path, quick, far, monkeypatch, jump):
 
 def test_an_owner_that_was_given_up_stops(tmp_path, quick):
     """It was asleep; when it wakes there is a successor. The interrupt reaches it at its work."""
-    with pytest.raises(claims.Busy, match="another process goes on with it"), claims.hold(tmp_path):
-        claims._create(tmp_path, 2, claims._identity())
+    with pytest.raises(locks.Busy, match="another process goes on with it"), locks.hold(tmp_path):
+        locks._create(tmp_path, 2, locks._identity())
         for _ in range(1000):
             time.sleep(0.01)
-    assert [path.name for path in tmp_path.iterdir()] == ["claim-2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["lock-2"]
 
 
 def test_a_sleeping_process_loses_its_trial(tmp_path, quick):
     """Stopped and continued, as a machine that slept: others take over after a while, and it must not go on."""
     process = holder(tmp_path)
     process.send_signal(19)  # SIGSTOP
-    wait_until_free(claims.Watch(), tmp_path)
-    with claims.hold(tmp_path):
+    wait_until_free(locks.Watch(), tmp_path)
+    with locks.hold(tmp_path):
         process.send_signal(18)  # SIGCONT
         assert process.wait(timeout=60) != 0
-        assert claims.current(tmp_path).owner["pid"] == os.getpid()
+        assert locks.current(tmp_path).owner["pid"] == os.getpid()
 
 
 def test_of_many_at_a_time_one_wins(tmp_path, quick):
-    """Threads instead of machines; a dead claim is there to be fought for."""
+    """Threads instead of machines; a dead lock is there to be fought for."""
     for round in range(20):
         folder = tmp_path / str(round)
         folder.mkdir()
-        claims._create(folder, 1, {**claims._identity(), "born": "1"})
+        locks._create(folder, 1, {**locks._identity(), "born": "1"})
         at_once, inside, most = threading.Barrier(8), [], []
 
         def contend(folder=folder, at_once=at_once, inside=inside, most=most):
             at_once.wait()
             try:
-                with claims.hold(folder):
+                with locks.hold(folder):
                     inside.append(1)
                     most.append(len(inside))
                     time.sleep(0.02)
                     inside.pop()
-            except claims.Busy:
+            except locks.Busy:
                 pass
 
         threads = [threading.Thread(target=contend) for _ in range(8)]
@@ -175,14 +175,14 @@ def test_where_no_folder_can_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(UserError, match="cannot write to .*file/trial"),
-        claims.hold(tmp_path / "file" / "trial"),
+        locks.hold(tmp_path / "file" / "trial"),
     ):
         pass
 
 
 def test_a_beat_needs_no_room_on_the_disk(tmp_path, quick, monkeypatch):
-    with claims.hold(tmp_path):
-        before = claims.current(tmp_path)
+    with locks.hold(tmp_path):
+        before = locks.current(tmp_path)
 
         def full(*_, **__):
             raise OSError(28, "No space left on device")
@@ -190,6 +190,6 @@ def test_a_beat_needs_no_room_on_the_disk(tmp_path, quick, monkeypatch):
         monkeypatch.setattr("pathlib.Path.open", full)
         time.sleep(0.2)
         monkeypatch.undo()
-        after = claims.current(tmp_path)
+        after = locks.current(tmp_path)
     assert after.owner == before.owner
     assert after.stamp > before.stamp

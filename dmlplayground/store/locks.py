@@ -1,9 +1,9 @@
-"""Claims: which process trains a trial, agreed through files in the trial's folder, on one machine or on many.
+"""Locks: which process trains a trial, agreed through files in the trial's folder, on one machine or on many.
 
-A claim is a file, ``claim-1``, that only one process can create. Its owner moves the file's time stamp every few
+A lock is a file, ``lock-1``, that only one process can create. Its owner moves the file's time stamp every few
 seconds. Others never compare it with a clock, as clocks jump and disagree: they watch it change. One that stands
 still for ``STALE`` seconds belongs to the dead; on the owner's own machine a process that is gone is known at once.
-A dead claim is not removed, which two could do at a time, but succeeded by ``claim-2``, which again only one process
+A dead lock is not removed, which two could do at a time, but succeeded by ``lock-2``, which again only one process
 can create. An owner that finds a successor has been given up, perhaps asleep for a while, and stops.
 """
 
@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Optional, TextIO
 
-from .errors import UserError
+from ..errors import UserError
 
 BEAT = 5.0  # seconds between two moves of a stamp
 STALE = 60.0  # seconds without one until the owner counts as dead
-FREE = {"free": True}  # in the place of an owner: of a claim that succeeds a dead one, for anyone to succeed
+FREE = {"free": True}  # in the place of an owner: of a lock that succeeds a dead one, for anyone to succeed
 
 
 class Busy(UserError):
@@ -34,7 +34,7 @@ class Busy(UserError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Lock:
     path: Path
     owner: dict[str, Any]
     stamp: int
@@ -57,12 +57,12 @@ class Claim:
         return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
 
 
-def current(folder: Path) -> Optional[Claim]:
-    """The claim that counts, if there is one."""
+def current(folder: Path) -> Optional[Lock]:
+    """The lock that counts, if there is one."""
     for path in sorted(_paths(folder), key=_number, reverse=True):
         with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
             # Of the opened file: a network file system may show an old stamp of one that is not.
-            return Claim(path, _read(file), os.fstat(file.fileno()).st_mtime_ns)
+            return Lock(path, _read(file), os.fstat(file.fileno()).st_mtime_ns)
     return None
 
 
@@ -71,29 +71,29 @@ State = Literal["free", "busy", "unsure"]
 
 @dataclass(frozen=True)
 class _Sight:
-    claim: Claim
+    lock: Lock
     since: float  # when its stamp was first seen, by this process's clock
     moving: bool
 
 
 class Watch:
-    """What one process has seen of others' claims."""
+    """What one process has seen of others' locks."""
 
     def __init__(self) -> None:
         self.seen: dict[Path, _Sight] = {}
 
     def look(self, folder: Path) -> State:
         """Whether the trial may be started; unsure where it takes time to tell. What has died meanwhile is given up."""
-        claim, now = current(folder), time.monotonic()
-        if claim is None or claim.gone:
+        lock, now = current(folder), time.monotonic()
+        if lock is None or lock.gone:
             return "free"
         last = self.seen.get(folder)
-        if last is None or last.claim.path != claim.path or last.claim.owner != claim.owner:
-            last = self.seen[folder] = _Sight(claim, now, moving=claim.here)
-        elif last.claim.stamp != claim.stamp:
-            last = self.seen[folder] = _Sight(claim, now, moving=True)
+        if last is None or last.lock.path != lock.path or last.lock.owner != lock.owner:
+            last = self.seen[folder] = _Sight(lock, now, moving=lock.here)
+        elif last.lock.stamp != lock.stamp:
+            last = self.seen[folder] = _Sight(lock, now, moving=True)
         elif now - last.since >= STALE:
-            _create(folder, claim.number + 1, FREE)
+            _create(folder, lock.number + 1, FREE)
             return "free"
         return "busy" if last.moving else "unsure"
 
@@ -120,12 +120,12 @@ def _acquire(folder: Path) -> Path:
         raise UserError(f"cannot write to {folder}: {problem.strerror or problem}.") from None
     watch = Watch()
     while True:
-        state, claim = watch.look(folder), current(folder)
-        if state == "busy" and claim:
-            raise Busy(f"{folder.name} is being trained by {claim.describe()}.")
-        if state == "free" and (claim is None or claim.gone):
-            path = _create(folder, claim.number + 1 if claim else 1, _identity())
-            if path and _predecessor(path) == (claim and claim.owner):
+        state, lock = watch.look(folder), current(folder)
+        if state == "busy" and lock:
+            raise Busy(f"{folder.name} is being trained by {lock.describe()}.")
+        if state == "free" and (lock is None or lock.gone):
+            path = _create(folder, lock.number + 1 if lock else 1, _identity())
+            if path and _predecessor(path) == (lock and lock.owner):
                 _remove(folder, before=_number(path))
                 return path
             if path:  # while this process looked, others came and went: what it succeeded is not what it saw
@@ -135,7 +135,7 @@ def _acquire(folder: Path) -> Path:
 
 
 class _Keeper(threading.Thread):
-    """Moves the stamp of a claim until it is stopped, or finds a later claim: then it interrupts the training."""
+    """Moves the stamp of a lock until it is stopped, or finds a later lock: then it interrupts the training."""
 
     def __init__(self, path: Path):
         super().__init__(daemon=True)
@@ -178,23 +178,23 @@ class _Keeper(threading.Thread):
 
 
 def _paths(folder: Path) -> list[Path]:
-    return [path for path in folder.glob("claim-*") if path.name.removeprefix("claim-").isdecimal()]
+    return [path for path in folder.glob("lock-*") if path.name.removeprefix("lock-").isdecimal()]
 
 
 def _number(path: Path) -> int:
-    return int(path.name.removeprefix("claim-"))
+    return int(path.name.removeprefix("lock-"))
 
 
 def _read(file: TextIO) -> dict[str, Any]:
-    """The owner; of a claim that is being written this moment, nothing."""
+    """The owner; of a lock that is being written this moment, nothing."""
     with contextlib.suppress(ValueError):
         return json.load(file)
     return {}
 
 
 def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
-    """The new claim, or None where another process was first."""
-    path = folder / f"claim-{number}"
+    """The new lock, or None where another process was first."""
+    path = folder / f"lock-{number}"
     try:
         with path.open("x", encoding="utf-8") as file:
             json.dump(owner, file)
@@ -204,7 +204,7 @@ def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
 
 
 def _predecessor(path: Path) -> Optional[dict[str, Any]]:
-    """The owner of the claim that counts besides this new one, if there is another."""
+    """The owner of the lock that counts besides this new one, if there is another."""
     others = [other for other in _paths(path.parent) if other != path]
     for other in sorted(others, key=_number, reverse=True):
         with contextlib.suppress(FileNotFoundError), other.open(encoding="utf-8") as file:
