@@ -31,9 +31,9 @@ from mxnet import gluon
 from mxnet.gluon.data.vision import ImageFolderDataset, transforms
 from PIL import Image
 
-from dmlplayground import data, seeds
-from dmlplayground.data import decoded, images, loader, samplers
-from dmlplayground.data import transforms as ours
+from dmlplayground import data, samplers, seeds
+from dmlplayground import transforms as ours
+from dmlplayground.data import decoded, images, loader
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLASSES = 10

@@ -218,13 +218,13 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
 
 
 def _complete_parts(built: Trial) -> dict[str, Named]:
-    from .data import samplers, transforms
+    from . import samplers, transforms
 
-    sampler = samplers.sampler_options(samplers.get(built.sampler["name"]))
-    transform = transforms.get(built.transform["name"]).options
     return {
-        "sampler": _component(built.sampler, sampler, "sampler"),
-        "transform": _component(built.transform, transform, "transform"),
+        "sampler": _component(built.sampler, samplers.get(built.sampler["name"]).options, "sampler"),
+        "transform": _component(
+            built.transform, transforms.get(built.transform["name"]).options, "transform"
+        ),
     }
 
 
@@ -306,8 +306,7 @@ def read_yaml(path: str | Path) -> Any:
 
 def check(trial: Trial) -> None:
     """Values and combinations that cannot work, found without any data; ``check_data`` finds the others."""
-    from . import methods
-    from .data import samplers
+    from . import methods, samplers, transforms
 
     positive = {
         "embed_dim": trial.embed_dim, "batch_size": trial.batch_size, "accumulate": trial.accumulate,
@@ -344,10 +343,11 @@ def check(trial: Trial) -> None:
     loss = methods.get(trial.method["name"]).loss(
         2, 2, **options
     )  # a loss refuses impossible values of its own
-    sampler = trial.sampler["name"]
+    transforms.create(**trial.transform)  # so does a transform
+    sampler = samplers.get(trial.sampler["name"])
     _require(
-        hasattr(loss, "proxies") or not samplers.get(sampler).needs_proxies,
-        f"the sampler {sampler} draws classes by their proxies, and {trial.method['name']} has none.",
+        hasattr(loss, "proxies") or "proxies" not in sampler.needs,
+        f"the sampler {sampler.key} looks at the proxies of the loss, and {trial.method['name']} has none.",
     )
 
 
@@ -371,10 +371,9 @@ def _check_optimizers(trial: Trial) -> None:
 
 def check_data(trial: Trial, num_classes: Optional[int]) -> None:
     """Whether batches as configured can be made from so many classes (None: not known yet)."""
-    from .data import samplers
+    from . import samplers
 
-    options = {key: value for key, value in trial.sampler.items() if key != "name"}
-    samplers.get(trial.sampler["name"]).check(trial.batch_size, num_classes, **options)
+    samplers.KIND.create(**trial.sampler).check(trial.batch_size, num_classes)
 
 
 def _require(condition: Any, message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,10 +12,9 @@ from . import backbones as backbone_registry
 from . import data as data_registry
 from . import hyperparams as tuned
 from . import methods as method_registry
+from . import parts
 from .backbones.conversion import Converted, Verified
 from .config import Trial
-from .data import samplers as sampler_registry
-from .data import transforms as transform_registry
 from .options import Option, describe
 from .reports import published
 from .store.records import Record
@@ -94,16 +92,16 @@ def data() -> str:
 
 
 def samplers() -> str:
-    entries = sampler_registry.SAMPLERS.items()
-    return _entries(
-        (name, options(sampler_registry.sampler_options(sampler)), inspect.getdoc(sampler) or "")
-        for name, sampler in entries
-    )
+    return _parts("samplers")
 
 
 def transforms() -> str:
-    records = map(transform_registry.get, transform_registry.names())
-    return _entries((record.name, options(record.options), record.description) for record in records)
+    return _parts("transforms")
+
+
+def _parts(plural: str) -> str:
+    kind = parts.kind(plural)
+    return _entries((part.key, options(part.options), part.notes) for part in map(kind.get, kind.names()))
 
 
 def _entries(described: Iterable[tuple[str, str, str]]) -> str:

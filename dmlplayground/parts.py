@@ -29,6 +29,8 @@ from .options import Option, fill_options, options_of
 #: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
 HOMES = {
     "methods": "dmlplayground.methods",
+    "samplers": "dmlplayground.samplers",
+    "transforms": "dmlplayground.transforms",
 }
 
 
@@ -120,9 +122,9 @@ class Kind(Generic[P]):
             also = {name: part.key for part in self._parts.values() for name in part.also}
             raise unknown(self.name, key, self._parts, also) from None
 
-    def create(self, key: str, *given: Any, **options: Any) -> Any:
+    def create(self, name: str, *given: Any, **options: Any) -> Any:
         """The part itself, from what the program gives it and its options."""
-        part = self.get(key)
+        part = self.get(name)
         return part.build(*given, **part.fill(options, self.name))
 
     def _discover(self) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from . import export, files
-from .data import Dataset, decoding, transforms
+from . import export, files, transforms
+from .data import Dataset, decoding
 from .data.catalogue import Catalogue, is_image, natural
-from .data.decoding import Stored
 from .data.images import Live
 from .errors import UserError
+from .transforms import Stored
 
 CELL, GAP, LINE = 128, 6, 14  # pixels, in the picture of what was found
 

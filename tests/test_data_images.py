@@ -15,8 +15,8 @@ from data_fixture import class_folders, picture
 
 from dmlplayground import data
 from dmlplayground.data import decoded, images, threads
-from dmlplayground.data.decoding import Stored
 from dmlplayground.errors import UserError
+from dmlplayground.transforms import Stored
 
 WAYS = [Stored("squash", 48), Stored("short", 40), Stored("none")]
 

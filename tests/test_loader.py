@@ -8,13 +8,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from data_fixture import class_folders
 
-from dmlplayground import data, seeds
-from dmlplayground.data import Dataset, loader, samplers, transforms
+from dmlplayground import data, samplers, seeds, transforms
+from dmlplayground.data import Dataset, loader
 from dmlplayground.errors import UserError
 
 
@@ -93,7 +94,7 @@ def test_a_label_is_always_that_of_its_image():
 def test_no_two_batches_epochs_or_seeds_share_random_numbers(monkeypatch):
     drawn = []
 
-    class Recording(transforms.Plain):
+    class Recording(transforms.plain.Plain):
         def train(self, images, rows, rng):
             drawn.append(tuple(rng.integers(0, 2**62, 4).tolist()))
             return super().train(images, rows, rng)
@@ -135,16 +136,13 @@ def test_an_image_that_breaks_while_training_is_an_error_that_names_it(tmp_path)
         batches("shuffled", workers=2, of=of)
 
 
-def test_proxies_reach_the_sampler():
+def test_what_is_shown_reaches_the_sampler():
     of = dataset()
     sampler = samplers.create("near_proxies", of.labels, 10, iterations=3, seed=1)
-    proxies = np.eye(of.num_classes)
+    view = SimpleNamespace(proxies=lambda: np.eye(of.num_classes))
     plain = transforms.create("plain")
-    made = [
-        labels for _, labels in loader.training_batches(of, sampler, plain, seed=1, epoch=0, proxies=proxies)
-    ]
-    assert [of.labels[rows].tolist() for rows in sampler.batches(0, proxies)] == [
-        labels.tolist() for labels in made
-    ]
-    with pytest.raises(UserError, match="needs the proxies"):
+    made = loader.training_batches(of, sampler, plain, seed=1, epoch=0, view=view)
+    drawn = sampler.batches(0, view)
+    assert [labels.tolist() for _, labels in made] == [of.labels[rows].tolist() for rows in drawn]
+    with pytest.raises(UserError, match="needs to see the proxies"):
         list(loader.training_batches(of, sampler, plain, seed=1, epoch=0))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mxnet as mx
 import pytest
 
-from dmlplayground import config, data, methods, metrics
-from dmlplayground.data import loader, samplers, transforms
+from dmlplayground import config, data, methods, metrics, samplers, transforms
+from dmlplayground.data import loader
 from dmlplayground.training.learner import Learner
 
 CLASSES, BATCH, STEPS = 20, 30, 150

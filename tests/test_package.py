@@ -9,7 +9,9 @@ import pytest
 import dmlplayground as dml
 
 
-@pytest.mark.parametrize("name", ["backbones", "data", "hyperparams", "methods", "metrics"])
+@pytest.mark.parametrize(
+    "name", ["backbones", "data", "hyperparams", "methods", "metrics", "samplers", "transforms"]
+)
 def test_modules(name):
     module = getattr(dml, name)
     assert isinstance(module, ModuleType) and module.__name__ == f"dmlplayground.{name}"

@@ -8,10 +8,9 @@ from data_fixture import class_folders
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dmlplayground import data
-from dmlplayground.data import opencv, transforms
-from dmlplayground.data.decoding import Stored
+from dmlplayground import data, opencv, transforms
 from dmlplayground.errors import UserError
+from dmlplayground.transforms import Stored
 
 
 def coordinates(count: int, height: int, width: int) -> np.ndarray:
@@ -97,7 +96,7 @@ def test_area_crops_are_drawn_as_they_say(name, smallest, size):
     stream, height, width = rng(1), 256, 384
     windows = np.array(
         [
-            transform._window(height, width, stream.random((transforms.TRIES, 2)), stream.random(2))
+            transform._window(height, width, stream.random((transforms.base.TRIES, 2)), stream.random(2))
             for _ in range(4000)
         ]
     )
@@ -145,7 +144,7 @@ def test_in_test_the_centre_is_taken_without_resizing(name):
     assert transform.test(coordinates(2, 64, 64), np.arange(2)).shape == (2, size, size, 3)
 
 
-@pytest.mark.parametrize("name", transforms.TRANSFORMS)
+@pytest.mark.parametrize("name", transforms.names())
 @given(
     seed=st.integers(0, 2**32), count=st.integers(1, 6), height=st.integers(8, 40), width=st.integers(8, 40)
 )
@@ -161,7 +160,7 @@ def test_a_block_is_a_function_of_its_generator_alone(name, seed, count, height,
     assert np.array_equal(images, coordinates(count, height, width)), "nothing is written to the images"
 
 
-@pytest.mark.parametrize("name", transforms.TRANSFORMS)
+@pytest.mark.parametrize("name", transforms.names())
 def test_arrays_caches_and_files_give_the_same_batches(name, tmp_path, monkeypatch):
     monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
     folder = class_folders(tmp_path / "own", list("ab"), per_class=4)

@@ -19,10 +19,10 @@ from typing import Any, Union
 from ..errors import UserError, unknown
 from ..options import fill_options
 from ..registry import Registry
+from ..transforms.stored import Stored
 from . import decoded
 from .catalogue import Catalogue
 from .dataset import Dataset, DatasetRecord
-from .decoding import Stored
 from .images import Live
 from .releases import Release
 

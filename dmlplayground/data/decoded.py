@@ -26,10 +26,11 @@ import numpy as np
 from tqdm import tqdm
 
 from .. import files as written
+from .. import opencv
 from ..errors import UserError
-from . import cache, decoding, opencv
+from ..transforms.stored import Stored
+from . import cache, decoding
 from .catalogue import Catalogue
-from .decoding import Stored
 from .images import CHECKSUMS, PIXELS, SIZES, Packed
 from .threads import ahead, cores
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Optional
+from typing import Optional
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from .. import opencv
 from ..errors import UserError
-from . import opencv
+from ..transforms.stored import Stored
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 Box = Sequence[float]  # x, y, width, height
@@ -34,39 +34,6 @@ class Unreadable(UserError):
     def __init__(self, path: Path, reason: str):
         super().__init__(f"cannot read the image {path}: {reason}.")
         self.reason = reason
-
-
-@dataclass(frozen=True)
-class Stored:
-    """How images are kept once they are decoded, which is done once: at what size, and how that is reached.
-
-    ``squash`` makes them ``size`` x ``size``, ``short`` makes the shorter side ``size``, ``none`` leaves
-    them.
-    """
-
-    resize: Literal["squash", "short", "none"] = "squash"
-    size: int = 256
-    interpolation: str = "cubic"
-
-    def shape(self, height: int, width: int) -> tuple[int, int]:
-        """What becomes of an image of this height and width."""
-        if self.resize == "squash":
-            return self.size, self.size
-        if self.resize == "short":
-            shorter = min(height, width)
-            return max(1, self.size * height // shorter), max(1, self.size * width // shorter)
-        return height, width
-
-    def apply(self, image: np.ndarray) -> np.ndarray:
-        height, width = self.shape(*image.shape[:2])
-        if (height, width) == image.shape[:2]:
-            return image
-        return opencv.resize(image, height, width, self.interpolation)
-
-    def describe(self) -> str:
-        if self.resize == "squash":
-            return f"{self.size} x {self.size} pixels"
-        return f"{self.size} pixels on the shorter side" if self.resize == "short" else "sizes as they are"
 
 
 def read(path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:

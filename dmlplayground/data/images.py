@@ -10,6 +10,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ..errors import UserError
+from ..transforms.stored import Stored
 from . import decoding
 from .catalogue import Catalogue
 
@@ -55,7 +56,7 @@ class Images:
 class Live(Images):
     """Files, decoded every time they are asked for."""
 
-    def __init__(self, catalogue: Catalogue, stored: decoding.Stored):
+    def __init__(self, catalogue: Catalogue, stored: Stored):
         fixed = stored.size if stored.resize == "squash" else None
         super().__init__(len(catalogue), fixed, fixed)
         self.catalogue = catalogue

@@ -8,10 +8,10 @@ from typing import Optional
 import numpy as np
 
 from .. import seeds
+from ..samplers import BatchSampler, View
+from ..transforms import Transform
 from .dataset import Dataset
-from .samplers import BatchSampler
 from .threads import ahead
-from .transforms import Transform
 
 Batch = tuple[np.ndarray, np.ndarray]
 
@@ -24,11 +24,11 @@ def training_batches(
     seed: int,
     epoch: int,
     workers: int = 1,
-    proxies: Optional[np.ndarray] = None,
+    view: Optional[View] = None,
 ) -> Iterator[Batch]:
     """(images, labels) of every batch of the epoch, augmented from the stream of (seed, epoch, batch).
 
-    ``proxies`` (C, E) are for a sampler that looks at them (``sampler.needs_proxies``).
+    ``view`` is for a sampler that looks at something (its record's ``needs``).
     """
 
     def prepare(numbered: tuple[int, np.ndarray]) -> Batch:
@@ -36,7 +36,7 @@ def training_batches(
         rng = seeds.generator(seed, "augmentation", epoch, number)
         return transform.train(dataset.images, rows, rng), dataset.labels[rows]
 
-    return ahead(prepare, enumerate(sampler.batches(epoch, proxies)), workers)
+    return ahead(prepare, enumerate(sampler.batches(epoch, view)), workers)
 
 
 def test_batches(

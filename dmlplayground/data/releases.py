@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from .. import download
 from ..errors import UserError
+from ..transforms.stored import Stored
 from . import archives, decoding
 from .catalogue import ROLES, Catalogue, Entry, catalogue
 from .decoded import progress, summary
@@ -217,7 +218,7 @@ def unusable(folder: Path, files: Sequence[str]) -> list[str]:
         if not path.is_file():
             return f"{file} is missing."
         try:
-            decoding.read(path, decoding.Stored("none"))
+            decoding.read(path, Stored("none"))
         except decoding.Unreadable as problem:
             return f"{file} cannot be read: {problem.reason}."
         return None

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Optional
 
-from .. import backbones, data
+from .. import backbones, data, transforms
 from ..config import Trial
-from ..data import transforms
 from ..data.threads import cores
 from ..errors import UserError
 from . import memory, worker

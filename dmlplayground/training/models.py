@@ -9,9 +9,9 @@ from typing import Any, Optional
 import mxnet as mx
 import numpy as np
 
-from .. import backbones, config, data, files, metrics, seeds
+from .. import backbones, config, data, files, metrics, seeds, transforms
 from ..config import Trial
-from ..data import Dataset, loader, transforms
+from ..data import Dataset, loader
 from ..devices import context as device_by_name
 from ..download import digest
 from ..errors import UserError

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import data
+from .. import data, transforms
 from ..config import Trial, check_data
-from ..data import Dataset, transforms
+from ..data import Dataset
 
 
 @dataclass(frozen=True)

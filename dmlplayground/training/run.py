@@ -21,14 +21,15 @@ import mxnet as mx
 import numpy as np
 from mxnet import nd
 
-from .. import files, seeds
+from .. import files, samplers, seeds, transforms
 from ..config import Trial
-from ..data import loader, samplers, transforms
+from ..data import loader
 from ..store import records, snapshots
 from ..store.records import Record
 from . import health, models, protocols
 from .learner import Learner, weights_in
 from .progress import Progress
+from .view import View
 
 # Reading a loss costs the host a wait, so losses are read several at a time, and never that of the step just queued; but
 # often enough for Ctrl-C to be heard within a second or two, however slow the steps.
@@ -156,15 +157,13 @@ class Run:
         self.before.append(self._embed(unit, learners) if self.current is None else self.current)
 
     def _sampler(self, unit: Unit) -> samplers.BatchSampler:
-        options = {key: value for key, value in self.trial.sampler.items() if key != "name"}
         iterations = self.trial.iterations and self.trial.iterations * self.trial.accumulate
         return samplers.create(
-            self.trial.sampler["name"],
-            unit.fold.train.labels,
-            self.trial.batch_size,
+            labels=unit.fold.train.labels,
+            batch_size=self.trial.batch_size,
             iterations=iterations,
             seed=self._stream(unit),
-            **options,
+            **self.trial.sampler,
         )
 
     def _stream(self, unit: Unit) -> int:
@@ -205,7 +204,7 @@ class Run:
             seed=self._stream(unit),
             epoch=epoch - 1,
             workers=self.workers,
-            proxies=learners[0].loss.proxies.data().asnumpy() if sampler.needs_proxies else None,
+            view=View(learners),
         )
         while step := list(islice(batches, self.trial.accumulate)):
             yield step

@@ -1,0 +1,44 @@
+"""Batch samplers, one file each: which images make up each batch of an epoch.
+
+>>> import numpy as np
+>>> import dmlplayground as dml
+>>> sampler = dml.samplers.create("pairs", labels=np.repeat(np.arange(8), 5), batch_size=6, seed=1)
+>>> [rows.shape for rows in sampler.batches(epoch=0)][:2]
+[(6,), (6,)]
+
+A new file that registers a sampler is all it takes to add one. See ``base`` for what a sampler promises.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from .base import KIND, BatchSampler, Groups, Sampler, View
+
+__all__ = ["KIND", "BatchSampler", "Groups", "Sampler", "View", "create", "get", "names"]
+
+
+def names() -> list[str]:
+    """The keys of all samplers, sorted."""
+    return KIND.names()
+
+
+def get(name: str) -> Sampler:
+    """The record of a sampler: its title, its options, what it needs to see."""
+    return KIND.get(name)
+
+
+def create(
+    name: str,
+    labels: np.ndarray,
+    batch_size: int,
+    *,
+    iterations: Optional[int] = None,
+    seed: int = 0,
+    **options: Any,
+) -> BatchSampler:
+    """The sampler ``name`` of the images with these labels; ``iterations`` None: one pass over them is an epoch."""
+    sampler: BatchSampler = KIND.create(name, **options)
+    return sampler.over(labels, batch_size, iterations, seed)

@@ -1,0 +1,126 @@
+"""What every sampler builds on: the registry, draws of classes and images, and the order of an epoch.
+
+A sampler is a pure function of its seed, the number of the epoch and what it is shown (``View``): ``batches(epoch)``
+yields the same rows in every process, for any number of workers and after a resume, because nothing is carried from
+one call to the next. The order of the rows in a batch is the sampler's promise to the loss (class blocks, interleaved
+pairs, episodes).
+
+A class with fewer images than a batch wants of it gives each of them once and then some again (``Groups.draw``), so a
+block is always full and a label always belongs to its image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Optional, Protocol
+
+import numpy as np
+
+from .. import seeds
+from ..errors import UserError
+from ..parts import Kind, Part
+
+
+@dataclass(frozen=True)
+class Sampler(Part):
+    """A way to draw batches."""
+
+    needs: tuple[str, ...] = ()  # what it looks at when an epoch begins: the View's "proxies", "embeddings"
+
+
+KIND: Kind[Sampler] = Kind("sampler", "dmlplayground.samplers", Sampler)
+
+
+class View(Protocol):
+    """What a sampler may look at, as it is when the epoch begins. Nothing is computed before it is asked for."""
+
+    def proxies(self) -> np.ndarray:
+        """The loss's proxies, (C, E)."""
+
+    def embeddings(self) -> np.ndarray:
+        """The training images' embeddings as far as they are remembered, (N, E) float32."""
+
+
+class Groups:
+    """The images of each class, and draws of distinct images from many classes at once."""
+
+    def __init__(self, labels: np.ndarray):
+        labels = np.asarray(labels)
+        self.order = np.argsort(labels, kind="stable")
+        self.sizes = np.bincount(labels)
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        self.count = len(self.sizes)
+
+    def classes(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """``count`` different classes."""
+        return rng.permutation(self.count)[:count]
+
+    def draw(self, rng: np.random.Generator, classes: np.ndarray, count: int) -> np.ndarray:
+        """(len(classes), count) image indices, distinct within a class as far as it has that many images."""
+        sizes = self.sizes[classes][:, None]
+        width = max(count, sizes.max())
+        # Ranking random keys shuffles every class in one go; keys beyond a class's size sort last, and the
+        # columns they would fill wrap around to the class's own images.
+        keys = rng.random((len(classes), width))
+        keys[np.arange(width) >= sizes] = 2.0
+        shuffled = np.argsort(keys, axis=1)
+        columns = np.arange(count) % np.minimum(sizes, width)
+        picks = np.take_along_axis(shuffled, columns, axis=1)
+        return self.order[self.starts[classes][:, None] + picks]
+
+
+class BatchSampler:
+    """Base: made from its options alone, and then put ``over`` the images of a training set.
+
+    A subclass writes ``draw`` (one batch), or ``batches`` where an epoch is more than its batches one by one, and
+    ``check``.
+    """
+
+    @property
+    def key(self) -> str:
+        """The sampler's key: the name of the file that holds it."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
+        """This sampler, ready to draw; ``iterations`` batches are an epoch, or (None) as many as make one pass."""
+        self.groups = Groups(labels)
+        self.size = len(labels)
+        self.batch_size = batch_size
+        self.iterations = iterations
+        self.seed = seed
+        self.check(batch_size, self.groups.count)
+        return self
+
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+        """Raise UserError where no batch of this size can be made; ``num_classes`` None: not known yet."""
+
+    def length(self, epoch: int) -> int:
+        """How many batches the epoch has."""
+        return self.iterations or max(1, self.size // self.batch_size)
+
+    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+        """The rows of every batch of the epoch (counted from 0), the same wherever and whenever asked."""
+        rng = seeds.generator(self.seed, "batches", epoch)
+        for _ in range(self.length(epoch)):
+            yield self.draw(rng)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        raise NotImplementedError
+
+    def seen(self, view: Optional[View]) -> View:
+        """The view, which a sampler that ``needs`` one must be given."""
+        if view is None:
+            raise UserError(f"sampler {self.key}: needs to see the {' and '.join(KIND.get(self.key).needs)}.")
+        return view
+
+    def require(self, condition: Any, message: str) -> None:
+        if not condition:
+            raise UserError(f"sampler {self.key}: {message}")
+
+
+def need_classes(wanted: int, available: Optional[int], what: str) -> None:
+    if wanted < 2:
+        raise UserError(f"{what} holds {wanted} class; metric learning needs at least 2 in a batch.")
+    if available is not None and wanted > available:
+        raise UserError(f"{what} needs {wanted} classes, but the training split has {available}.")

@@ -1,0 +1,36 @@
+"""Transforms, one file each: what happens to an image between its file and a batch.
+
+>>> import numpy as np
+>>> import dmlplayground as dml
+>>> images = np.zeros((4, 64, 64, 3), np.uint8)
+>>> dml.transforms.create("paper").train(images, np.array([2, 0]), np.random.default_rng(1)).shape
+(2, 56, 56, 3)
+
+A new file that registers a transform is all it takes to add one. See ``base`` for what a transform promises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..parts import Part
+from .base import KIND, Transform
+from .stored import Stored
+
+__all__ = ["KIND", "Stored", "Transform", "create", "get", "names"]
+
+
+def names() -> list[str]:
+    """The keys of all transforms, sorted."""
+    return KIND.names()
+
+
+def get(name: str) -> Part:
+    """The record of a transform: its title, its options, its notes."""
+    return KIND.get(name)
+
+
+def create(name: str, **options: Any) -> Transform:
+    """A transform by name: ``create("paper", crop=0.9).train(images, rows, rng)``."""
+    transform: Transform = KIND.create(name, **options)
+    return transform

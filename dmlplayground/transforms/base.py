@@ -1,0 +1,136 @@
+"""What every transform builds on: the registry, and cutting windows out of images.
+
+A transform says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs)
+and what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like
+(N, H, W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to the backbone and happens on
+the device. Everything random comes from the generator handed in, which is derived from the trial's seed, the epoch
+and the batch.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import opencv
+from ..errors import UserError
+from ..parts import Kind, Part
+from .stored import Stored
+
+ASPECTS = (math.log(3 / 4), math.log(4 / 3))  # of random-area crops, width to height
+TRIES = 10
+
+KIND: Kind[Part] = Kind("transform", "dmlplayground.transforms")
+
+
+class Transform:
+    """Base: how images are stored, and blocks of them for training and for test."""
+
+    stored: Stored
+    stored_for_test: Stored
+
+    @property
+    def key(self) -> str:
+        """The transform's key: the name of the file that holds it."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        raise NotImplementedError
+
+    def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def test_shape(self, images: Any) -> tuple[int, int]:
+        """Height and width of a test block."""
+        raise NotImplementedError
+
+    def require(self, condition: Any, message: str) -> None:
+        if not condition:
+            raise UserError(f"transform {self.key}: {message}")
+
+    def one_size(self, images: Any) -> tuple[int, int]:
+        """Height and width of images that must all be alike."""
+        self.require(
+            None not in images.shape,
+            "needs images of one size, and these differ; choose another, or load them resized.",
+        )
+        return images.shape[1:3]
+
+
+class AreaCrop(Transform):
+    """What several transforms share: in training a window of random area and proportions, resized to ``size``, and a
+    flip; in test the centre of ``size``. A window that does not fit is drawn again, ten times, then it is the
+    centre."""
+
+    def __init__(self, size: int, smallest: float, interpolations: tuple[str, ...]):
+        self.require(size >= 1, f"size must be at least 1, not {size}.")
+        self.size = size
+        self.smallest = smallest
+        self.interpolations = interpolations
+
+    def train(self, images, rows, rng):
+        # Every image takes as many numbers whatever its size, so that others' draws do not depend on it.
+        shapes = rng.random((len(rows), TRIES, 2))
+        places = rng.random((len(rows), 2))
+        flips = rng.random(len(rows)) < 0.5
+        kinds = rng.integers(len(self.interpolations), size=len(rows))
+        block = np.empty((len(rows), self.size, self.size, 3), np.uint8)
+        for target, row, *drawn, flip, kind in zip(block, rows.tolist(), shapes, places, flips, kinds):
+            image = images[row]
+            window = cut(image, *self._window(*image.shape[:2], *drawn))
+            self._write(window, target, flip, self.interpolations[kind])
+        return block
+
+    def test(self, images, rows):
+        block = np.empty((len(rows), self.size, self.size, 3), np.uint8)
+        for target, row in zip(block, rows.tolist()):
+            image = images[row]
+            self._write(cut(image, *self._centre(*image.shape[:2])), target, False, "cubic")
+        return block
+
+    def test_shape(self, images):
+        return self.size, self.size
+
+    def _window(
+        self, height: int, width: int, shapes: np.ndarray, place: np.ndarray
+    ) -> tuple[int, int, int, int]:
+        """Top, left, height and width of the first shape that fits, put at ``place``."""
+        for share, turn in shapes.tolist():
+            area = (self.smallest + (1 - self.smallest) * share) * (height * width)
+            aspect = math.exp(ASPECTS[0] + (ASPECTS[1] - ASPECTS[0]) * turn)
+            high, wide = round(math.sqrt(area / aspect)), round(math.sqrt(area * aspect))
+            if 0 < high <= height and 0 < wide <= width:
+                return int(place[0] * (height - high + 1)), int(place[1] * (width - wide + 1)), high, wide
+        return self._centre(height, width)
+
+    def _centre(self, height: int, width: int) -> tuple[int, int, int, int]:
+        side = min(self.size, height, width)
+        return (height - side) // 2, (width - side) // 2, side, side
+
+    def _write(self, window: np.ndarray, target: np.ndarray, flip: bool, interpolation: str) -> None:
+        if window.shape[:2] != (self.size, self.size):
+            window = opencv.resize(window, self.size, self.size, interpolation)
+        _copy(window, target, flip)
+
+
+def windows(images: Any, rows: np.ndarray, tops, lefts, height: int, width: int, flips) -> np.ndarray:
+    """One window of each image, some mirrored, as one block."""
+    block = np.empty((len(rows), height, width, images.shape[3]), np.uint8)
+    for target, row, top, left, flip in zip(
+        block, rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist()
+    ):
+        _copy(cut(images[row], top, left, height, width), target, flip)
+    return block
+
+
+def cut(image: np.ndarray, top: int, left: int, height: int, width: int) -> np.ndarray:
+    return image[top : top + height, left : left + width]
+
+
+def _copy(window: np.ndarray, target: np.ndarray, flip: bool) -> None:
+    if flip:
+        opencv.flip(window, target)
+    else:
+        target[...] = window

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from .base import KIND, Transform
+from .stored import Stored
+
+
+@KIND.register(title="Images as they are")
+class Plain(Transform):
+    """Images as they are, in training and in test; they must all be of one size."""
+
+    def __init__(self) -> None:
+        self.stored = self.stored_for_test = Stored("none")
+
+    def train(self, images, rows, rng):
+        return images[rows]
+
+    def test(self, images, rows):
+        return images[rows]
+
+    def test_shape(self, images):
+        return self.one_size(images)
