@@ -34,6 +34,10 @@ class Option(NamedTuple):
     type: Any
     default: Any
 
+    @property
+    def required(self) -> bool:
+        return self.default is _MISSING
+
 
 def options_of(function: Callable, skip: tuple[str, ...] = ()) -> dict[str, Option]:
     """The keyword arguments of ``function`` that a configuration may set, with their types and defaults."""
@@ -55,7 +59,7 @@ def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where:
     for name, option in options.items():
         if name in given:
             filled[name] = convert(given[name], option.type, f"{where}: {name}")
-        elif option.default is _MISSING:
+        elif option.required:
             raise UserError(f"{where} needs {name!r} ({describe(option.type)}).")
         else:
             filled[name] = option.default

@@ -85,10 +85,20 @@ P = TypeVar("P", bound=Part)
 class Kind(Generic[P]):
     """All parts of one kind, found in the files of one package when they are first asked for."""
 
-    def __init__(self, name: str, package: str, record: type[P] = Part):  # type: ignore[assignment]
+    def __init__(
+        self,
+        name: str,
+        package: str,
+        record: type[P] = Part,  # type: ignore[assignment]
+        *,
+        setting: str = "",
+        remark: str = "",
+    ):
         self.name = name
         self.package = package
         self.record = record
+        self.setting = setting or name  # the configuration's key that chooses a part of this kind
+        self.remark = remark  # what else there is to say below a list of them
         self._parts: dict[str, P] = {}
         self._complete = False
 

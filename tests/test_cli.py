@@ -43,6 +43,15 @@ def test_backbones_and_data_are_listed():
     assert "glyphs" in run("data").stdout
 
 
+def test_experiments_are_listed_and_told():
+    listed = run("experiments").stdout
+    assert "table2_cub200" in listed
+    assert "Table 2: CUB-200-2011" in listed
+    told = run("experiments", "table2_cub200").stdout
+    for words in ("main table", "A grid of 260 trials", "backbone  [inception_bn, resnet50_v2]"):
+        assert words in told
+
+
 def test_train_evaluate_and_report(tmp_path):
     given = {
         "method": "npairs", "embed_dim": 8, "batch_size": 12, "iterations": 2, "epochs": 1,
@@ -77,7 +86,9 @@ def test_evaluate_bare_arrays(tmp_path):
 
 BAD = {
     "nothing": ([], "COMMAND"),
-    "unknown command": (["trian"], "invalid choice"),
+    "unknown command": (["trian"], "Did you mean 'train'"),
+    "unknown action": (["data", "shwo", "glyphs"], "Did you mean 'show'"),
+    "unknown experiment to read about": (["experiments", "quikstart"], "Did you mean 'quickstart'"),
     "unknown method": (["methods", "nparis"], "Did you mean 'npairs'"),
     "unknown method to train": (["train", "nparis"], "Did you mean 'npairs'"),
     "unknown setting": (["train", "npairs", "--set", "batchsize=3"], "unknown configuration key 'batchsize'"),

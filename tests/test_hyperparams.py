@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, files, hyperparams, listing, resources
+from dmlplayground import config, files, hyperparams, resources
+from dmlplayground.cli.commands import hyperparams as command
 from dmlplayground.errors import UserError
 from dmlplayground.hyperparams import Name
 
@@ -192,12 +193,12 @@ def test_a_file_of_ones_own(tmp_path):
 
 
 def test_listings():
-    table = listing.hyperparams()
+    table = command.table()
     assert ["npairs", "paper/cub200", "inception_bn", "log", "0", "51.61", "62.02", "log,", "10", "runs"] in [
         line.split() for line in table.splitlines()
     ]
-    told = listing.hyperparams_of("structured_clustering")
+    told = command.of_method("structured_clustering")
     assert ["optimizer.name", "rmsprop", "paper"] in [line.split() for line in told.splitlines()]
     with pytest.raises(UserError, match="Did you mean 'npairs'"):
-        listing.hyperparams_of("nparis")
+        command.of_method("nparis")
     assert Name("paper", "cub200", "npairs") in hyperparams.names()

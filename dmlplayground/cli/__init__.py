@@ -1,0 +1,107 @@
+"""The command line. Each file in ``commands/`` is one command, called by the file's name:
+
+    '''retrain everything that failed'''              # the docstring is the help text; a capital and a full stop are added
+
+    EXAMPLE = "retrain runs/quickstart"               # what a user could type after "dmlplayground"
+
+    def add_arguments(command): ...                   # argparse's own
+    def run(arguments): ...                           # calls one function, prints; the exit code, if it is not 0
+
+Every kind of part (``parts.HOMES``) is listed by a command of the same name, without a file of its own.
+Nothing heavy is imported before ``run``: commands that only list or check answer at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from types import ModuleType
+from typing import Any
+
+from .. import parts
+from ..errors import UserError, unknown
+
+__all__ = ["main"]
+
+EXITS = "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C"
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    if getattr(arguments, "threads", None):
+        os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read once, when MXNet's library is loaded
+    try:
+        return arguments.run(arguments) or 0
+    except UserError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; what was finished is kept, and the same command continues there.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of a pipe has gone, as after "| head"
+        sys.stdout = None
+        return 1
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse's, but a misspelt command is answered as everything else that is misspelt."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            self.exit(2, f"error: {unknown(str(action.metavar).lower(), value, action.choices)}\n")
+        super()._check_value(action, value)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from .. import __version__
+
+    commands = _commands()
+    kinds = [plural for plural in sorted(parts.HOMES) if plural not in commands]
+    parser = _Parser(
+        prog="dmlplayground",
+        description="Compare deep metric learning methods fairly.",
+        epilog=f"to list the parts of a trial, or to read all about one:\n  {', '.join(kinds)}\n\n{EXITS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, module in commands.items():
+        summary = (module.__doc__ or "").partition("\n\n")[0]
+        command = subparsers.add_parser(
+            name, help=" ".join(summary.split()), **_described(module.__doc__ or "", module.EXAMPLE)
+        )
+        command.set_defaults(run=getattr(module, "run", None))
+        module.add_arguments(command)
+    for plural in kinds:
+        _add_kind(subparsers, plural)
+    return parser
+
+
+def _commands() -> dict[str, ModuleType]:
+    """Every file of ``commands/`` by its name."""
+    from . import commands
+
+    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    return {name: importlib.import_module(f"{commands.__name__}.{name}") for name in names}
+
+
+def _add_kind(subparsers, plural: str) -> None:
+    """The command that lists the parts of one kind. It has no line of its own in the help, which names all of these."""
+    from . import listing
+
+    described = _described(f"list the {plural}, or tell all about one", plural)
+    command = subparsers.add_parser(plural, **described)
+    listing.add_name(command, plural)
+    command.set_defaults(run=lambda arguments: print(listing.told(plural, arguments.name)))
+
+
+def _described(text: str, example: str) -> dict[str, Any]:
+    text = text.strip()
+    return {
+        "description": text[:1].upper() + text[1:].rstrip(".") + ".",
+        "epilog": f"example: dmlplayground {example}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }

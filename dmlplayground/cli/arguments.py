@@ -1,0 +1,71 @@
+"""Arguments that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def ranks(text: str) -> tuple[int, ...]:
+    return tuple(count(part) for part in text.split(","))
+
+
+def add_trial_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
+    )
+    command.add_argument(
+        "--hyperparams", dest="set", action="append", type="hyperparams={}".format, metavar="NAME",
+        help="begin with published or tuned settings: paper, released, or a .yaml file (see dmlplayground hyperparams)",
+    )  # fmt: skip
+    command.add_argument(
+        "--dry-run", action="store_true", help="check everything, print what would run, and stop"
+    )
+
+
+def add_executor(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--workers",
+        type=count,
+        metavar="N",
+        help="trials at a time (default: one for each GPU, or else for each core)",
+    )
+    command.add_argument(
+        "--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)"
+    )
+    command.add_argument(
+        "--address",
+        help="of the Ray cluster (default: the one that this machine belongs to, else a new one on this machine)",
+    )
+    add_tensorboard(command)
+
+
+def add_tensorboard(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--tensorboard", action="store_true", help="write TensorBoard's event files beside the records"
+    )
+
+
+def add_model(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("model", type=Path, help=what)
+    command.add_argument(
+        "--which",
+        choices=("best", "last"),
+        default="best",
+        help="which of a trial's weights (default: %(default)s)",
+    )
+
+
+def add_engine(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--engine",
+        default="float32",
+        help="how embeddings are computed: float32, fused or bfloat16 (default: %(default)s)",
+    )

@@ -1,0 +1,104 @@
+"""list the data sets, or prepare, verify or show one"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import UserError
+from .. import text
+from ..arguments import count
+
+EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
+
+
+def add_arguments(command) -> None:
+    actions = command.add_subparsers(metavar="ACTION")
+    prepare_one = _action(actions, "prepare", prepare, "put a published data set in its place, checked")
+    prepare_one.add_argument(
+        "--from", dest="sources", type=Path, nargs="+", required=True, metavar="PATH",
+        help="its archives and files, or the folder where they are unpacked (which is then linked to, not copied)",
+    )  # fmt: skip
+    prepare_one.add_argument("--allow-partial", action="store_true", help="accept a part of the data set")
+    fetch_one = _action(actions, "fetch", fetch, "download a published data set and prepare it")
+    for action in (prepare_one, fetch_one):
+        action.add_argument(
+            "--root",
+            default="",
+            help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or the user's own)",
+        )
+    verify_one = _action(actions, "verify", verify, "read every image of a data set, and check its cache")
+    show_one = _action(actions, "show", show, "write a contact sheet as PNG")
+    for action in (verify_one, show_one):
+        action.add_argument(
+            "--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set"
+        )
+    show_one.add_argument("--split", default="train", help="train or test (default: %(default)s)")
+    show_one.add_argument(
+        "--classes", type=count, default=20, help="rows of the sheet (default: %(default)s)"
+    )
+    show_one.add_argument("--per-class", type=count, default=10, help="images a row (default: %(default)s)")
+    show_one.add_argument("--out", type=Path, help="the PNG to write (default: NAME-SPLIT.png)")
+
+
+def _action(actions, name: str, run, summary: str):
+    action = actions.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    action.set_defaults(run=run)
+    action.add_argument("name", help="the data set")
+    return action
+
+
+def run(arguments) -> None:
+    from ... import data
+
+    records = map(data.get, data.names())
+    print(text.entries((record.name, record.title, record.description) for record in records))
+
+
+def prepare(arguments) -> None:
+    from ...data import releases
+
+    release = _release(arguments.name)
+    print(releases.prepare(release, arguments.sources, arguments.root, arguments.allow_partial))
+
+
+def fetch(arguments) -> None:
+    from ...data import releases
+
+    print(releases.fetch(_release(arguments.name), arguments.root))
+
+
+def _release(name: str):
+    from ... import data
+
+    release = data.get(name).release
+    if release is None:
+        raise UserError(f"the data set {name} needs no preparation.")
+    return release
+
+
+def verify(arguments) -> int:
+    from ...data.verify import verify
+
+    told, wrong = verify(arguments.name, **_options(arguments))
+    end = text.plural(len(wrong), "problem") if wrong else "all is well"
+    print("\n".join([*told, *wrong, end]))
+    return 1 if wrong else 0
+
+
+def show(arguments) -> None:
+    from ... import data
+    from ...data import pictures
+
+    options = _options(arguments)
+    if "cache" in data.get(arguments.name).options:
+        options = {"cache": "none", **options}  # for a few images
+    dataset = data.load(arguments.name, split=arguments.split, **options)
+    path = arguments.out or Path(f"{arguments.name}-{arguments.split}.png")
+    pictures.contact_sheet(dataset, arguments.classes, arguments.per_class).save(path)
+    print(f"{dataset.describe()}\nwrote {path}")
+
+
+def _options(arguments) -> dict:
+    from ... import config
+
+    return config.merge(*(config.override(text) for text in arguments.set))

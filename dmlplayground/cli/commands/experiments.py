@@ -1,0 +1,46 @@
+"""list the experiments that come with the suite, or tell all about one"""
+
+from __future__ import annotations
+
+import textwrap
+
+from .. import text
+
+EXAMPLE = "experiments table2_cub200"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("name", nargs="?", help="an experiment, or a file of your own, to read all about it")
+
+
+def run(arguments) -> None:
+    print(told(arguments.name) if arguments.name else table())
+
+
+def table() -> str:
+    from ... import resources
+    from ...sweeps import grid
+
+    rows = [("experiment", "title")]
+    for name in resources.experiment_names():
+        rows.append((name, grid.load(name)[0].title))
+    return text.columns(rows) + (
+        "\n\nRead all about one: dmlplayground experiments NAME"
+        "\nRun one: dmlplayground sweep NAME (with --dry-run it only lists its trials)"
+    )
+
+
+def told(name: str) -> str:
+    """What an experiment is for, its grid, and its file."""
+    from ...sweeps import grid
+
+    experiment, path = grid.load(name)
+    size = len(experiment.choices())
+    rows = [(f"  {axis}", text.value(values)) for axis, values in experiment.grid.items()]
+    parts = [
+        f"{path.stem}: {experiment.title}",
+        textwrap.fill(experiment.about, 110),
+        f"A grid of {text.plural(size, 'trial')}:\n{text.columns(rows)}" if rows else "",
+        f"Its file: {path}",
+    ]
+    return "\n\n".join(filter(None, parts))

@@ -1,0 +1,104 @@
+"""list published settings and their sources, or every value of a method's"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import text
+
+if TYPE_CHECKING:
+    from ... import hyperparams as settings
+
+EXAMPLE = "hyperparams npairs"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("method", nargs="?", help="a method, to see each of its values with its source")
+
+
+def run(arguments) -> None:
+    print(of_method(arguments.method) if arguments.method else table())
+
+
+def table() -> str:
+    """What settings there are, where they come from, and the result reported with them."""
+    from ... import hyperparams
+
+    files = sorted(hyperparams.names(), key=lambda name: name.method)
+    sources = "\n".join(f"  {source}: {meaning}" for source, meaning in hyperparams.SOURCES.items())
+    return (
+        f"{text.columns(rows(files))}\n\n"
+        f"own: how many values differ from the method's record. The words under source mean:\n{sources}\n\n"
+        "Every value with its source: dmlplayground hyperparams METHOD"
+    )
+
+
+def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
+    """A line a file and backbone, below its heading."""
+    from ... import hyperparams
+
+    table: list[tuple[str, ...]] = [
+        ("method", "settings", "backbone", "source", "own", "reported R@1", "NMI", "in")
+    ]
+    for name in names:
+        file = hyperparams.read(name)
+        for backbone in ("inception_bn", *file.backbones):
+            own = file.on(backbone)
+            found = [_reported(result) for result in file.reported if result.backbone == backbone]
+            place = (name.method, f"{name.set}/{name.data}", backbone, own.source, str(len(own.values)))
+            table.append((*place, *(found[0] if found else ("-", "-", "-"))))
+    return table
+
+
+def of_method(method: str) -> str:
+    """Every value of a method's settings with its source, wherever there are some."""
+    from ... import hyperparams, methods
+
+    methods.get(method)
+    files = [(name, hyperparams.read(name)) for name in hyperparams.names() if name.method == method]
+    return "\n\n".join(
+        _settings(f"{name.set}/{name.data}, {backbone}", file, backbone)
+        for name, file in files
+        for backbone in ("inception_bn", *file.backbones)
+    )
+
+
+def winner(path: Path) -> str:
+    """What a search has found."""
+    from ... import hyperparams
+
+    file = hyperparams.read(path)
+    title = f"{file.method}: {file.search['value']:.4f} ({file.search['criterion']})"
+    return _settings(title, file, file.reported[0].backbone)
+
+
+def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
+    from ... import hyperparams
+
+    own = file.on(backbone)
+    parts = [title]
+    if own.note:
+        parts.append(textwrap.indent(textwrap.fill(own.note, 110), "  "))
+    values = hyperparams.describe(file.method, own).items()
+    parts.append(
+        text.columns(
+            [(f"  {key}", text.value(entry.value), entry.source, entry.note) for key, entry in values]
+        )
+    )
+    for result in file.reported:
+        if result.backbone == backbone:
+            parts.append(
+                "  reported: R@1 {}, NMI {} ({})".format(*_reported(result))
+                + (f": {result.note}" * bool(result.note))
+            )
+    return "\n".join(parts)
+
+
+def _reported(result: settings.Reported) -> tuple[str, str, str]:
+    """R@1, NMI and where they were."""
+    runs = f", {text.plural(result.runs, 'run')}" if result.runs else ""
+    recall, nmi = (f"{result.scores[name]:.2f}" if name in result.scores else "-" for name in ("R@1", "NMI"))
+    return recall, nmi, result.source + runs

@@ -1,0 +1,17 @@
+"""make tables, figures and a page from records"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .. import outcomes
+
+EXAMPLE = "report runs/quickstart"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("store", type=Path, help="the folder of a sweep, or one record")
+
+
+def run(arguments) -> None:
+    outcomes.report(arguments.store)

@@ -1,0 +1,65 @@
+"""run a grid of trials and report on it"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from .. import outcomes, text
+from ..arguments import add_executor, add_trial_options
+
+EXAMPLE = "sweep quickstart --workers 2"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("file", help="an experiment file, or the name of one of ours (such as quickstart)")
+    add_trial_options(command)
+    command.add_argument(
+        "--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid"
+    )
+    command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
+    add_executor(command)
+    command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
+    command.add_argument(
+        "--print-commands",
+        action="store_true",
+        help="print a command for each trial that is left, for any scheduler, and stop",
+    )
+
+
+def run(arguments) -> int:
+    from ...sweeps import executors, grid, plan, runner
+
+    experiment, path = grid.load(arguments.file)
+    trials = experiment.trials(arguments.where, arguments.set)
+    store = arguments.store or Path("runs") / path.stem
+    if arguments.dry_run:
+        print(outcomes.plan(trials, store))
+        return 0
+    plan.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
+    if arguments.print_commands:
+        print("\n".join(plan.commands(store, plan.jobs(store, trials, arguments.retry_failed))))
+        return 0
+    print(f"{experiment.title}: {text.plural(len(trials), 'trial')}, records in {store}", flush=True)
+    executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
+    try:
+        runner.run(store, trials, executor, workers=arguments.workers, retry_failed=arguments.retry_failed)
+    except KeyboardInterrupt:
+        print(text.tally(plan.tally(store, trials)), file=sys.stderr)
+        raise
+    outcomes.report(store)
+    states = plan.tally(store, trials)
+    print(text.tally(states))
+    if states["failed"]:
+        print(f"run what failed again: {_rerun(arguments, store)}")
+    return 1 if states["failed"] else 0
+
+
+def _rerun(arguments, store: Path) -> str:
+    """The command that runs just what failed."""
+    chosen = [part for rule in arguments.where for part in ("--where", rule)]
+    chosen += [part for override in arguments.set for part in ("--set", override)]
+    return shlex.join(
+        ["dmlplayground", "sweep", arguments.file, "--store", str(store), *chosen, "--retry-failed"]
+    )

@@ -1,0 +1,57 @@
+"""train one trial"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ...errors import unknown
+from .. import outcomes
+from ..arguments import add_tensorboard, add_trial_options, count
+
+EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
+    add_trial_options(command)
+    command.add_argument(
+        "--store", type=Path, default=Path("runs"), help="where the record goes (default: %(default)s)"
+    )
+    command.add_argument(
+        "--threads", type=count, help="CPU threads for MXNet; more than one only on an idle machine"
+    )
+    command.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_tensorboard(command)
+
+
+def run(arguments) -> int:
+    from ... import config
+    from ...store import records
+
+    trial = config.trial(_given(arguments.config), arguments.set)
+    if arguments.dry_run:
+        print(outcomes.plan([trial], arguments.store))
+        return 0
+    from ...training import train
+    from ...training.run import TrialFailed
+
+    folder = arguments.store / trial.id
+    try:
+        record = train(trial, arguments.store, quiet=arguments.quiet, tensorboard=arguments.tensorboard)
+    except TrialFailed as failure:
+        print(f"{failure}\nthe traceback is in {folder / records.RECORD}", file=sys.stderr)
+        return 1
+    print(outcomes.results(record, folder))
+    return 0
+
+
+def _given(text: str):
+    """A method's name, or a file with a configuration."""
+    from ... import config, methods
+
+    if text in methods.names():
+        return {"method": text}
+    if Path(text).exists():
+        return config.read_yaml(text)
+    raise unknown("method (and no such file)", text, methods.names())

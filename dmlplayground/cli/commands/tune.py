@@ -1,0 +1,40 @@
+"""search for a method's best settings, judged on validation classes"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from .. import text
+from ..arguments import add_executor
+from . import hyperparams
+
+EXAMPLE = "tune search.yaml --workers 2"
+
+
+def add_arguments(command) -> None:
+    command.add_argument(
+        "file", type=Path, help="a search file: a configuration with ranges in the place of values"
+    )
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a setting or its range (repeatable)",
+    )
+    command.add_argument(
+        "--store", type=Path, help="where the records and the result go (default: runs/NAME)"
+    )
+    add_executor(command)
+
+
+def run(arguments) -> None:
+    from ...sweeps import executors, search, tune
+
+    wanted = search.load(arguments.file, arguments.set)
+    store = arguments.store or Path("runs") / arguments.file.stem
+    print(f"{wanted.title}: {text.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
+    executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
+    winner = tune.tune(wanted, store, executor, workers=arguments.workers)
+    print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")

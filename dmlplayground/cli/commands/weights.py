@@ -1,0 +1,79 @@
+"""fetch, convert or verify weights of backbones"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...backbones.conversion import Converted, Verified
+
+EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
+
+
+def add_arguments(command) -> None:
+    command.set_defaults(run=lambda arguments: command.print_help())
+    actions = command.add_subparsers(metavar="ACTION")
+
+    action = actions.add_parser(
+        "fetch", help="get a backbone's ImageNet weights, for later use without a network"
+    )
+    action.set_defaults(run=fetch)
+    action.add_argument("backbone")
+
+    action = actions.add_parser("convert", help="make .params of another framework's checkpoint")
+    action.set_defaults(run=convert)
+    action.add_argument(
+        "source", type=Path, help=".params, .safetensors or a PyTorch state dict (which is not executed)"
+    )
+    action.add_argument("target", type=Path, help="the .params file to write")
+    action.add_argument("--backbone", help="what it is for, where its names do not tell")
+
+    action = actions.add_parser("verify", help="load weights, whole, and look at the features they give")
+    action.set_defaults(run=verify)
+    action.add_argument("backbone")
+    action.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
+    action.add_argument(
+        "--symbol", type=Path, help="MXNet's graph as JSON, to which the features must be equal"
+    )
+
+
+def fetch(arguments) -> None:
+    from ... import backbones
+
+    print(backbones.weights_path(backbones.get(arguments.backbone), "imagenet"))
+
+
+def convert(arguments) -> None:
+    from ...backbones import conversion
+
+    print(
+        _converted(
+            conversion.convert(arguments.source, arguments.target, arguments.backbone), arguments.target
+        )
+    )
+
+
+def _converted(result: Converted, target: Path) -> str:
+    lost = f"\nleft out (the classifier): {', '.join(result.left_out)}" if result.left_out else ""
+    return f"{target}: {result.backbone}, {result.parameters:,} parameters, from {result.naming}{lost}"
+
+
+def verify(arguments) -> None:
+    from ...backbones import conversion
+
+    print(_verified(conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)))
+
+
+def _verified(result: Verified) -> str:
+    low, high = result.features
+    lines = [
+        f"{result.path}",
+        f"sha256 {result.sha256}",
+        f"complete: {result.parameters:,} parameters that learn; features of images of noise from {low:.4g} to {high:.4g}",
+    ]
+    if result.difference:
+        lines += [
+            f"agrees with the graph in {mode} to {value:.1e}" for mode, value in result.difference.items()
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,55 @@
+"""Lists of parts, and the whole story of one: the same for every kind of part."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from .. import parts
+from ..options import describe
+from . import text
+
+
+def add_name(command: argparse.ArgumentParser, plural: str) -> None:
+    command.add_argument("name", nargs="?", help=f"one of the {plural}, to read all about it")
+
+
+def told(plural: str, name: str | None) -> str:
+    """All parts of a kind, or the whole story of the one that is named."""
+    kind = parts.kind(plural)
+    return story(kind, kind.get(name)) if name else table(plural, kind)
+
+
+def table(plural: str, kind: parts.Kind) -> str:
+    """A line for each part of the kind."""
+    records = [kind.get(name) for name in kind.names()]
+    headings = list(dict.fromkeys(heading for part in records for heading in part.facts))
+    rows: list[tuple[str, ...]] = [(kind.name, *headings, "title", "options")]
+    for part in records:
+        facts = (part.facts.get(heading, "-") for heading in headings)
+        rows.append((part.key, *facts, part.title, text.options(part.options)))
+    lines = [text.columns(rows), kind.remark, f"Read all about one: dmlplayground {plural} NAME"]
+    return "\n\n".join(filter(None, lines))
+
+
+def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
+    """All that is known of one part."""
+    head = [f"{part.key}: {part.title}"]
+    if part.also:
+        head.append(f"also known as {', '.join(part.also)}")
+    head += [f"{heading}: {value}" for heading, value in part.facts.items()]
+    paragraphs = ["\n".join(head), part.notes]
+    if part.options:
+        rows = [
+            (
+                f"  {kind.setting}.{name}",
+                "needed" if option.required else text.value(option.default),
+                describe(option.type),
+            )
+            for name, option in part.options.items()
+        ]
+        paragraphs.append("Options, with their defaults:\n" + text.columns(rows))
+    if part.configuration:
+        lines = [f"  {key}: {text.value(value)}" for key, value in part.configuration.items()]
+        paragraphs.append("What a trial with it sets, unless told otherwise:\n" + "\n".join(lines))
+    return "\n\n".join([*filter(None, paragraphs), *more])

@@ -1,0 +1,57 @@
+"""What is to run, and what has come of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import text
+
+if TYPE_CHECKING:
+    from ..config import Trial
+    from ..store.records import Record
+
+
+def plan(trials: Sequence[Trial], store: Path) -> str:
+    """What would run, and what of it is there already."""
+    from ..store import records
+
+    rows = []
+    for trial in trials:
+        record = records.find(store / trial.id)
+        rows.append((trial.id, record.status if record else "to run"))
+    states = Counter(state for _, state in rows)
+    return text.columns(rows) + f"\n{text.plural(len(trials), 'trial')} in {store}: " + text.tally(states)
+
+
+def results(record: Record, folder: Path) -> str:
+    """A finished trial's results."""
+    shown = [key for key in ("untrained", "last", "best", "joined") if key in record.results]
+    names = [
+        n for n in record.results[shown[-1]]["metrics"] if n in ("R@1", "R@2", "R@4", "R@8", "MAP@R", "NMI")
+    ]
+    rows = [("", *names)]
+    for key in shown:
+        entry = record.results[key]
+        label = f"{key} (epoch {entry['epoch']})" if key in ("last", "best") else key
+        rows.append((label, *(f"{100 * entry['metrics'][name]:.2f}" for name in names)))
+    return text.columns(rows) + f"\nfinished in {record.seconds:.0f} s; record in {folder}"
+
+
+def scores(values: Mapping[str, Any]) -> str:
+    """Metrics in percent, a line each."""
+    return text.columns(
+        [(name, f"{100 * value:.2f}") for name, value in values.items() if isinstance(value, (int, float))]
+    )
+
+
+def report(store: Path) -> None:
+    """Make the report of a store, and print its leaderboard."""
+    from .. import reports
+    from ..store import records
+
+    page = reports.report(store)
+    board = reports.leaderboard(records.load_store(store), reports.planned(store))
+    print(f"\n{reports.terminal(board)}\n\nreport: {page}")

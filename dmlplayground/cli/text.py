@@ -1,0 +1,46 @@
+"""Plain text for a terminal: aligned columns, values and tallies."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..options import Option
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as aligned columns, the last one ragged."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    return "\n".join(
+        "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[-1]]).rstrip() for row in rows
+    )
+
+
+def options(given: Mapping[str, Option]) -> str:
+    """``margin=1.0, symmetric=False``; an option without a default by its name alone."""
+    told = (name if option.required else f"{name}={option.default}" for name, option in given.items())
+    return ", ".join(told) or "-"
+
+
+def value(content: Any) -> str:
+    """A value as YAML would have it on one line."""
+    if isinstance(content, Mapping):
+        return "{" + ", ".join(f"{k}: {value(v)}" for k, v in content.items()) + "}"
+    return str(content).lower() if isinstance(content, bool) else str(content)
+
+
+def tally(states: Counter) -> str:
+    """``24 finished, 2 failed``"""
+    return ", ".join(f"{count} {state}" for state, count in states.most_common()) + "."
+
+
+def plural(number: int, word: str) -> str:
+    """``1 trial``, ``2 trials``"""
+    return f"{number:,} {word}" + "s" * (number != 1)
+
+
+def entries(described: Iterable[tuple[str, str, str]]) -> str:
+    """Name and short facts on a line, the description below."""
+    return "\n\n".join(f"{name}: {facts}\n" + textwrap.indent(body, "  ") for name, facts, body in described)
