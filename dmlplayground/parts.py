@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
@@ -64,6 +64,11 @@ class Part:
         function = self.build.__init__ if isinstance(self.build, type) else self.build  # type: ignore[misc]
         return options_of(function, skip=("self", *self.given))
 
+    @cached_property
+    def option_notes(self) -> dict[str, str]:
+        """What the docstring says of each option, in its paragraph ``name: what it is``."""
+        return described(self.notes, self.options)
+
     @property
     def configuration(self) -> Mapping[str, Any]:
         """What a trial with this part does differently from others unless it is told otherwise."""
@@ -77,6 +82,21 @@ class Part:
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         """``options``, checked and completed with their defaults."""
         return fill_options(self.options, options, where=f"{kind} {self.key}")
+
+
+def described(notes: str, names: Iterable[str]) -> dict[str, str]:
+    """Where a docstring has lines ``name: what it is`` (the following lines indented), that text by its name."""
+    found: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in notes.splitlines():
+        word, colon, rest = line.partition(":")
+        if colon and word in names:
+            current = found[word] = [rest]
+        elif current is not None and line.startswith(" "):
+            current.append(line)
+        else:
+            current = None
+    return {name: " ".join(" ".join(lines).split()) for name, lines in found.items()}
 
 
 P = TypeVar("P", bound=Part)

@@ -7,7 +7,8 @@
     def add_arguments(command): ...                   # argparse's own
     def run(arguments): ...                           # calls one function, prints; the exit code, if it is not 0
 
-Every kind of part (``parts.HOMES``) is listed by a command of the same name, without a file of its own.
+Every kind of part (``parts.HOMES``) is listed by a command of the same name, which needs a file only where it does
+more than list. The help names these commands on one line instead of describing each.
 Nothing heavy is imported before ``run``: commands that only list or check answer at once.
 """
 
@@ -59,24 +60,23 @@ def _parser() -> argparse.ArgumentParser:
     from .. import __version__
 
     commands = _commands()
-    kinds = [plural for plural in sorted(parts.HOMES) if plural not in commands]
     parser = _Parser(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
-        epilog=f"to list the parts of a trial, or to read all about one:\n  {', '.join(kinds)}\n\n{EXITS}",
+        epilog=f"to list the parts of a trial, or to read all about one:\n  {', '.join(parts.HOMES)}\n\n{EXITS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
         summary = (module.__doc__ or "").partition("\n\n")[0]
-        command = subparsers.add_parser(
-            name, help=" ".join(summary.split()), **_described(module.__doc__ or "", module.EXAMPLE)
-        )
-        command.set_defaults(run=getattr(module, "run", None))
+        shown = {} if name in parts.HOMES else {"help": " ".join(summary.split())}
+        command = subparsers.add_parser(name, **shown, **_described(module.__doc__ or "", module.EXAMPLE))
+        command.set_defaults(run=module.run)
         module.add_arguments(command)
-    for plural in kinds:
-        _add_kind(subparsers, plural)
+    for plural in parts.HOMES:
+        if plural not in commands:
+            _add_kind(subparsers, plural)
     return parser
 
 
@@ -89,7 +89,7 @@ def _commands() -> dict[str, ModuleType]:
 
 
 def _add_kind(subparsers, plural: str) -> None:
-    """The command that lists the parts of one kind. It has no line of its own in the help, which names all of these."""
+    """The command that lists the parts of one kind."""
     from . import listing
 
     described = _described(f"list the {plural}, or tell all about one", plural)

@@ -28,6 +28,8 @@ def value(content: Any) -> str:
     """A value as YAML would have it on one line."""
     if isinstance(content, Mapping):
         return "{" + ", ".join(f"{k}: {value(v)}" for k, v in content.items()) + "}"
+    if isinstance(content, (list, tuple)):
+        return "[" + ", ".join(map(value, content)) + "]"
     return str(content).lower() if isinstance(content, bool) else str(content)
 
 
