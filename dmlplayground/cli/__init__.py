@@ -69,10 +69,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
-        summary = (module.__doc__ or "").partition("\n\n")[0]
-        shown = {} if name in parts.HOMES else {"help": " ".join(summary.split())}
-        command = subparsers.add_parser(name, **shown, **_described(module.__doc__ or "", module.EXAMPLE))
-        command.set_defaults(run=module.run)
+        told = _described(module.__doc__ or "", module.EXAMPLE)
+        if name not in parts.HOMES:
+            told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
+        command = subparsers.add_parser(name, **told)
+        command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
         module.add_arguments(command)
     for plural in parts.HOMES:
         if plural not in commands:

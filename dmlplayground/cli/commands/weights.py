@@ -12,8 +12,7 @@ EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
 
 
 def add_arguments(command) -> None:
-    command.set_defaults(run=lambda arguments: command.print_help())
-    actions = command.add_subparsers(metavar="ACTION")
+    actions = command.add_subparsers(metavar="ACTION", required=True)
 
     action = actions.add_parser(
         "fetch", help="get a backbone's ImageNet weights, for later use without a network"
