@@ -18,6 +18,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -64,10 +65,15 @@ class Part:
         function = self.build.__init__ if isinstance(self.build, type) else self.build  # type: ignore[misc]
         return options_of(function, skip=("self", *self.given))
 
-    @cached_property
+    @property
+    def prose(self) -> str:
+        """The notes without what they say of single options."""
+        return _by_option(self.notes, self.options)[0]
+
+    @property
     def option_notes(self) -> dict[str, str]:
-        """What the docstring says of each option, in its paragraph ``name: what it is``."""
-        return described(self.notes, self.options)
+        """What the notes say of each option, in lines ``name: what it is`` (what follows indented belongs to it)."""
+        return _by_option(self.notes, self.options)[1]
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -84,19 +90,20 @@ class Part:
         return fill_options(self.options, options, where=f"{kind} {self.key}")
 
 
-def described(notes: str, names: Iterable[str]) -> dict[str, str]:
-    """Where a docstring has lines ``name: what it is`` (the following lines indented), that text by its name."""
-    found: dict[str, list[str]] = {}
-    current: list[str] | None = None
+def _by_option(notes: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+    prose: list[str] = []
+    options: dict[str, list[str]] = {}
+    current = prose
     for line in notes.splitlines():
         word, colon, rest = line.partition(":")
         if colon and word in names:
-            current = found[word] = [rest]
-        elif current is not None and line.startswith(" "):
-            current.append(line)
+            current = options[word] = [rest]
         else:
-            current = None
-    return {name: " ".join(" ".join(lines).split()) for name, lines in found.items()}
+            if not line.startswith(" "):
+                current = prose
+            current.append(line)
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(prose)).strip()
+    return text, {name: " ".join(" ".join(lines).split()) for name, lines in options.items()}
 
 
 P = TypeVar("P", bound=Part)

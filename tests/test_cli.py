@@ -52,6 +52,13 @@ def test_experiments_are_listed_and_told():
         assert words in told
 
 
+def test_the_whole_story_of_a_part():
+    story = run("transforms", "paper").stdout
+    assert "transform.crop = 0.875  (a number)\n      the crop's share of height and width" in story
+    assert story.count("the crop's share") == 1  # told with its option, and not in the notes again
+    assert "also known as N-pairs batches" in run("samplers", "pairs").stdout
+
+
 def test_train_evaluate_and_report(tmp_path):
     given = {
         "method": "npairs", "embed_dim": 8, "batch_size": 12, "iterations": 2, "epochs": 1,
@@ -89,6 +96,7 @@ BAD = {
     "unknown command": (["trian"], "Did you mean 'train'"),
     "unknown action": (["data", "shwo", "glyphs"], "Did you mean 'show'"),
     "unknown experiment to read about": (["experiments", "quikstart"], "Did you mean 'quickstart'"),
+    "unknown sampler": (["samplers", "N-pairs batch"], "Did you mean 'pairs'"),
     "unknown method": (["methods", "nparis"], "Did you mean 'npairs'"),
     "unknown method to train": (["train", "nparis"], "Did you mean 'npairs'"),
     "unknown setting": (["train", "npairs", "--set", "batchsize=3"], "unknown configuration key 'batchsize'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterable
 
 from .. import parts
@@ -38,18 +39,21 @@ def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
     if part.also:
         head.append(f"also known as {', '.join(part.also)}")
     head += [f"{heading}: {value}" for heading, value in part.facts.items()]
-    paragraphs = ["\n".join(head), part.notes]
+    paragraphs = ["\n".join(head), part.prose]
     if part.options:
-        rows = [
-            (
-                f"  {kind.setting}.{name}",
-                "needed" if option.required else text.value(option.default),
-                describe(option.type),
-            )
-            for name, option in part.options.items()
-        ]
-        paragraphs.append("Options, with their defaults:\n" + text.columns(rows))
+        lines = [line for name in part.options for line in _option(kind, part, name)]
+        paragraphs.append("Options, with their defaults:\n" + "\n".join(lines))
     if part.configuration:
         lines = [f"  {key}: {text.value(value)}" for key, value in part.configuration.items()]
         paragraphs.append("What a trial with it sets, unless told otherwise:\n" + "\n".join(lines))
     return "\n\n".join([*filter(None, paragraphs), *more])
+
+
+def _option(kind: parts.Kind, part: parts.Part, name: str) -> list[str]:
+    """An option's default and type, and what it is."""
+    option = part.options[name]
+    default = "(must be given)" if option.required else f"= {text.value(option.default)}"
+    lines = [f"  {kind.setting}.{name} {default}  ({describe(option.type)})"]
+    if note := part.option_notes.get(name):
+        lines.append(textwrap.fill(note, 110, initial_indent=6 * " ", subsequent_indent=6 * " "))
+    return lines
