@@ -93,7 +93,7 @@ def gluon_batches(folder: Path, name: str, batch_size: int, normalise: bool):
 
     def epoch(number: int) -> int:
         batches = gluon.data.DataLoader(files, batch_size, shuffle=True, last_batch="discard")
-        return sum(block.asnumpy().shape[0] for block, _ in batches)
+        return sum(block.asnumpy().shape[0] for _, block, _ in batches)
 
     return epoch
 
@@ -105,7 +105,7 @@ def our_batches(folder: Path, name: str, batch_size: int, cache: str):
 
     def epoch(number: int) -> int:
         batches = loader.training_batches(dataset, sampler, transform, seed=0, epoch=number, workers=0)
-        return sum(mx.nd.from_numpy(block).shape[0] for block, _ in batches)
+        return sum(mx.nd.from_numpy(block).shape[0] for _, block, _ in batches)
 
     return epoch
 

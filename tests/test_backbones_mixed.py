@@ -32,7 +32,7 @@ def step(amp, poison=False):
         learner.network.head[0].bias.grad()[:] = np.nan
         ask = learner.scaler.has_overflow
         learner.scaler.has_overflow = lambda parameters: ask(parameters) or True
-    _, embeddings, _ = learner.step([batch])
+    embeddings = learner.step([batch]).embeddings[-1]
     assert embeddings.dtype == np.float32
     after = learner.weights()
     return before, {name: after[name] - before[name] for name in before}

@@ -35,7 +35,7 @@ def moved(learner, before):
 def steps(learner, count=1, epoch=1, seed=0):
     learner.begin_epoch(epoch)
     for number in range(count):
-        loss, _, _ = learner.step([batch(seed + number)])
+        loss = learner.step([batch(seed + number)]).loss
     return float(loss.asscalar())
 
 

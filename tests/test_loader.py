@@ -39,7 +39,7 @@ def batches(
     made = loader.training_batches(
         of, sampler, transforms.create(transform, **options), seed=seed, epoch=epoch, workers=workers
     )
-    return [(np.array(images), labels) for images, labels in made]
+    return [(np.array(images), labels) for _, images, labels in made]
 
 
 def fingerprint(made) -> str:
@@ -143,6 +143,6 @@ def test_what_is_shown_reaches_the_sampler():
     plain = transforms.create("plain")
     made = loader.training_batches(of, sampler, plain, seed=1, epoch=0, view=view)
     drawn = sampler.batches(0, view)
-    assert [labels.tolist() for _, labels in made] == [of.labels[rows].tolist() for rows in drawn]
+    assert [batch.labels.tolist() for batch in made] == [of.labels[rows].tolist() for rows in drawn]
     with pytest.raises(UserError, match="needs to see the proxies"):
         list(loader.training_batches(of, sampler, plain, seed=1, epoch=0))

@@ -50,5 +50,5 @@ def test_learns_on_glyphs(key, glyphs):
     before = recall(learner, glyphs)
     learner.begin_epoch(trial.warmup_epochs + 1)
     for batch in loader.training_batches(glyphs, sampler, transforms.create("plain"), seed=0, epoch=1):
-        learner.step([batch])
+        learner.step([(batch.images, batch.labels)])
     assert recall(learner, glyphs) > before + 0.1

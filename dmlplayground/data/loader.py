@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -11,9 +11,13 @@ from .. import seeds
 from ..samplers import BatchSampler, View
 from ..transforms import Transform
 from .dataset import Dataset
-from .threads import ahead
+from .threads import ahead, beside
 
-Batch = tuple[np.ndarray, np.ndarray]
+
+class Batch(NamedTuple):
+    rows: np.ndarray  # which images of the data set
+    images: np.ndarray
+    labels: np.ndarray
 
 
 def training_batches(
@@ -26,7 +30,7 @@ def training_batches(
     workers: int = 1,
     view: Optional[View] = None,
 ) -> Iterator[Batch]:
-    """(images, labels) of every batch of the epoch, augmented from the stream of (seed, epoch, batch).
+    """Every batch of the epoch, augmented from the stream of (seed, epoch, batch).
 
     ``view`` is for a sampler that looks at something (its record's ``needs``).
     """
@@ -34,9 +38,10 @@ def training_batches(
     def prepare(numbered: tuple[int, np.ndarray]) -> Batch:
         number, rows = numbered
         rng = seeds.generator(seed, "augmentation", epoch, number)
-        return transform.train(dataset.images, rows, rng), dataset.labels[rows]
+        return Batch(rows, transform.train(dataset.images, rows, rng), dataset.labels[rows])
 
-    return ahead(prepare, enumerate(sampler.batches(epoch, view)), workers)
+    drawn = sampler.batches(epoch, view)
+    return ahead(prepare, enumerate(beside(drawn) if workers else drawn), workers)
 
 
 def test_batches(

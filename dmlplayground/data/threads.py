@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Callable, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Callable, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_DEPTH = 8  # items that ``beside`` keeps ready
 
 
 def cores() -> int:
@@ -32,6 +34,25 @@ def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], workers: int
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def beside(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, made by a thread of their own a few ahead of their use.
+
+    The first is made by the thread that asks: before it a sampler may look at a network, which belongs to one thread.
+    """
+    end: Any = object()
+    item = next(items, end)
+    with ThreadPoolExecutor(1, thread_name_prefix="planning") as pool:
+        waiting: deque[Future] = deque(pool.submit(next, items, end) for _ in range(_DEPTH))
+        try:
+            while item is not end:
+                yield item
+                item = waiting.popleft().result()
+                waiting.append(pool.submit(next, items, end))
         finally:
             for future in waiting:
                 future.cancel()

@@ -77,6 +77,10 @@ class BatchSampler:
     ``check``.
     """
 
+    #: How the embeddings it looks at are kept: ``steps``, the last that training gave of each image, after all were
+    #: embedded once; or ``epochs``, all embedded anew before every epoch.
+    refresh: str = "steps"
+
     @property
     def key(self) -> str:
         """The sampler's key: the name of the file that holds it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import mxnet as mx
 import numpy as np
@@ -18,6 +19,14 @@ from . import mixed
 from .optimizers import PartTrainer
 
 Batch = tuple[np.ndarray, np.ndarray]
+
+
+class Step(NamedTuple):
+    """What a step leaves on the device: the mean loss of its batches, and each batch's embeddings and labels."""
+
+    loss: nd.NDArray
+    embeddings: list[nd.NDArray]
+    labels: list[nd.NDArray]
 
 
 class Learner:
@@ -81,13 +90,12 @@ class Learner:
             if name != "backbone" or epoch > self.trial.warmup_epochs
         ]
 
-    def step(self, batches: list[Batch]) -> tuple[nd.NDArray, nd.NDArray, nd.NDArray]:
-        """One update from the mean loss of the batches. Returns that loss, and the last batch's embeddings and labels;
-        nothing is waited for."""
+    def step(self, batches: list[Batch]) -> Step:
+        """One update from the mean loss of the batches; nothing is waited for."""
         if self.trial.accumulate > 1:
             for parameter in self.learned():
                 parameter.zero_grad()
-        total = None
+        total, outputs, targets = None, [], []
         for images, labels in batches:
             labels = _on(self.contexts[0], labels)
             with autograd.record():
@@ -98,8 +106,10 @@ class Learner:
                 scaled = loss if self.scaler is None else loss * self.scaler.loss_scale
             scaled.backward()
             total = loss if total is None else total + loss
+            outputs.append(embeddings)
+            targets.append(labels)
         self._update()
-        return total, embeddings, labels
+        return Step(total, outputs, targets)
 
     def _update(self) -> None:
         divisor = 1 if self.scaler is None else self.scaler.loss_scale

@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -21,21 +19,20 @@ import mxnet as mx
 import numpy as np
 from mxnet import nd
 
-from .. import files, samplers, seeds, transforms
+from .. import files, seeds, transforms
 from ..config import Trial
-from ..data import loader
 from ..store import records, snapshots
 from ..store.records import Record
 from . import health, models, protocols
+from .feed import Feed
 from .learner import Learner, weights_in
 from .progress import Progress
-from .view import View
 
 # Reading a loss costs the host a wait, so losses are read several at a time, and never that of the step just queued; but
 # often enough for Ctrl-C to be heard within a second or two, however slow the steps.
 READ_STEPS, READ_SECONDS, IN_FLIGHT = 10, 1.0, 2
 
-States = list[dict[str, np.ndarray]]
+States = list[dict[str, np.ndarray]]  # of each learner of a unit, and then of their feed
 
 
 class TrialFailed(Exception):
@@ -131,9 +128,19 @@ class Run:
             Learner(self.trial, unit.fold.train.num_classes, self.contexts, (unit.fold.number, member))
             for member in unit.members
         ]
+        feed = Feed(
+            self.trial,
+            unit.fold.train,
+            learners,
+            self.transform,
+            # The seed of the batches and their augmentation: folds and members draw their own.
+            seed=seeds.integer(self.trial.seed, "unit", unit.number),
+            workers=self.workers,
+        )
+        holders: list[Learner | Feed] = [*learners, feed]
         if states is not None:
-            for learner, state in zip(learners, states):
-                learner.load_state(state)
+            for holder, state in zip(holders, states):
+                holder.load_state(state)
         elif unit.members.start == 0:
             self.before = []
             entry = {"fold": unit.fold.number, "member": 0, "epoch": 0}
@@ -141,50 +148,34 @@ class Run:
             self._score(unit, entry)
             self._add(entry)
         self.current = None
-        sampler = self._sampler(unit)
         for epoch in range(done + 1, self.trial.epochs + 1):
             if self._out_of_patience(unit, epoch):
                 break
             entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
-            entry.update(self._train_epoch(unit, epoch, learners, sampler))
+            entry.update(self._train_epoch(unit, epoch, learners, feed))
             self._concluded()
             self.current = None
             if epoch % self.trial.evaluation.every == 0 or epoch == self.trial.epochs:
                 self._embed_now(unit, learners, entry)
-            self._conclude(unit, entry, [learner.state() for learner in learners])
+            self._conclude(unit, entry, [holder.state() for holder in holders])
         self._concluded()
         self._keep(unit, [learner.state() for learner in learners], "last")
         self.before.append(self._embed(unit, learners) if self.current is None else self.current)
 
-    def _sampler(self, unit: Unit) -> samplers.BatchSampler:
-        iterations = self.trial.iterations and self.trial.iterations * self.trial.accumulate
-        return samplers.create(
-            labels=unit.fold.train.labels,
-            batch_size=self.trial.batch_size,
-            iterations=iterations,
-            seed=self._stream(unit),
-            **self.trial.sampler,
-        )
-
-    def _stream(self, unit: Unit) -> int:
-        """The seed of the unit's batches and augmentation: folds and members draw their own."""
-        return seeds.integer(self.trial.seed, "unit", unit.number)
-
-    def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], sampler) -> dict[str, Any]:
+    def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], feed: Feed) -> dict[str, Any]:
         """All steps of an epoch; returns their figures."""
         started = time.perf_counter()
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
         for learner in learners:
             learner.begin_epoch(epoch)
         losses = Losses(epoch)
-        steps = -(-sampler.length(epoch - 1) // self.trial.accumulate)
-        for batches in self._steps(unit, epoch, learners, sampler):
-            outcomes = [learner.step(batches) for learner in learners]
-            if losses.add([loss for loss, _, _ in outcomes]):
-                self.progress.step(len(losses.read), steps, losses.read[-1])
+        for batches in feed.batches(epoch):
+            steps = [learner.step(batches) for learner in learners]
+            feed.seen(steps)
+            if losses.add([step.loss for step in steps]):
+                self.progress.step(len(losses.read), feed.steps(epoch), losses.read[-1])
         losses.finish()
-        _, embeddings, labels = outcomes[0]
-        figures = health.figures(learners[0], embeddings, labels)
+        figures = health.figures(learners[0], steps[0].embeddings[-1], steps[0].labels[-1])
         if health.collapsed(figures):
             self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
         return {
@@ -194,20 +185,6 @@ class Run:
             "seconds": time.perf_counter() - started,
             "health": figures,
         }
-
-    def _steps(self, unit: Unit, epoch: int, learners: list[Learner], sampler) -> Iterator[list]:
-        """The batches of each step of the epoch."""
-        batches = loader.training_batches(
-            unit.fold.train,
-            sampler,
-            self.transform,
-            seed=self._stream(unit),
-            epoch=epoch - 1,
-            workers=self.workers,
-            view=View(learners),
-        )
-        while step := list(islice(batches, self.trial.accumulate)):
-            yield step
 
     # --- measuring and choosing --------------------------------------------------------------------------------------
 
@@ -295,7 +272,7 @@ class Run:
         self.progress.epoch(entry)
 
     def _keep(self, unit: Unit, states: States, which: str) -> None:
-        for member, state in zip(unit.members, states):
+        for member, state in zip(unit.members, states):  # the feed's, at the end, is no member's
             path = self.folder / models.weights_file(unit.fold.number, member, which)
             classes, fold = unit.fold.train.num_classes, unit.fold.number
             header = {"config": self.record.config, "classes": classes, "fold": fold}
@@ -337,7 +314,7 @@ class Run:
         ]
         learners = (models.load(self.folder / name, self.contexts) for name in earlier)
         self.before = [self._embed(unit, [learner]) for learner in learners]
-        states: States = [{} for _ in unit.members]
+        states: States = [{} for _ in range(len(unit.members) + 1)]
         for key, array in arrays.items():
             index, _, name = key.partition("/")
             states[int(index)][name] = array

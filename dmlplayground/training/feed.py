@@ -1,0 +1,130 @@
+"""What learners are fed: the batches of every step, drawn by a sampler that may look at the learners first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Optional
+
+import numpy as np
+from mxnet import nd
+
+from .. import samplers
+from ..config import Trial
+from ..data import Dataset, loader
+from . import models
+from .learner import Batch, Learner, Step
+
+
+class Feed:
+    """The batches of some learners that are trained side by side. It is also what their sampler sees of them
+    (``samplers.View``)."""
+
+    def __init__(
+        self,
+        trial: Trial,
+        dataset: Dataset,
+        learners: Sequence[Learner],
+        transform: Any,
+        *,
+        seed: int,
+        workers: int = 1,
+    ):
+        self.trial = trial
+        self.dataset = dataset
+        self.learners = learners
+        self.transform = transform
+        self.seed = seed
+        self.workers = workers
+        self.sampler = samplers.create(
+            labels=dataset.labels,
+            batch_size=trial.batch_size,
+            iterations=trial.iterations and trial.iterations * trial.accumulate,
+            seed=seed,
+            **trial.sampler,
+        )
+        looks = "embeddings" in samplers.get(self.sampler.key).needs
+        self.memory = Memory() if looks and self.sampler.refresh == "steps" else None
+
+    def steps(self, epoch: int) -> int:
+        """How many steps the epoch (counted from 1) has."""
+        return -(-self.sampler.length(epoch - 1) // self.trial.accumulate)
+
+    def batches(self, epoch: int) -> Iterator[list[Batch]]:
+        """The batches of each of its steps."""
+        prepared = loader.training_batches(
+            self.dataset,
+            self.sampler,
+            self.transform,
+            seed=self.seed,
+            epoch=epoch - 1,
+            workers=self.workers,
+            view=self,
+        )
+        while step := list(islice(prepared, self.trial.accumulate)):
+            self._rows = [rows for rows, _, _ in step]
+            yield [(images, labels) for _, images, labels in step]
+
+    def seen(self, steps: Sequence[Step]) -> None:
+        """Tell what the learners made of the batches just given, each in one step."""
+        if self.memory is not None:
+            for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
+                self.memory.note(rows, embeddings)
+
+    # --- what samplers see -------------------------------------------------------------------------------------------
+
+    def proxies(self) -> np.ndarray:
+        """The first learner's proxies, (C, E)."""
+        return self.learners[0].loss.proxies.data().asnumpy()
+
+    def embeddings(self) -> np.ndarray:
+        """The learners' embeddings of all training images, joined: as remembered, or as they are now."""
+        remembered = None if self.memory is None else self.memory.recall()
+        if remembered is None:
+            remembered = models.embed(self.learners, self.dataset, self.transform, self.workers)
+            if self.memory is not None:
+                self.memory.replace(remembered)
+        return remembered
+
+    # --- state -------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a killed run cannot make again."""
+        remembered = None if self.memory is None else self.memory.recall()
+        return {} if remembered is None else {"embeddings": remembered}
+
+    def load_state(self, state: dict[str, np.ndarray]) -> None:
+        if self.memory is not None and "embeddings" in state:
+            self.memory.replace(state["embeddings"])
+
+
+class Memory:
+    """The last embedding that training gave of each image, (N, E) float32.
+
+    What the steps of an epoch give waits on the device until the next time the memory is asked for: no step waits for
+    the host, and a sampler sees the memory as it was when the epoch began however long it looks.
+    """
+
+    def __init__(self) -> None:
+        self._values: Optional[np.ndarray] = None
+        self._rows: list[np.ndarray] = []
+        self._noted: list[nd.NDArray] = []
+
+    def note(self, rows: np.ndarray, embeddings: Sequence[nd.NDArray]) -> None:
+        """These rows are now embedded so, by one learner or by several side by side."""
+        self._rows.append(rows)
+        joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
+        self._noted.append(joined.detach())
+
+    def recall(self) -> Optional[np.ndarray]:
+        """The memory with all that was noted; None: never filled."""
+        if self._noted and self._values is not None:
+            values = self._values.copy()  # what was handed out before stays as it was
+            for rows, embeddings in zip(self._rows, self._noted):
+                values[rows] = embeddings.asnumpy()
+            self.replace(values)
+        return self._values
+
+    def replace(self, values: np.ndarray) -> None:
+        self._values = values.astype(np.float32, copy=False)
+        self._rows, self._noted = [], []
