@@ -1,0 +1,80 @@
+"""A complete, checked trial from layers: the framework's defaults (the schema), the method's published settings (its
+record), the data set's and the backbone's own, the values that the key ``hyperparams`` names, the user's file, and
+``--set key=value``. Later layers win."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, Union
+
+from ..errors import UserError
+from ..options import build, fill_options
+from .checking import check, check_data
+from .layers import COMPONENTS, expand, merge, override
+from .schema import Named, Trial
+
+__all__ = ["trial"]
+
+# The parts of a trial that says nothing of them, and that neither its method nor its data set chooses.
+CHOSEN = {"data": {"name": "glyphs"}, "backbone": {"name": "conv4"}}
+DEFAULTS = {"sampler": {"name": "shuffled"}, "transform": {"name": "paper"}}
+
+
+def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
+    """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides."""
+    from .. import backbones, data, hyperparams, methods
+
+    if isinstance(given, Trial):
+        given = given.mapping()
+    given = _given(given, overrides)
+    method = methods.get(given["method"]["name"])
+    dataset = data.get(given["data"]["name"])
+    backbone = backbones.get(given["backbone"]["name"])
+    layers = [
+        expand(layer)
+        for layer in (DEFAULTS, method.configuration(), dataset.configuration, backbone.configuration)
+    ]
+    if tuned := given.pop("hyperparams", None):
+        layers.append(hyperparams.layer(tuned, method.key, dataset.name, backbone.name))
+    built = build(Trial, merge(*layers, given), "")
+    built = dataclasses.replace(
+        built,
+        method=_component(built.method, method.options, "method"),
+        data=_component(built.data, dataset.options, "data set"),
+        backbone=_component(built.backbone, backbone.options, "backbone"),
+        **_complete_parts(built),
+    )
+    check(built)
+    check_data(built, num_classes=None)
+    return built
+
+
+def _given(given: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """What the user says, over the data set and the network of who says nothing of them."""
+    from .. import methods
+
+    given = merge(CHOSEN, expand(given), *(expand(override(text)) for text in overrides))
+    for key in COMPONENTS:
+        part = given.get(key, {})
+        if not isinstance(part, Mapping) or not isinstance(part.get("name", ""), str):
+            raise UserError(f"{key} must be a name, or a mapping with a name and options, not {part!r}.")
+    if "name" not in given.get("method", {}):
+        raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
+    return given
+
+
+def _complete_parts(built: Trial) -> dict[str, Named]:
+    from .. import samplers, transforms
+
+    sampler, transform = samplers.get(built.sampler["name"]), transforms.get(built.transform["name"])
+    return {
+        "sampler": _component(built.sampler, sampler.options, "sampler"),
+        "transform": _component(built.transform, transform.options, "transform"),
+    }
+
+
+def _component(given: Named, options: Mapping, kind: str) -> Named:
+    name = given["name"]
+    rest = {key: value for key, value in given.items() if key != "name"}
+    return {"name": name, **fill_options(options, rest, where=f"{kind} {name}")}
