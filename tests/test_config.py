@@ -109,8 +109,21 @@ BAD = {
     "devices=3": ["cannot be split over 3 devices"],
     "sampler.same_image=2": ["a chance between 0 and 1"],
     "protocol=honest": ["protocol.name must be one of paper, validated"],
+    "method=null": ["method must be a name"],
+    "method=[npairs]": ["method must be a name"],
+    "method={name: [npairs]}": ["method must be a name"],
+    "schedule.factor=-3": ["schedule.factor must be above 0"],
+    "schedule.steps=[-1]": ["schedule.steps are epochs from 1"],
+    "optimizer.lr=1e308": ["no learning rate"],
+    "optimizer.lr=-1": ["no learning rate"],
+    "optimizer.weight_decay=-1": ["no weight_decay"],
+    "evaluation.ks=[99999999999]": ["evaluation.ks"],
+    "epochs=99999999999999": ["epochs must be at most"],
+    "seed=99999999999999999999": ["seed must be below"],
+    "optimizer..lr=1": ["--set takes key=value"],
+    "seed={a: 1, a: 2}": ["--set seed", "a second time"],
     "novalue": ["--set takes key=value"],
-    "seed={": ["--set seed", "YAML"],
+    "seed={": ["--set seed is not valid YAML"],
 }  # fmt: skip
 
 
@@ -141,3 +154,48 @@ def test_yaml_problems_name_the_file(tmp_path):
     for path in (broken, tmp_path / "absent.yaml", tmp_path):
         with pytest.raises(UserError, match=str(path)):
             config.read_yaml(path)
+
+
+HOSTILE = {
+    "a: 1\nb: {x: 1, x: 2}\n": "line 2, column 11: the key 'x' is here a second time",
+    "a: &a [*a]\n": "line 1, column 8: this alias stands for something that it is part of",
+    "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+    + "".join(f"{b}: &{b} [{', '.join(9 * ['*' + a])}]\n" for a, b in zip("abcdefg", "bcdefgh")): "more than",
+    "a: " + 3000 * "[": "nested more than 50 levels",
+    "a: " + 3000 * "{b: ": "nested more than 50 levels",
+    "a: " + 5000 * "9": "this number is too long",
+    "a: 0x" + 5000 * "f": "this number is too long",
+    "a: 2001-02-31": "cannot be read",
+    "1: 2": "a key is a word",
+    "no: 2": "a key is a word",
+    "[a, b]: 2": "a key is a word",
+    "a: \0": "not valid YAML",
+    "a: !!python/object/apply:os.getcwd []": "could not determine a constructor",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:20]))
+def test_hostile_yaml_is_one_line_that_names_the_place(text, tmp_path):
+    path = tmp_path / "hostile.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError) as caught:
+        config.read_yaml(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert HOSTILE[text] in message
+    assert "\n" not in message
+    assert len(message) < 300 + len(str(path))
+
+
+def test_what_never_ends_is_not_read_to_its_end():
+    with pytest.raises(UserError, match="too large"):
+        config.read_yaml("/dev/zero")
+    with pytest.raises(UserError, match="cannot read"):
+        config.read_yaml("nul\0.yaml")
+
+
+def test_aliases_and_merge_keys_serve_as_ever():
+    text = "base: &base {lr: 1}\nown: {<<: *base, name: sgd}\nother: {<<: *base, lr: 2}\n"
+    read = config.parse_yaml(text, "text")
+    assert read["own"] == {"lr": 1, "name": "sgd"}
+    assert read["other"] == {"lr": 2}
