@@ -32,6 +32,7 @@ HOMES = {
     "methods": "dmlplayground.methods",
     "samplers": "dmlplayground.samplers",
     "transforms": "dmlplayground.transforms",
+    "metrics": "dmlplayground.metrics",
 }
 
 

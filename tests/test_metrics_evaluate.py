@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from reference import metrics as reference
 
-import dmlplayground
+import dmlplayground  # before mxnet
 from dmlplayground import metrics
 from dmlplayground.errors import UserError
 
+mx = pytest.importorskip("mxnet")
 ROOT = str(Path(dmlplayground.__file__).parents[1])
 
 
@@ -40,19 +41,27 @@ def in_a_new_process(code, *arguments, **environment):
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
 def test_scores_are_those_of_plain_loops(distance):
     points, labels = embeddings()
-    run = metrics.assess(points, labels, [1, 3], distance=distance, precision_ks=[2], map_ks=[7])
+    run = metrics.assess(
+        points,
+        labels,
+        [1, 3],
+        distance=distance,
+        metrics=[*metrics.STANDARD, "P@2", "mAP@7", "mAP_R@4", "mAP"],
+    )
     lists = reference.relevance(points.tolist(), labels, distance)
     expected = {
         "R@1": reference.mean(reference.recall_at_k, lists, 1),
         "R@3": reference.mean(reference.recall_at_k, lists, 3),
         "RP": reference.mean(reference.r_precision, lists),
         "MAP@R": reference.mean(reference.map_at_r, lists),
-        "P@2": reference.mean(reference.precision_at_k, lists, 2),
-        "mAP@7": reference.mean(reference.map_at_k, lists, 7),
         "NMI": reference.nmi(labels.tolist(), run.clustering.clusters.tolist()),
         "NMI_geometric": reference.nmi(labels.tolist(), run.clustering.clusters.tolist(), "geometric"),
         "AMI": metrics.ami(labels, run.clustering.clusters),
         "F1": reference.pairwise_f1(labels.tolist(), run.clustering.clusters.tolist()),
+        "P@2": reference.mean(reference.precision_at_k, lists, 2),
+        "mAP@7": reference.mean(reference.map_at_k, lists, 7),
+        "mAP_R@4": reference.mean(reference.map_within_k, lists, 4),
+        "mAP": reference.mean(reference.map_within_k, lists, len(points)),
     }
     assert run.scores == pytest.approx(expected)
     assert list(run.scores) == list(expected)
@@ -69,13 +78,19 @@ def test_evaluate_gives_the_scores_alone():
 def test_separate_gallery():
     points, labels = embeddings()
     run = metrics.assess(
-        points[:40], labels[:40], [2], gallery=points[40:], gallery_labels=labels[40:], map_ks=[9]
+        points[:40],
+        labels[:40],
+        [2],
+        gallery=points[40:],
+        gallery_labels=labels[40:],
+        metrics=["R@K", "mAP@9", "mAP", "F1"],
     )
     lists = reference.relevance(
         points[:40].tolist(), labels[:40], gallery=points[40:].tolist(), gallery_labels=labels[40:]
     )
     assert run.scores["R@2"] == pytest.approx(reference.mean(reference.recall_at_k, lists, 2))
     assert run.scores["mAP@9"] == pytest.approx(reference.mean(reference.map_at_k, lists, 9))
+    assert run.scores["mAP"] == pytest.approx(reference.mean(reference.map_within_k, lists, 80))
     assert len(run.clustering.clusters) == 40
 
 
@@ -107,7 +122,7 @@ def test_ties_and_duplicates_rank_by_index():
 
 def test_fewer_points_than_k():
     points, labels = np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 0])
-    found = metrics.evaluate(points, labels, [50], precision_ks=[4], clustering=False)
+    found = metrics.evaluate(points, labels, [50], metrics=["R@K", "P@4"])
     assert (found["R@50"], found["P@4"]) == (1.0, 0.5)
 
 
@@ -132,6 +147,8 @@ def test_all_kinds_of_numbers_are_taken():
     expected = metrics.evaluate(points, labels)
     for kind in (np.float16, np.float64, np.int16, ">f4"):
         assert metrics.evaluate(points.astype(kind), labels) == pytest.approx(expected, rel=1e-9)
+    for same in (labels.astype(np.float64), labels.tolist(), mx.nd.array(labels)):
+        assert metrics.evaluate(mx.nd.array(points), same) == expected
     assert metrics.evaluate(np.asfortranarray(points), labels[:, None][:, 0]) == expected
 
 
@@ -149,21 +166,26 @@ def test_embeddings_on_disk(tmp_path):
     np.testing.assert_array_equal(mapped, points)
 
 
-def test_intervals_hold_the_score_and_narrow_with_more_queries():
-    wide, narrow = (metrics.assess(*embeddings(n), resamples=200, clustering=False) for n in (60, 600))
+@pytest.mark.parametrize("kind", ["bootstrap", "normal"])
+def test_intervals_hold_the_score_and_narrow_with_more_queries(kind):
+    wide, narrow = (metrics.assess(*embeddings(n), intervals=kind) for n in (60, 600))
     for run in (wide, narrow):
         assert all(low <= run.scores[name] <= high for name, (low, high) in run.intervals.items())
-        assert set(run.intervals) == set(run.scores)
+        assert set(run.intervals) == set(run.scores) - {"NMI", "NMI_geometric", "AMI", "F1"}
     width = {run.queries: run.intervals["R@1"][1] - run.intervals["R@1"][0] for run in (wide, narrow)}
     assert width[600] < 0.6 * width[60]
-    assert metrics.assess(*embeddings(60), resamples=200, clustering=False).intervals == wide.intervals
+    assert metrics.assess(*embeddings(60), intervals=kind).intervals == wide.intervals
 
 
-def test_intervals_cover_as_often_as_they_say():
+@pytest.mark.parametrize("kind", ["bootstrap", "normal"])
+def test_intervals_cover_as_often_as_they_say(kind):
     random, hits = np.random.default_rng(0), 0
     for trial in range(200):
         sample = {"R@1": (random.random(150) < 0.4).astype(float)}
-        low, high = metrics.bootstrap(sample, seed=trial, resamples=200, confidence=0.8)["R@1"]
+        if kind == "normal":
+            low, high = metrics.normal(sample, confidence=0.8)["R@1"]
+        else:
+            low, high = metrics.bootstrap(sample, trial, confidence=0.8, resamples=200)["R@1"]
         hits += low <= 0.4 <= high
     assert 0.7 < hits / 200 < 0.9
 
@@ -172,15 +194,23 @@ POINTS = np.zeros((2, 2))
 MISTAKES = {
     "rows of numbers": (np.zeros(5), [0] * 5, {}),
     "rows of numbers, not <U1": ([["a"]], [0], {}),
-    "labels must be 2 integers": (POINTS, [0], {}),
-    "labels must be 2 integers.*float64": (POINTS, [0.5, 1.0], {}),
+    "labels must be 2 whole numbers": (POINTS, [0], {}),
+    "labels must be 2 whole numbers.*float64": (POINTS, [0.5, 1.0], {}),
     "Did you mean 'cosine'": (POINTS, [0, 0], {"distance": "cosin"}),
     "nothing to retrieve": (POINTS, [0, 1], {}),
-    "K must be a whole number": (POINTS, [0, 0], {"ks": [0]}),
+    "R@0: K must be at least 1": (POINTS, [0, 0], {"ks": [0]}),
+    "K must be a whole number, not 1.5": (POINTS, [0, 0], {"ks": [1.5]}),
+    "unknown metric 'R@one'": (POINTS, [0, 0], {"metrics": ["R@one"]}),
+    "unknown metric 'NMI@3'": (POINTS, [0, 0], {"metrics": ["NMI@3"]}),
+    "Did you mean 'MAP@R'": (POINTS, [0, 0], {"metrics": ["mAP_c"]}),
+    "rho_spectrum@0: K must be other than 0": (POINTS, [0, 0], {"metrics": ["rho_spectrum@0"]}),
+    "no metric is left": (POINTS, [0, 0], {"metrics": ["NMI"], "clustering": False}),
+    "density needs two classes": (POINTS, [0, 0], {"metrics": ["density_ratio"]}),
     "a gallery needs both": (POINTS, [0, 0], {"gallery": POINTS}),
     "2 dimensions, the gallery has 3": (POINTS, [0, 0], {"gallery": np.zeros((1, 3)), "gallery_labels": [0]}),
     "treatment of lone queries 'skip'": (POINTS, [0, 0], {"lone": "skip"}),
-    "a bootstrap needs": (POINTS, [0, 0], {"resamples": 9, "confidence": 2}),
+    "confidence is a share": (POINTS, [0, 0], {"intervals": "normal", "confidence": 2}),
+    "unknown kind of interval": (POINTS, [0, 0], {"intervals": "exact"}),
 }
 
 

@@ -1,25 +1,55 @@
-"""Evaluation: arrays in, numbers out. Nothing here knows of networks, trainers or records."""
+"""Evaluation: arrays in, numbers out. Nothing here knows of networks, trainers or records.
 
-from .clustering import ami, nmi, pairwise_f1
+Each metric is a function in a file of this package; ``table`` says what a file states of it. Reading the table imports
+neither MXNet nor scikit-learn, SciPy or numba: a metric imports what it needs when it is computed.
+"""
+
+from .average_precision import map_at_k, map_at_r, map_within_k, mean_average_precision
+from .class_density import density
 from .engine.kmeans import KMeans, kmeans
 from .engine.ranks import Ranks
-from .evaluation import Evaluation, assess, bootstrap, evaluate
-from .retrieval import map_at_k, map_at_r, precision_at_k, r_precision, recall_at_k
+from .evaluation import Evaluation, assess, evaluate
+from .intervals import bootstrap, normal
+from .mutual_information import ami, nmi, nmi_geometric
+from .pairwise_f1 import pairwise_f1
+from .precision import precision_at_k, r_precision
+from .recall import recall_at_k
+from .spectrum import rho_spectrum
+from .table import KIND, KS, STANDARD, Metric, among, chosen, headline, leading, of_trial
+
+names, get = KIND.names, KIND.get
 
 __all__ = [
+    "KIND",
+    "KS",
+    "STANDARD",
     "Evaluation",
     "KMeans",
+    "Metric",
     "Ranks",
     "ami",
+    "among",
     "assess",
     "bootstrap",
+    "chosen",
+    "density",
     "evaluate",
+    "get",
+    "headline",
     "kmeans",
+    "leading",
     "map_at_k",
     "map_at_r",
+    "map_within_k",
+    "mean_average_precision",
+    "names",
     "nmi",
+    "nmi_geometric",
+    "normal",
+    "of_trial",
     "pairwise_f1",
     "precision_at_k",
     "r_precision",
     "recall_at_k",
+    "rho_spectrum",
 ]

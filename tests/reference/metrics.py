@@ -56,6 +56,11 @@ def map_at_k(relevant, k):
     return sum(sum(seen[: i + 1]) / (i + 1) for i in range(len(seen)) if seen[i]) / min(sum(relevant), k)
 
 
+def map_within_k(relevant, k):
+    seen = relevant[:k]
+    return sum(sum(seen[: i + 1]) / (i + 1) for i in range(len(seen)) if seen[i]) / sum(relevant)
+
+
 def mean(metric, lists, *arguments):
     """Over the queries that have a positive."""
     values = [metric(relevant, *arguments) for relevant in lists if any(relevant)]
@@ -99,3 +104,24 @@ def inertia(points, clusters):
         centre = [sum(column) / len(members) for column in zip(*members)]
         total += sum(squared_euclidean(p, centre) for p in members)
     return total
+
+
+def rho(values, k):
+    """From singular values, largest first."""
+    left = values[max(abs(k) - 1, 0) :]
+    q = [value / sum(left) for value in left]
+    n = len(q)
+    if k > 0:
+        return sum(math.log(1 / (n * x)) if x else math.inf for x in q) / n
+    return sum(x * math.log(n * x) for x in q if x)
+
+
+def density(rows, labels):
+    """All pairs, one by one; a class's mean is that of its rows at unit length."""
+    units = [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in rows]
+    classes = {c: [u for u, label in zip(units, labels) if label == c] for c in set(labels)}
+    within = [[cosine(x, y) for x, y in itertools.permutations(members, 2)] for members in classes.values()]
+    intra = [sum(pairs) / len(pairs) for pairs in within if pairs]
+    means = [[sum(column) / len(members) for column in zip(*members)] for members in classes.values()]
+    between = [cosine(x, y) for x, y in itertools.permutations(means, 2)]
+    return sum(intra) / len(intra), sum(between) / len(between)

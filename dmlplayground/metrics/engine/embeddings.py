@@ -10,12 +10,19 @@ DISTANCES = ("euclidean", "cosine", "hamming")
 SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 copies small
 
 
+def as_numpy(values) -> np.ndarray:
+    """Arrays of any framework, and lists, as NumPy arrays."""
+    return values.asnumpy() if hasattr(values, "asnumpy") else np.asarray(values)
+
+
 def as_labels(labels, size: int, name: str) -> np.ndarray:
-    """Checked labels: any integers, one a row."""
-    labels = np.asarray(labels)
+    """Checked labels: whole numbers of any type, one a row."""
+    labels = as_numpy(labels)
+    if labels.dtype.kind == "f" and np.all(np.isfinite(labels)) and np.all(labels == np.floor(labels)):
+        labels = labels.astype(np.int64)
     if labels.dtype.kind not in "iub" or labels.shape != (size,):
         raise UserError(
-            f"{name} must be {size} integers, one a row, not {labels.dtype} of shape {labels.shape}."
+            f"{name} must be {size} whole numbers, one a row, not {labels.dtype} of shape {labels.shape}."
         )
     return labels
 
@@ -33,7 +40,7 @@ class Embeddings:
     def __init__(self, values, distance: str = "euclidean"):
         if distance not in DISTANCES:
             raise unknown("distance", distance, DISTANCES)
-        values = np.asarray(values)
+        values = as_numpy(values)
         if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
             raise UserError(
                 f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
@@ -100,6 +107,16 @@ def hamming_distances(
         i, m = row[part], place[part]
         out[i, m] = _SET_BITS[one.raw[queries[i]] ^ other.raw[columns[i, m]]].sum(axis=1)
     return out
+
+
+def group_sums(points: Embeddings, groups: np.ndarray, count: int) -> np.ndarray:
+    """The sum of the rows of each of ``count`` groups, in float64."""
+    order = np.argsort(groups, kind="stable")
+    sums = np.zeros((count, points.dim))
+    for part in points.slices():
+        present, starts = np.unique(groups[order[part]], return_index=True)
+        sums[present] += np.add.reduceat(points.rows(order[part]), starts, axis=0)
+    return sums
 
 
 _SET_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)

@@ -1,0 +1,185 @@
+"""The table of metrics: what each is computed from, which way it points, its unit and its label.
+
+A metric is a function in a file of this package, and its record says what the function is given:
+
+* "ranks": where the positives of every query stand (``engine.ranks.Ranks``); it returns one value a query, and the
+  metric is their mean over the queries that count;
+* "clusters": the classes and the clusters of the same points;
+* "embeddings": the embeddings and their labels.
+
+A name that ends in ``@K`` is a family: ``R@10`` is the metric ``R@K`` with K = 10.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Optional
+
+from .. import parts
+from ..errors import UserError
+
+
+class Numbers(NamedTuple):
+    """Which K the name of a family may end in."""
+
+    allowed: Callable[[int], bool]
+    words: str
+
+
+FROM_ONE = Numbers(lambda k: k >= 1, "at least 1")
+NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
+
+
+@dataclass(frozen=True)
+class Metric(parts.Part):
+    """What is known of one metric, or of a family of them."""
+
+    needs: str = "ranks"
+    higher_is_better: bool = True
+    percent: bool = True  # a fraction, which is shown in percent; otherwise a number without a unit
+    leads: bool = False  # one of the few that are shown where there is no room for all
+    numbers: Optional[Numbers] = None  # of a family
+    number: Optional[int] = None  # the K of one of its members
+    looks_at_all: bool = False  # needs the ranks of all positives, however deep
+
+    given: ClassVar[tuple[str, ...]] = ("ranks", "classes", "clusters", "embeddings", "labels", "k")
+
+    @property
+    def family(self) -> str:
+        """The key in the table: ``R@K`` for ``R@10``."""
+        return self.key if self.number is None else re.sub(r"-?\d+$", "K", self.key)
+
+    @property
+    def label(self) -> str:
+        """What stands at an axis."""
+        return f"{self.key} (%)" if self.percent else self.key
+
+    @property
+    def scale(self) -> float:
+        """What a recorded value is multiplied by to be shown."""
+        return 100.0 if self.percent else 1.0
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {
+            "from": self.needs,
+            "better": "higher" if self.higher_is_better else "lower",
+            "unit": "percent" if self.percent else "none",
+        }
+
+    def shown(self, value: float) -> str:
+        """A recorded value as a reader wants it: ``53.68``."""
+        return f"{self.scale * value:.{2 if self.percent else 4}f}"
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether ``one`` beats ``other``; a value that is no number beats nothing and is beaten by any."""
+        if one != one or other != other:
+            return one == one
+        return one > other if self.higher_is_better else one < other
+
+    def depth(self, references: int) -> int:
+        """How many neighbours of a query it looks at, where that is more than its positives."""
+        return references if self.looks_at_all else max(self.number or 1, 1)
+
+    def measure(self, *given: Any) -> Any:
+        """The function's result; a family's gets its K."""
+        return self.build(*given) if self.number is None else self.build(*given, k=self.number)
+
+
+class Metrics(parts.Kind[Metric]):
+    """The kind, whose families have members: ``get("R@10")``."""
+
+    def get(self, key: str) -> Metric:
+        found = re.fullmatch(r"(.*@)(-?\d+)", key) if isinstance(key, str) else None
+        if found is None or f"{found[1]}K" not in self.names():
+            return super().get(key)
+        family = super().get(f"{found[1]}K")
+        number = int(found[2])
+        if family.numbers is not None and not family.numbers.allowed(number):
+            raise UserError(f"metric {key}: K must be {family.numbers.words}.")
+        title = family.title.replace("@K", f"@{number}")
+        return dataclasses.replace(family, key=f"{found[1]}{number}", title=title, number=number)
+
+
+KIND = Metrics(
+    "metric",
+    "dmlplayground.metrics",
+    Metric,
+    setting="evaluation.metrics",
+    remark="A name that ends in @K is a family: R@10 is R@K with K = 10, and R@K itself stands for one of each of evaluation.ks.",
+)
+
+#: What is computed unless a trial chooses: a family without a number stands for one of each of ``KS``.
+STANDARD = ("R@K", "RP", "MAP@R", "NMI", "NMI_geometric", "AMI", "F1")
+KS = (1, 2, 4, 8, 16)
+
+
+def chosen(names: Sequence[str] = STANDARD, ks: Sequence[int] = KS, clustering: bool = True) -> list[Metric]:
+    """The metrics that these names ask for, each once; without ``clustering``, those that need no clusters.
+
+    >>> [metric.key for metric in chosen(["R@K", "P@5", "NMI"], ks=[1, 10], clustering=False)]
+    ['R@1', 'R@10', 'P@5']
+    """
+    if isinstance(names, str):
+        raise UserError(f"metrics must be a list of names, not {names!r}.")
+    found: dict[str, Metric] = {}
+    for name in names:
+        metric = KIND.get(name)
+        is_family = metric.numbers is not None and metric.number is None
+        for member in (_member(metric, k) for k in ks) if is_family else (metric,):
+            if clustering or member.needs != "clusters":
+                found.setdefault(member.key, member)
+    if not found:
+        raise UserError(f"no metric is left to compute: {', '.join(names) or 'none'} was asked for.")
+    return list(found.values())
+
+
+def _member(family: Metric, k: Any) -> Metric:
+    if isinstance(k, bool) or int(k) != k:
+        raise UserError(f"K must be a whole number, not {k!r}.")
+    return KIND.get(family.key.replace("@K", f"@{int(k)}"))
+
+
+def of_trial(evaluation: Mapping[str, Any]) -> list[Metric]:
+    """The metrics of a trial, from the ``evaluation`` part of its configuration. Older records chose by ``ks`` alone."""
+    return chosen(
+        evaluation.get("metrics", STANDARD), evaluation.get("ks", KS), evaluation.get("clustering", True)
+    )
+
+
+def headline(evaluation: Mapping[str, Any]) -> Metric:
+    """The metric that a trial is known by: the one it names as ``headline``, else the first that it computes."""
+    computed = of_trial(evaluation)
+    name = evaluation.get("headline")
+    if name is None:
+        return computed[0]
+    return among(KIND.get(name).key, computed, "evaluation.headline")
+
+
+def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
+    """The metric of this name, if it is one of those that are computed; ``where`` says who asks for it."""
+    by_name = {metric.key: metric for metric in computed}
+    if name not in by_name:
+        KIND.get(name)  # an unknown name is told so
+        raise UserError(
+            f"{where} is {name}, which is not computed: add it to evaluation.metrics, or choose from {', '.join(by_name)}."
+        )
+    return by_name[name]
+
+
+def leading(names: Iterable[str], headline: str) -> list[str]:
+    """The few of these metrics to show where there is no room for all: the headline, and one of each leading family.
+
+    >>> leading(["R@1", "R@2", "RP", "NMI", "F1"], headline="RP")
+    ['RP', 'R@1', 'NMI']
+    """
+    shown: dict[str, str] = {}
+    for name in names:
+        metric = KIND.get(name)
+        if name != headline and metric.leads:
+            shown.setdefault(metric.family, name)
+    shown.pop(KIND.get(headline).family, None)
+    return [headline, *shown.values()]
