@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, files
+from dmlplayground import config, files, samplers
 from dmlplayground.errors import UserError
 from dmlplayground.store import records
-from dmlplayground.training import run
+from dmlplayground.training import feed, run
 from dmlplayground.training.run import TrialFailed
 
 TINY = {
@@ -261,16 +261,78 @@ def test_killed_and_started_again_gives_the_very_numbers(tmp_path):
     the_same(tmp_path / "calm" / trial.id, tmp_path / "store" / trial.id)
 
 
+def interrupted_at(monkeypatch, step: int) -> None:
+    """From now on, Ctrl-C after so many steps."""
+    seen, steps = feed.Feed.seen, []
+
+    def stop(self, outcomes):
+        seen(self, outcomes)
+        steps.append(1)
+        if len(steps) == step:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(feed.Feed, "seen", stop)
+
+
+@pytest.mark.parametrize("name", [name for name in samplers.names() if samplers.get(name).needs])
+@pytest.mark.parametrize("refresh", ["steps", "epochs"])
+def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, name, refresh):
+    options = {"refresh": refresh} if "refresh" in samplers.get(name).options else {}
+    given = tiny(
+        method="proxy_nca", sampler={"name": name, "per_class": 2, **options}, transform="paper", accumulate=2
+    )
+    trial = config.trial(given)
+    dml.train(given, tmp_path / "calm", workers=0)
+    with monkeypatch.context() as patch:
+        interrupted_at(patch, step=8)  # of three epochs of three
+        with pytest.raises(KeyboardInterrupt):
+            dml.train(given, tmp_path / "store")
+    _, arrays = files.read_arrays(tmp_path / "store" / trial.id / records.CHECKPOINT)
+    remembered = [array for key, array in arrays.items() if key.endswith("/embeddings")]
+    images = len(dml.data.load(**trial.data, split="train"))
+    looks = "embeddings" in samplers.get(name).needs and refresh == "steps"
+    assert [array.shape for array in remembered] == ([(images, 8)] if looks else [])
+    dml.train(given, tmp_path / "store", workers=2)
+    the_same(tmp_path / "calm" / trial.id, tmp_path / "store" / trial.id)
+
+
+def test_the_memory_holds_what_the_last_step_with_an_image_gave(tmp_path, monkeypatch):
+    expected: dict[int, np.ndarray] = {}
+    plans = []
+    seen, asked = feed.Feed.seen, feed.Feed.embeddings
+
+    def note(self, steps):
+        for rows, embeddings in zip(self._rows, steps[0].embeddings):
+            expected.update(zip(rows.tolist(), embeddings.asnumpy().copy()))
+        seen(self, steps)
+
+    def look(self):
+        remembered = asked(self)
+        plans.append(remembered.copy())
+        assert all(np.array_equal(remembered[row], value) for row, value in expected.items())
+        return remembered
+
+    monkeypatch.setattr(feed.Feed, "seen", note)
+    monkeypatch.setattr(feed.Feed, "embeddings", look)
+    record = dml.train(tiny(sampler="greedy_coreset", epochs=4), tmp_path)
+    assert record.status == "finished" and len(plans) == 4 and expected
+    untouched = sorted(set(range(len(plans[0]))) - set(expected))
+    assert np.array_equal(plans[0][untouched], plans[-1][untouched]) and not np.array_equal(
+        plans[0], plans[-1]
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
+        {"method": "npairs", "sampler": "greedy_coreset", "iterations": 6},
         {"method": "margin", "batch_size": 10, "transform": "paper"},
         {"method": "proxy_softmax", "embed_dim": 16, "warmup_epochs": 2},
         {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 3}, "epochs": 4},
         {"protocol": {"name": "validated", "folds": 2}, "batch_size": 4},
     ],
-    ids=["sampling", "dropout-and-warm-up", "ensemble", "folds"],
+    ids=["looking", "sampling", "dropout-and-warm-up", "ensemble", "folds"],
 )
 def test_killed_at_random_moments_many_times(tmp_path, changes):
     given = tiny(**{"epochs": 12, **changes})

@@ -23,14 +23,16 @@ def labels_of(counts, seed=0):
 
 
 class Shown:
-    """A view of these proxies."""
+    """A view of these proxies and embeddings."""
 
-    def __init__(self, proxies):
+    def __init__(self, proxies, embeddings=None):
         self.proxies = lambda: proxies
+        self.embeddings = lambda: embeddings
 
 
 def view_of(labels):
-    return Shown(np.random.default_rng(1).normal(size=(labels.max() + 1, 8)))
+    rng = np.random.default_rng(1)
+    return Shown(rng.normal(size=(labels.max() + 1, 8)), rng.normal(size=(len(labels), 5)))
 
 
 def batches(name, labels, size, epoch=0, **options):
@@ -138,10 +140,85 @@ def test_an_epoch_is_a_pure_function_of_seed_and_number(name):
 def test_every_image_and_every_class_has_its_turn_alike(name):
     """Drawn often enough, images of classes of one size come equally often, but for chance."""
     labels = labels_of([6] * 10)
-    view = Shown(np.eye(10))  # all equally far apart
+    view = Shown(np.eye(10), np.eye(60))  # all equally far apart
     sampler = samplers.create(name, labels, 20, iterations=1500, seed=3)
     uses = np.bincount(np.concatenate(list(sampler.batches(0, view))), minlength=60)
     assert uses.sum() == 30000 and uses.min() > 400 and uses.max() < 600
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_samples_per_class_with_and_without_replacement(replacement):
+    """With replacement every image of a block is drawn from the whole class, and every class from all of them."""
+    labels = np.repeat(np.arange(5), [4] * 5)
+    rows = np.stack(batches("per_class", labels, 6, iterations=6000, seed=2, n=2, replacement=replacement))
+    blocks = rows.reshape(-1, 3, 2)
+    assert (labels[blocks[..., 0]] == labels[blocks[..., 1]]).all()
+    same_image = (blocks[..., 0] == blocks[..., 1]).mean()
+    distinct = np.mean([len(set(found)) == 3 for found in labels[blocks[..., 0]].tolist()])
+    assert same_image == pytest.approx(0.25 if replacement else 0, abs=0.01)
+    assert distinct == pytest.approx(5 * 4 * 3 / 5**3 if replacement else 1, abs=0.02)
+    assert np.abs(np.bincount(rows.ravel()) / rows.size - 1 / 20).max() < 0.005
+
+
+def test_a_random_batch_ends_with_another_image_of_one_of_its_classes():
+    labels = np.array([0] * 8 + [1] * 2 + [2])
+    rows = np.stack(batches("random_pair", labels, 3, iterations=20000, seed=3))
+    first, last = rows[:, :2], rows[:, 2]
+    shared = labels[first] == labels[last][:, None]
+    assert shared.any(axis=1).all()
+    assert np.abs(np.bincount(labels[first].ravel()) / first.size - 1 / 3).max() < 0.01, (
+        "classes alike, not images"
+    )
+    anchors = rows[shared.sum(axis=1) == 1]
+    held = (anchors[:, 2:] == anchors[:, :2]).any(axis=1)
+    assert (labels[anchors[held, 2]] == 2).all(), "only an image alone in its class comes again"
+    assert held.any() and (labels[anchors[~held, 2]] != 2).all()
+    # Of two classes drawn, either gives the last image as often.
+    one_two = rows[(labels[first] == [0, 1]).all(axis=1)]
+    assert (labels[one_two[:, 2]] == 0).mean() == pytest.approx(0.5, abs=0.03)
+
+
+@given(sizes, seeds, st.integers(1, 4), st.integers(2, 9), st.integers(1, 60))
+@settings(max_examples=60, deadline=None)
+def test_lists_of_passes_are_cut_as_the_reality_check_cuts_them(counts, seed, per_class, size, listed):
+    """Replayed from the definition: whole passes to a list, the remainder dropped, lists without regard to epochs."""
+    labels = labels_of(counts, seed)
+    one = per_class * len(counts)
+    passes = max(1, listed // one)
+    if passes * one < size:
+        with pytest.raises(UserError, match="raise listed"):
+            samplers.create("class_passes", labels, size, per_class=per_class, listed=listed)
+        return
+    sampler = samplers.create(
+        "class_passes", labels, size, iterations=7, seed=seed, per_class=per_class, listed=listed
+    )
+    whole = [rows for epoch in range(4) for rows in sampler.batches(epoch)]
+    per_list = passes * one // size
+    for start in range(0, len(whole), per_list):
+        rows = np.concatenate(whole[start : start + per_list])
+        for begin in range(0, len(rows), one):
+            part = labels[rows[begin : begin + one]]
+            full = part[: len(part) // per_class * per_class].reshape(-1, per_class)
+            assert (full == full[:, :1]).all(), "some images of one class, then of the next"
+            assert len(set(full[:, 0].tolist())) == len(full), "every class once in a pass"
+        for begin in range(0, len(rows) - per_class + 1, per_class):
+            block = rows[begin : begin + per_class]
+            if counts[labels[block[0]]] >= per_class:
+                assert len(set(block.tolist())) == per_class
+    if len(whole) > per_list and sampler.passes > 1 and one > 6:
+        assert not np.array_equal(whole[0], whole[per_list])
+
+
+def test_passes_draw_small_classes_with_replacement():
+    labels = np.repeat([0, 1], [3, 40])
+    rows = np.concatenate(batches("class_passes", labels, 8, iterations=4000, per_class=4))
+    small = rows[labels[rows] == 0].reshape(-1, 4)
+    assert np.mean([len(set(block)) == 1 for block in small.tolist()]) == pytest.approx(1 / 27, abs=0.01)
+
+
+def test_labels_may_leave_out_numbers():
+    for rows in batches("pairs", np.repeat([3, 7, 20], 4), 4, iterations=5):
+        assert rows.max() < 12
 
 
 def test_near_proxies_come_with_chances_inverse_to_their_distance():

@@ -15,9 +15,22 @@ from typing import Any, Optional
 
 import numpy as np
 
+from . import distance_matching, frechet_matching, greedy_coreset  # for their functions pick and cost
 from .base import KIND, BatchSampler, Groups, Sampler, View
 
-__all__ = ["KIND", "BatchSampler", "Groups", "Sampler", "View", "create", "get", "names"]
+__all__ = [
+    "KIND",
+    "BatchSampler",
+    "Groups",
+    "Sampler",
+    "View",
+    "create",
+    "distance_matching",
+    "frechet_matching",
+    "get",
+    "greedy_coreset",
+    "names",
+]
 
 
 def names() -> list[str]:

@@ -46,11 +46,13 @@ class Groups:
     """The images of each class, and draws of distinct images from many classes at once."""
 
     def __init__(self, labels: np.ndarray):
-        labels = np.asarray(labels)
-        self.order = np.argsort(labels, kind="stable")
-        self.sizes = np.bincount(labels)
+        _, self.labels = np.unique(np.asarray(labels), return_inverse=True)  # counted from 0, without gaps
+        self.order = np.argsort(self.labels, kind="stable")
+        self.sizes = np.bincount(self.labels)
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         self.count = len(self.sizes)
+        self.places = np.empty(len(self.order), int)  # of each image within its class
+        self.places[self.order] = np.arange(len(self.order)) - self.starts[self.labels[self.order]]
 
     def classes(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """``count`` different classes."""
@@ -58,15 +60,33 @@ class Groups:
 
     def draw(self, rng: np.random.Generator, classes: np.ndarray, count: int) -> np.ndarray:
         """(len(classes), count) image indices, distinct within a class as far as it has that many images."""
+        return self._images(classes, self._shuffled(rng, classes, count), self.sizes[classes], count)
+
+    def draw_freely(self, rng: np.random.Generator, classes: np.ndarray, count: int) -> np.ndarray:
+        """(len(classes), count) image indices, each drawn from the whole of its class, whatever came before."""
+        sizes = self.sizes[classes][:, None]
+        return self.order[self.starts[classes][:, None] + rng.integers(0, sizes, (len(classes), count))]
+
+    def classmates(self, rng: np.random.Generator, images: np.ndarray, count: int) -> np.ndarray:
+        """(len(images), count) other images of each image's class; an image alone in its class has but itself."""
+        classes = self.labels[images]
+        shuffled = self._shuffled(rng, classes, count, last=self.places[images])
+        return self._images(classes, shuffled, np.maximum(self.sizes[classes] - 1, 1), count)
+
+    def _shuffled(self, rng, classes, count: int, last: Optional[np.ndarray] = None) -> np.ndarray:
+        """Each class's places in an order of its own, the place ``last`` behind the others."""
         sizes = self.sizes[classes][:, None]
         width = max(count, sizes.max())
-        # Ranking random keys shuffles every class in one go; keys beyond a class's size sort last, and the
-        # columns they would fill wrap around to the class's own images.
+        # Ranking random keys shuffles every class in one go; keys beyond a class's size sort last.
         keys = rng.random((len(classes), width))
-        keys[np.arange(width) >= sizes] = 2.0
-        shuffled = np.argsort(keys, axis=1)
-        columns = np.arange(count) % np.minimum(sizes, width)
-        picks = np.take_along_axis(shuffled, columns, axis=1)
+        keys[np.arange(width) >= sizes] = 3.0
+        if last is not None:
+            keys[np.arange(len(classes)), last] = 2.0
+        return np.argsort(keys, axis=1)
+
+    def _images(self, classes, shuffled: np.ndarray, among: np.ndarray, count: int) -> np.ndarray:
+        """``count`` images of each class: the first ``among`` of its shuffled places, over and over."""
+        picks = np.take_along_axis(shuffled, np.arange(count) % among[:, None], axis=1)
         return self.order[self.starts[classes][:, None] + picks]
 
 
@@ -121,6 +141,18 @@ class BatchSampler:
     def require(self, condition: Any, message: str) -> None:
         if not condition:
             raise UserError(f"sampler {self.key}: {message}")
+
+
+def need_blocks(batch_size: int, per_class: int) -> int:
+    """How many blocks of so many images of one class make the batch."""
+    over = batch_size % per_class
+    if over:
+        near = [str(size) for size in (batch_size - over, batch_size - over + per_class) if size]
+        raise UserError(
+            f"batch_size {batch_size} is not a whole number of class blocks of {per_class}; "
+            f"the nearest sizes are {', '.join(near)}."
+        )
+    return batch_size // per_class
 
 
 def need_classes(wanted: int, available: Optional[int], what: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from .base import KIND, BatchSampler, need_classes
+from .base import KIND, BatchSampler, need_blocks, need_classes
 
 
 @KIND.register(title="Class blocks", also=("m per class", "PK batches", "class balanced"))
@@ -15,15 +15,8 @@ class Blocks(BatchSampler):
         self.per_class = per_class
 
     def check(self, batch_size, num_classes):
-        over = batch_size % self.per_class
-        near = [str(size) for size in (batch_size - over, batch_size - over + self.per_class) if size]
-        self.require(
-            not over,
-            f"batch_size {batch_size} is not a whole number of class blocks of {self.per_class} "
-            f"(sampler.per_class); the nearest sizes are {', '.join(near)}.",
-        )
-        what = f"batch_size {batch_size} in class blocks of {self.per_class}"
-        need_classes(batch_size // self.per_class, num_classes, what)
+        blocks = need_blocks(batch_size, self.per_class)
+        need_classes(blocks, num_classes, f"batch_size {batch_size} in class blocks of {self.per_class}")
 
     def draw(self, rng):
         classes = self.groups.classes(rng, self.batch_size // self.per_class)
