@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-GRID, VALUES = "experiments/tables/probe.yaml", "hyperparams/paper/probe/npairs.yaml"
+GRID, VALUES = "experiments/tables/probe.yaml", "hyperparams/fehervari2019/probe/npairs.yaml"
 
 
 def run(*command, cwd):

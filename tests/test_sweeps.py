@@ -295,3 +295,14 @@ def test_sweep_from_python_gives_the_records(tmp_path):
     found = dml.sweep(file, tmp_path / "store")
     assert [record.status for record in found] == ["finished"]
     assert found[0].config == json.loads(json.dumps(config.trial(found[0].config).mapping()))
+
+
+def test_networks_are_compared_at_like_settings():
+    """The study has settings of its own for ResNet-50; a comparison of networks must not compare those."""
+    given = {}
+    for trial in grid.load("backbones")[0].trials():
+        own = {key: value for key, value in trial.mapping().items() if key not in ("backbone", "seed")}
+        own["groups"]["backbone"]["lr_mult_by_name"] = {
+            piece: rate for piece, rate in own["groups"]["backbone"]["lr_mult_by_name"].items() if rate != 1
+        }
+        assert given.setdefault(trial.method["name"], own) == own

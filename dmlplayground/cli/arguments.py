@@ -23,7 +23,7 @@ def add_trial_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--hyperparams", dest="set", action="append", type="hyperparams={}".format, metavar="NAME",
-        help="begin with published or tuned settings: paper, released, or a .yaml file (see dmlplayground hyperparams)",
+        help="begin with published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
     )  # fmt: skip
     command.add_argument(
         "--dry-run", action="store_true", help="check everything, print what would run, and stop"

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..errors import UserError
 from ..options import build, fill_options
 from .checking import check, check_data
 from .layers import COMPONENTS, expand, merge, override
 from .schema import Named, Trial
+
+if TYPE_CHECKING:
+    from ..hyperparams import Hyperparams
 
 __all__ = ["trial"]
 
@@ -27,7 +30,9 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
 
     if isinstance(given, Trial):
         given = given.mapping()
-    given = _given(given, overrides)
+    given = merge(expand(given), *(expand(override(text)) for text in overrides))
+    recipe = _recipe(given)
+    given = _whole(merge(CHOSEN, recipe.parts if recipe else {}, given))
     method = methods.get(given["method"]["name"])
     dataset = data.get(given["data"]["name"])
     backbone = backbones.get(given["backbone"]["name"])
@@ -35,8 +40,8 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
         expand(layer)
         for layer in (DEFAULTS, method.configuration(), dataset.configuration, backbone.configuration)
     ]
-    if tuned := given.pop("hyperparams", None):
-        layers.append(hyperparams.layer(tuned, method.key, dataset.name, backbone.name))
+    if recipe:
+        layers.append(hyperparams.layer(recipe, backbone.name))
     built = build(Trial, merge(*layers, given), "")
     built = dataclasses.replace(
         built,
@@ -50,11 +55,22 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     return built
 
 
-def _given(given: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
-    """What the user says, over the data set and the network of who says nothing of them."""
+def _recipe(given: dict[str, Any]) -> Optional[Hyperparams]:
+    """What the key ``hyperparams``, which is taken out, stands for in such a trial."""
+    from .. import hyperparams
+
+    def name(part: str) -> str:
+        value = given.get(part, CHOSEN.get(part))
+        return str(value.get("name", "")) if isinstance(value, Mapping) else ""
+
+    wanted = given.pop("hyperparams", None)
+    return None if wanted is None else hyperparams.find(wanted, name("method"), name("data"))
+
+
+def _whole(given: dict[str, Any]) -> dict[str, Any]:
+    """What the user says, once it names all parts that a trial cannot be without."""
     from .. import methods
 
-    given = merge(CHOSEN, expand(given), *(expand(override(text)) for text in overrides))
     for key in COMPONENTS:
         part = given.get(key, {})
         if not isinstance(part, Mapping) or not isinstance(part.get("name", ""), str):

@@ -27,7 +27,7 @@ def table() -> str:
     """What settings there are, where they come from, and the result reported with them."""
     from ... import hyperparams
 
-    files = sorted(hyperparams.names(), key=lambda name: name.method)
+    files = sorted(hyperparams.names(), key=lambda name: name.row)
     sources = "\n".join(f"  {source}: {meaning}" for source, meaning in hyperparams.SOURCES.items())
     return (
         f"{text.columns(rows(files))}\n\n"
@@ -45,24 +45,22 @@ def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
     ]
     for name in names:
         file = hyperparams.read(name)
-        for backbone in ("inception_bn", *file.backbones):
+        for backbone in (file.backbone, *file.backbones):
             own = file.on(backbone)
             found = [_reported(result) for result in file.reported if result.backbone == backbone]
-            place = (name.method, f"{name.set}/{name.data}", backbone, own.source, str(len(own.values)))
+            place = (name.row, f"{name.study}/{name.data}", backbone, str(own.source), str(len(own.values)))
             table.append((*place, *(found[0] if found else ("-", "-", "-"))))
     return table
 
 
 def of_method(method: str) -> str:
     """Every value of a method's settings with its source, wherever there are some."""
-    from ... import hyperparams, methods
+    from ... import hyperparams
 
-    methods.get(method)
-    files = [(name, hyperparams.read(name)) for name in hyperparams.names() if name.method == method]
     return "\n\n".join(
-        _settings(f"{name.set}/{name.data}, {backbone}", file, backbone)
-        for name, file in files
-        for backbone in ("inception_bn", *file.backbones)
+        _settings(f"{name}, {backbone}", file, backbone)
+        for name, file in hyperparams.of_method(method)
+        for backbone in (file.backbone, *file.backbones)
     )
 
 
@@ -85,7 +83,7 @@ def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
     values = hyperparams.describe(file.method, own).items()
     parts.append(
         text.columns(
-            [(f"  {key}", text.value(entry.value), entry.source, entry.note) for key, entry in values]
+            [(f"  {key}", text.value(entry.value), str(entry.source), entry.note) for key, entry in values]
         )
     )
     for result in file.reported:

@@ -52,7 +52,7 @@ def _settings(name: str) -> list[str]:
     from ... import hyperparams
     from . import hyperparams as command
 
-    files = [file for file in hyperparams.names() if file.method == name]
+    files = [file for file, _ in hyperparams.of_method(name)]
     if not files:
         return []
     heading = f"Published settings (dmlplayground hyperparams {name} lists every value):\n"
