@@ -69,14 +69,14 @@ def batch(case: dict):
 
 def ours():
     from dmlplayground import methods  # before mxnet
-    from dmlplayground.methods import pairs
+    from dmlplayground.graph import pairwise
 
     # isort: split
     from mxnet import autograd, gluon, init, nd
 
     class Distances(gluon.HybridBlock):
         def hybrid_forward(self, F, x, labels):
-            return F.sum(pairs.distances(F, x))
+            return F.sum(pairwise.distances(F, x))
 
     class Product(gluon.HybridBlock):
         def __init__(self, classes, width):

@@ -12,7 +12,17 @@ from . import compat
 
 __version__ = "0.2.0"
 
-_MODULES = ("backbones", "data", "hyperparams", "methods", "metrics", "samplers", "transforms")
+_MODULES = (
+    "backbones",
+    "data",
+    "hyperparams",
+    "methods",
+    "metrics",
+    "mining",
+    "regularizers",
+    "samplers",
+    "transforms",
+)
 _FUNCTIONS = {"train": "training", "sweep": "sweeps"}
 __all__ = ["__version__", *_MODULES, *_FUNCTIONS]
 

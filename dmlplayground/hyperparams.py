@@ -276,5 +276,5 @@ def describe(method: str, settings: Settings) -> dict[str, Value]:
 
     record = methods.get(method)
     own = {f"method.{key}": option.default for key, option in record.options.items()}
-    own.update(config.dotted({"embed_dim": config.Trial.embed_dim, **config.expand(record.configuration())}))
+    own.update(config.dotted({"embed_dim": config.Trial.embed_dim, **config.expand(record.configuration)}))
     return {**{key: Value(value, settings.source) for key, value in own.items()}, **settings.values}

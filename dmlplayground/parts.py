@@ -30,6 +30,8 @@ from .options import Option, fill_options, options_of
 #: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
 HOMES = {
     "methods": "dmlplayground.methods",
+    "miners": "dmlplayground.mining",
+    "regularizers": "dmlplayground.regularizers",
     "samplers": "dmlplayground.samplers",
     "transforms": "dmlplayground.transforms",
     "metrics": "dmlplayground.metrics",
@@ -121,12 +123,14 @@ class Kind(Generic[P]):
         *,
         setting: str = "",
         remark: str = "",
+        skip: tuple[str, ...] = (),
     ):
         self.name = name
         self.package = package
         self.record = record
         self.setting = setting or name  # the configuration's key that chooses a part of this kind
         self.remark = remark  # what else there is to say below a list of them
+        self.skip = skip  # files of the package that hold no part, and load what a listing can do without
         self._parts: dict[str, P] = {}
         self._complete = False
 
@@ -170,7 +174,8 @@ class Kind(Generic[P]):
             return
         folder = importlib.import_module(self.package).__path__
         for module in pkgutil.iter_modules(folder):
-            importlib.import_module(f"{self.package}.{module.name}")
+            if module.name not in self.skip:
+                importlib.import_module(f"{self.package}.{module.name}")
         self._complete = True
 
 

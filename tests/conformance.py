@@ -97,7 +97,7 @@ class Case:
 
     @property
     def samples(self) -> bool:
-        """Whether the loss draws random numbers, which it then shows by ``draw``."""
+        """Whether the loss draws random numbers, which it then shows by ``mine``."""
         return "triplets" in self.wanted
 
     @property
@@ -134,7 +134,7 @@ class Case:
         held = {}
         if self.samples:
             mx.random.seed(SEED)
-            held["triplets"] = self.loss.draw(nd.array(x, dtype=self.dtype), nd.array(labels))
+            held["triplets"] = self.loss.mine(nd.array(x, dtype=self.dtype), nd.array(labels))
         if "weighing" in self.wanted and self.options.get("detach_weights", True):
             held["weighing"] = x.astype(np.float64)
         return held

@@ -49,7 +49,7 @@ def test_every_option_has_a_type_and_a_published_value(key):
     for name, option in methods.get(key).options.items():
         assert option.type is not None, name
         filled = methods.loss(key, num_classes=4, embed_dim=4, **{name: option.default})
-        assert isinstance(filled, methods.Loss)
+        assert filled.key == key
 
 
 @every_method
@@ -137,7 +137,7 @@ def test_a_loss_can_be_part_of_a_larger_graph(key):
     network.hybridize()
     x, labels = nd.array(case.x / 2), nd.array(case.labels, dtype="int32")
     mx.random.seed(3)
-    if type(case.loss).forward is not methods.Loss.forward:
+    if case.loss.loss.host is not None:
         with pytest.raises(UserError, match=f"{key}.*larger graph"):
             network(x, labels)
     else:
@@ -245,7 +245,7 @@ def test_embeddings_that_are_not_finite_show_in_the_loss(key, value):
 @every_method
 def test_no_value_of_the_batch_is_waited_for(key, monkeypatch):
     case = Case(key)
-    if type(case.loss).forward is not methods.Loss.forward:
+    if case.loss.loss.host is not None:
         pytest.skip("this one computes on the host, and says so")
 
     def refuse(*_):

@@ -9,7 +9,7 @@ from mxnet import autograd, nd
 from test_methods import peak_memory
 
 from dmlplayground import methods
-from dmlplayground.methods import pairs
+from dmlplayground.graph import blocks
 
 by_blocks = pytest.mark.parametrize("key", ["triplet_semihard", "lifted_structure"])
 
@@ -18,9 +18,9 @@ by_blocks = pytest.mark.parametrize("key", ["triplet_semihard", "lifted_structur
 @pytest.mark.parametrize("number", [1, 2, 4])
 def test_blocks_hold_every_row_once(number, rows):
     matrix = nd.arange(2 * rows).reshape((rows, 2))
-    parts = pairs.blocks(nd, matrix, number)
+    parts = blocks.blocks(nd, matrix, number)
     assert [part.shape for part in parts] == [(-(-rows // number), 2)] * number
-    np.testing.assert_array_equal(pairs.joined(nd, parts, matrix).asnumpy(), matrix.asnumpy())
+    np.testing.assert_array_equal(blocks.joined(nd, parts, matrix).asnumpy(), matrix.asnumpy())
 
 
 @by_blocks

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 METHOD = '''
-from dmlplayground.methods import pairs
-from dmlplayground.methods.base import Loss, method
+from dmlplayground.graph import pairwise
+from dmlplayground.methods.base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Contrastive", year=2006, paper="Hadsell, Chopra and LeCun, CVPR 2006",
     sampler={"name": "blocks", "per_class": 2}, head={"normalize": True}, defaults={"batch_size": 32},
 )
@@ -25,8 +25,8 @@ class Contrastive(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        same, positive = pairs.positive_pairs(F, labels)
-        distances = pairs.distances(F, embeddings)
+        same, positive = pairwise.positive_pairs(F, labels)
+        distances = pairwise.distances(F, embeddings)
         far = F.square(F.relu(self.margin - distances)) * (1 - same)
         return F.mean(F.square(distances) * positive + far)
 '''

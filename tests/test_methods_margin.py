@@ -32,7 +32,7 @@ def frequencies(x, labels, copies=12, repeats=10) -> tuple[np.ndarray, np.ndarra
     loss, counts = margin_loss(x.shape[1]), np.zeros((len(x), len(x)))
     mx.random.seed(11)
     for _ in range(repeats):
-        anchors, _, negatives = loss.draw(embeddings, classes)
+        anchors, _, negatives = loss.mine(embeddings, classes)
         np.add.at(counts, (points[anchors], points[negatives]), 1)
     return counts, counts.sum(axis=1)
 
@@ -75,7 +75,7 @@ def test_a_negative_is_never_of_the_anchors_class(place):
         x[:] = x[0]
     loss = margin_loss(8, num_classes=6)
     for _ in range(20):
-        anchors, positives, negatives = loss.draw(nd.array(x), nd.array(labels, dtype="int32"))
+        anchors, positives, negatives = loss.mine(nd.array(x), nd.array(labels, dtype="int32"))
         assert len(anchors) == 30 * 4
         assert (labels[anchors] == labels[positives]).all()
         assert (anchors != positives).all()
@@ -84,7 +84,7 @@ def test_a_negative_is_never_of_the_anchors_class(place):
 
 def test_the_rows_of_a_batch_need_not_be_in_blocks():
     labels = np.array([0, 1, 0, 2, 1, 0, 2])
-    anchors, positives, negatives = margin_loss(4).draw(nd.array(sphere(7, 4)), nd.array(labels))
+    anchors, positives, negatives = margin_loss(4).mine(nd.array(sphere(7, 4)), nd.array(labels))
     pairs = {(a, p) for a in range(7) for p in range(7) if a != p and labels[a] == labels[p]}
     assert sorted(zip(anchors, positives)) == sorted(pairs)
     assert (labels[anchors] != labels[negatives]).all()

@@ -38,7 +38,7 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     backbone = backbones.get(given["backbone"]["name"])
     layers = [
         expand(layer)
-        for layer in (DEFAULTS, method.configuration(), dataset.configuration, backbone.configuration)
+        for layer in (DEFAULTS, method.configuration, dataset.configuration, backbone.configuration)
     ]
     if recipe:
         layers.append(hyperparams.layer(recipe, backbone.name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from .. import parts
 from ..errors import UserError
 from .schema import Schedule, Trial
 
@@ -32,15 +33,13 @@ def check(trial: Trial) -> None:
     for key in ("dropout", "bottleneck_dropout"):
         rate = getattr(trial.head, key)
         _require(0 <= rate < 1, f"head.{key} is a share from 0 to below 1, not {rate}.")
-    options = {key: value for key, value in trial.method.items() if key != "name"}
-    loss = methods.get(trial.method["name"]).loss(
-        2, 2, **options
-    )  # a loss refuses impossible values of its own
+    name, options = parts.split(trial.method)
+    loss = methods.create(name, 2, 2, **options)  # a loss refuses impossible values of its own
     transforms.create(**trial.transform)  # so does a transform
     sampler = samplers.get(trial.sampler["name"])
     _require(
-        hasattr(loss, "proxies") or "proxies" not in sampler.needs,
-        f"the sampler {sampler.key} looks at the proxies of the loss, and {trial.method['name']} has none.",
+        "proxies" in loss.weights or "proxies" not in sampler.needs,
+        f"the sampler {sampler.key} looks at the proxies of the loss, and {name} has none.",
     )
 
 

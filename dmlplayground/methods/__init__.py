@@ -2,34 +2,47 @@
 
 >>> import dmlplayground as dml
 >>> loss = dml.methods.loss("npairs", num_classes=100, embed_dim=64, l2_reg=5e-4)   # doctest: +SKIP
+
+Listing and checking need no MXNet; ``loss`` loads it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ..options import fill_options
-from .base import METHODS, Loss, Method
+from .base import KIND, Loss, Method
 
-__all__ = ["Loss", "Method", "get", "loss", "names"]
+if TYPE_CHECKING:
+    from .objective import Objective
 
+__all__ = ["KIND", "Loss", "Method", "create", "get", "loss", "names"]
 
-def names() -> list[str]:
-    """The keys of all methods, sorted."""
-    return METHODS.names()
+names = KIND.names
+get = KIND.get
+create = KIND.create  # the plain ``Loss``: its options checked, nothing of MXNet
 
-
-def get(key: str) -> Method:
-    """The record of a method: title, year, paper, sampler, head, defaults, options, loss."""
-    return METHODS.get(key)
+Component = Union[str, Mapping[str, Any]]
 
 
-def loss(key: str, *, num_classes: int, embed_dim: int, **options: Any) -> Loss:
-    """The method's loss, ready to call: its own parameters are initialised (``initialize`` again moves or
-    redraws them).
+def loss(
+    key: str,
+    *,
+    num_classes: int,
+    embed_dim: int,
+    mining: Optional[Component] = None,
+    regularizers: Iterable[Component] = (),
+    **options: Any,
+) -> Objective:
+    """The method's loss with its miner and regularisers, ready to call: ``loss(embeddings, labels)`` is an NDArray of one
+    element.
+
+    ``mining`` names a miner, or is a mapping of its name and options; nothing means the method's own. A regulariser
+    is given alike, with a ``weight`` among its options.
     """
-    record = get(key)
-    options = fill_options(record.options, options, where=f"method {key}")
-    block = record.loss(num_classes, embed_dim, **options)
-    block.initialize()
-    return block
+    from .objective import Objective
+
+    plain = create(key, num_classes, embed_dim, **options)
+    objective = Objective(plain, mining, regularizers)
+    objective.initialize()
+    return objective

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import math
 
-from . import pairs
-from .base import Loss, method
+from ..graph import interleaved, pairwise, rows
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Angular",
     year=2017,
     paper="Wang et al.: Deep Metric Learning with Angular Loss, ICCV 2017",
@@ -62,22 +62,22 @@ class Angular(Loss):
         self.npairs_weight = npairs_weight
 
     def check(self, rows, width):
-        pairs.require_even(self.key, rows)
+        interleaved.require_even(self.key, rows)
 
     def hybrid_forward(self, F, embeddings, labels):
-        anchors, positives, labels = pairs.split_pairs(F, embeddings, labels)
-        targets = pairs.shared_targets(F, labels)
+        anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
+        targets = interleaved.shared_targets(F, labels)
         loss = self._one_way(F, anchors, positives, labels, targets)
         if self.symmetric:
             loss = (loss + self._one_way(F, positives, anchors, labels, targets)) / 2
-        return loss + self.l2_reg * pairs.mean_squares(F, anchors, positives)
+        return loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
 
     def _one_way(self, F, anchors, positives, labels, targets):
-        same = pairs.same_class(F, labels)
+        same = pairwise.same_class(F, labels)
         near = 2 * (1 + self.slope) * F.dot(anchors, positives, transpose_b=True)
         far = 4 * self.slope * F.dot(anchors + positives, positives, transpose_b=True)
         angles = far + same * (near - far)
-        loss = -F.mean(pairs.own_row(F, F.log_softmax(angles, axis=1)))
+        loss = -F.mean(rows.own_row(F, F.log_softmax(angles, axis=1)))
         if self.npairs_weight:
-            loss = loss + self.npairs_weight * pairs.pick_own_pair(F, anchors, positives, targets)
+            loss = loss + self.npairs_weight * interleaved.pick_own_pair(F, anchors, positives, targets)
         return loss

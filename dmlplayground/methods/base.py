@@ -1,121 +1,103 @@
-"""What every method file builds on: the record, the decorator that registers it, and the call of a loss."""
+"""What every method's file builds on: the record, its registry, and the loss as a plain object.
+
+A loss is plain Python: it checks its options, declares its own weights and states its formula on ``F``. So a
+configuration can be checked without MXNet; ``objective.Objective`` makes a Gluon block of it.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal, Optional
 
-import numpy as np
-from mxnet import gluon, nd
-
+from .. import parts
 from ..errors import UserError
-from ..options import Option, options_of
-from ..registry import Registry
+from .initial import Fill, Weight
+
+Reads = Literal["batch", "rows", "pairs", "triplets"]
 
 
-class Loss(gluon.HybridBlock):
-    """A metric-learning loss: ``loss(embeddings, labels)`` is an NDArray of one element.
+class Loss:
+    """A metric-learning loss: its options, its own weights and its formula.
 
-    ``embeddings`` is (B, E) and taken as the head gives it; ``labels`` is (B,), any integer type. Every loss
-    is built with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the trainer
-    need not know.
+    A subclass writes ``hybrid_forward(self, F, embeddings, labels, [what it reads,] **its own weights)``, which
+    returns one number, (1,). ``embeddings`` is (B, E), taken as the head gives it; ``labels`` is (B,), class
+    numbers in the type of the embeddings. ``reads`` says what else it is given, and so which miners it goes with:
 
-    A subclass writes ``hybrid_forward(self, F, embeddings, labels, **its own parameters)`` and finds both in
-    the loss's own type (float32, or what ``cast`` made of it): labels are class numbers, which that holds
-    exactly. Labels and the like are to be added by ``F.broadcast_add``: where an input without gradient enters
-    ``+`` itself, MXNet 1.9.1's static graphs give wrong gradients (apache/mxnet#20293).
+    * ``batch``: nothing. The loss looks at the batch as the sampler lays it out, and takes no miner.
+    * ``rows``: ``weights``, (B,) or None: how much each row's term counts.
+    * ``pairs``: a ``mining.tuples.Pairs``: how often each positive and each negative pair counts.
+    * ``triplets``: a ``mining.tuples.Triplets``.
+
+    Every loss is built with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the
+    trainer need not know. Labels and the like are to be added by ``F.broadcast_add``: where an input without
+    gradient enters ``+`` itself, MXNet 1.9.1's static graphs give wrong gradients (apache/mxnet#20293).
     """
 
+    reads: ClassVar[Reads] = "batch"
+
+    #: Of the rare loss that computes something on the host: a method ``host(embeddings, labels)`` on NumPy arrays,
+    #: whose arrays ``hybrid_forward`` is given after the labels. It waits for its embeddings; no other loss may.
+    host: Optional[Callable[..., tuple]] = None
+
     def __init__(self, num_classes: int, embed_dim: int):
-        super().__init__()
         self.num_classes = num_classes
         self.embed_dim = embed_dim
-        self.dtype = "float32"
+        self.dtype = "float32"  # of embeddings and weights, as ``Objective.cast`` sets it
+        self.weights: dict[str, Weight] = {}
 
     @property
     def key(self) -> str:
         """The method's key: the name of the file that holds the loss."""
         return type(self).__module__.rpartition(".")[2]
 
+    def weight(self, name: str, shape: tuple[int, ...], init: Fill, learned: bool = True) -> None:
+        """Declare weights of the loss's own; ``hybrid_forward`` gets them by this name."""
+        self.weights[name] = Weight(shape, init, learned)
+
     def require(self, condition: Any, message: str) -> None:
+        """Raise UserError with this message, which need not name the loss, unless the condition holds."""
         if not condition:
             raise UserError(f"{self.key}: {message}")
 
     def check(self, rows: int, width: int) -> None:
         """Raise UserError for a batch of this shape that the loss cannot read."""
 
-    def cast(self, dtype) -> None:
-        self.dtype = np.dtype(dtype).name
-        super().cast(dtype)
+    def default_miner(self) -> Optional[Mapping[str, Any]]:
+        """The miner, by name and options, of a loss for which "all tuples" is not what its authors meant."""
+        return None
 
-    def forward(self, embeddings, labels):
-        return super().forward(*self.read(embeddings, labels))
-
-    def read(self, embeddings, labels):
-        """Embeddings and labels, checked, in the loss's own type."""
-        if isinstance(
-            embeddings, nd.NDArray
-        ):  # a symbol, while a larger graph is traced, has no shape to check
-            self.require(
-                embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
-                f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
-            )
-            self.check(*embeddings.shape)
-            embeddings = embeddings.astype(self.dtype, copy=False)
-        return embeddings, labels.astype(self.dtype)
+    def hybrid_forward(self, F, embeddings, labels, *read, **weights):
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Method:
-    """One method of the study: the facts a paper states, and the loss that computes it."""
+class Method(parts.Part):
+    """One method: the facts a paper states, and the loss (``build``) that computes it."""
 
-    key: str
-    title: str
-    year: int
-    paper: str
-    loss: type[Loss]
-    sampler: Mapping[str, Any]
-    head: Mapping[str, Any]
-    defaults: Mapping[str, Any]
-    notes: str = field(repr=False)
+    given: ClassVar[tuple[str, ...]] = ("num_classes", "embed_dim")
+
+    year: int = 0
+    paper: str = ""
+    sampler: Mapping[str, Any] = field(default_factory=dict)  # what the loss needs of its batch
+    head: Mapping[str, Any] = field(default_factory=dict)  # ... and of its embeddings
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # any other part of a trial's configuration
 
     @property
-    def options(self) -> dict[str, Option]:
-        """The loss's own parameters with their types and published values."""
-        return options_of(self.loss.__init__, skip=("self", "num_classes", "embed_dim"))
+    def reads(self) -> Reads:
+        """``batch``, ``rows``, ``pairs`` or ``triplets``: see ``Loss``."""
+        return self.build.reads  # type: ignore[attr-defined]
 
+    @property
     def configuration(self) -> dict[str, Any]:
         """The method's trial as its authors or the study ran it: a layer of configuration for others to
         override.
         """
         return {**self.defaults, "sampler": dict(self.sampler), "head": dict(self.head)}
 
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"year": str(self.year), "sampler": self.sampler["name"], "reads": self.reads}
 
-METHODS: Registry[Method] = Registry("method", "dmlplayground.methods")
 
-
-def method(
-    *,
-    title: str,
-    year: int,
-    paper: str,
-    sampler: Mapping[str, Any],
-    head: Mapping[str, Any],
-    defaults: Mapping[str, Any],
-):
-    """Register the decorated loss under the name of its file, with the facts its paper states.
-
-    ``sampler`` and ``head`` name what the loss needs of its batch and of its embeddings; ``defaults`` is any
-    other part of a trial's configuration (optimiser, groups, schedule, batch size, epochs). The docstring
-    tells the rest.
-    """
-
-    def register(loss: type[Loss]) -> type[Loss]:
-        key = loss.__module__.rpartition(".")[2]
-        notes = inspect.cleandoc(loss.__doc__ or "")
-        METHODS.add(key, Method(key, title, year, paper, loss, sampler, head, defaults, notes))
-        return loss
-
-    return register
+KIND: parts.Kind[Method] = parts.Kind("method", "dmlplayground.methods", Method, skip=("objective",))

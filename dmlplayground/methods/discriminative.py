@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from . import pairs
-from .base import Loss, method
+from ..graph import classes, rows
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Discriminative",
     year=2019,
     paper="Do et al.: A Theoretically Sound Upper Bound on the Triplet Loss for Improving the Efficiency of "
@@ -36,17 +36,20 @@ class Discriminative(Loss):
     is no option for that.
     """
 
+    reads = "rows"
+
     def __init__(self, num_classes, embed_dim):
         super().__init__(num_classes, embed_dim)
-        pairs.check_classes(self)
+        classes.check_classes(self)
 
     def check(self, rows, width):
-        pairs.check_width(self, width, self.num_classes)
+        classes.check_width(self, width, self.num_classes)
 
-    def hybrid_forward(self, F, embeddings, labels):
+    def hybrid_forward(self, F, embeddings, labels, weights):
         # |x - e_k|^2 = |x|^2 + 1 - 2 x_k
         others = 1 / (3 * (self.num_classes - 1))
-        squares = pairs.row_sums(F, F.square(embeddings)) + 1
-        every = pairs.row_sums(F, embeddings)
+        squares = rows.row_sums(F, F.square(embeddings)) + 1
+        every = rows.row_sums(F, embeddings)
         own = F.pick(embeddings, labels, axis=1, keepdims=True)
-        return F.mean(2 / 3 * squares - 2 * own + 2 * others * (every - own))
+        losses = 2 / 3 * squares - 2 * own + 2 * others * (every - own)
+        return rows.mean(F, losses, weights)

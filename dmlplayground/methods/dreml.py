@@ -2,29 +2,25 @@ from __future__ import annotations
 
 from typing import Literal, Optional
 
-from mxnet import init, nd
+from ..graph import classes
+from . import initial
+from .base import KIND, Loss
 
-from . import pairs
-from .base import Loss, method
 
-
-class MetaClasses(init.Initializer):
+def meta_classes_of(count: int, balanced: bool) -> initial.Fill:
     """A meta-class for every class: dealt out evenly in random order, or each drawn by itself."""
 
-    def __init__(self, count: int, balanced: bool):
-        super().__init__(count=count, balanced=balanced)
-        self.count = count
-        self.balanced = balanced
-
-    def _init_weight(self, _, array):
+    def fill(nd, array):
         draws = nd.random.uniform(shape=array.shape, ctx=array.context)
-        if self.balanced:
-            array[:] = nd.argsort(draws) % self.count
+        if balanced:
+            array[:] = nd.argsort(draws) % count
         else:
-            array[:] = nd.floor(draws * self.count).clip(0, self.count - 1)
+            array[:] = nd.floor(draws * count).clip(0, count - 1)
+
+    return fill
 
 
-@method(
+@KIND.register(
     title="DREML",
     year=2018,
     paper="Xuan, Souvenir and Pless: Deep Randomized Ensembles for Metric Learning, ECCV 2018",
@@ -62,6 +58,8 @@ class DREML(Loss):
     independent`` draws as it did; we report all members.
     """
 
+    reads = "rows"
+
     def __init__(
         self,
         num_classes,
@@ -82,20 +80,18 @@ class DREML(Loss):
         )
         self.static_proxies = static_proxies
         self.sharpness = 2 * scale**2 / temperature
-        draw = MetaClasses(self.meta_classes, class_map == "balanced")
-        with self.name_scope():
-            self.class_map = self.params.get("class_map", shape=(num_classes,), init=draw, grad_req="null")
-            if not static_proxies:
-                shape = (self.meta_classes, embed_dim)
-                self.proxies = self.params.get("proxies", shape=shape, init=pairs.SMALL)
+        drawn = meta_classes_of(self.meta_classes, balanced=class_map == "balanced")
+        self.weight("class_map", (num_classes,), drawn, learned=False)
+        if not static_proxies:
+            self.weight("proxies", (self.meta_classes, embed_dim), initial.SMALL)
 
     def check(self, rows, width):
-        pairs.check_width(self, width, self.meta_classes if self.static_proxies else self.embed_dim)
+        classes.check_width(self, width, self.meta_classes if self.static_proxies else self.embed_dim)
 
-    def hybrid_forward(self, F, embeddings, labels, class_map, proxies=None):
+    def hybrid_forward(self, F, embeddings, labels, weights, class_map, proxies=None):
         meta = F.take(class_map, labels)
         if self.static_proxies:
-            return pairs.cross_entropy(F, embeddings, meta, self.meta_classes)
-        logits = pairs.nearness(F, embeddings, proxies, self.meta_classes, self.sharpness)
-        hidden = pairs.hide_own(F, meta, self.meta_classes, self.dtype)
-        return pairs.cross_entropy(F, logits, meta, self.meta_classes, hidden=hidden)
+            return classes.cross_entropy(F, embeddings, meta, self.meta_classes, weights=weights)
+        logits = classes.nearness(F, embeddings, proxies, self.meta_classes, self.sharpness)
+        hidden = classes.hide_own(F, meta, self.meta_classes, self.dtype)
+        return classes.cross_entropy(F, logits, meta, self.meta_classes, hidden=hidden, weights=weights)

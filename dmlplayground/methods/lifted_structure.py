@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import pairs
-from .base import Loss, method
+from ..graph import blocks, pairwise, rows
+from .base import KIND, Loss
 
 _BLOCKS = 2
 
 
-@method(
+@KIND.register(
     title="Lifted structure",
     year=2016,
     paper="Song et al.: Deep Metric Learning via Lifted Structured Feature Embedding, CVPR 2016",
@@ -41,21 +41,21 @@ class LiftedStructure(Loss):
         numbers = F.contrib.arange_like(labels, axis=0)
         find = partial(self._of_block, F, F.transpose(pushes), F.expand_dims(numbers, 0))
         more = pushes, F.expand_dims(numbers, 1)
-        loss, count = pairs.sum_over_pairs(F, _BLOCKS, embeddings, labels, find, *more)
+        loss, count = blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, find, *more)
         return loss / 2 / F.maximum(count, 1)  # ordered pairs: every unordered one was met twice
 
     def _pushes(self, F, x, labels):
         """log S_i, (B, 1)."""
-        left, right = pairs.factors(F, x)
+        left, right = pairwise.factors(F, x)
         parts = []
         own_labels = F.expand_dims(labels, 1)
-        for rows, own in zip(pairs.blocks(F, left, _BLOCKS), pairs.blocks(F, own_labels, _BLOCKS)):
-            distances = F.sqrt(F.relu(F.dot(rows, right, transpose_b=True)))
+        for block, own in zip(blocks.blocks(F, left, _BLOCKS), blocks.blocks(F, own_labels, _BLOCKS)):
+            distances = F.sqrt(F.relu(F.dot(block, right, transpose_b=True)))
             # Said otherwise than below, or MXNet takes both for one and keeps it in between.
             others = F.broadcast_not_equal(own, F.expand_dims(labels, 0))
-            parts.append(pairs.log_sum_exp(F, (1 - others) * pairs.HIDDEN - distances))
+            parts.append(rows.log_sum_exp(F, (1 - others) * rows.HIDDEN - distances))
         parts = [F.expand_dims(part, 1) for part in parts]
-        return F.BlockGrad(pairs.joined(F, parts, own_labels) + self.margin)
+        return F.BlockGrad(blocks.joined(F, parts, own_labels) + self.margin)
 
     def _of_block(self, F, all_pushes, all_numbers, squares, same, own, labels, pushes, numbers):
         distances = F.sqrt(squares)
@@ -67,7 +67,7 @@ class LiftedStructure(Loss):
         # Half a square's slope is the hinge: by D_ij itself, and by log S_i as much as is S_i's share of
         # S_i + S_j, in (i, j) as in (j, i). Log S_i falls with the distances of i's negatives,
         # softmax-wise.
-        falls = 2 * pairs.row_sums(F, hinges * F.sigmoid(lead))
-        shares = F.softmax(same * pairs.HIDDEN - distances, axis=1)
+        falls = 2 * rows.row_sums(F, hinges * F.sigmoid(lead))
+        shares = F.softmax(same * rows.HIDDEN - distances, axis=1)
         slopes = hinges - F.broadcast_mul(shares, falls)
-        return pairs.by_squares(F, slopes, distances), pairs.row_sums(F, F.square(hinges))
+        return blocks.by_squares(F, slopes, distances), rows.row_sums(F, F.square(hinges))

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from . import pairs
-from .base import Loss, method
+from ..graph import interleaved
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="N-pairs",
     year=2016,
     paper="Sohn: Improved Deep Metric Learning with Multi-class N-pair Loss Objective, NIPS 2016",
@@ -42,13 +42,13 @@ class NPairs(Loss):
         self.symmetric = symmetric
 
     def check(self, rows, width):
-        pairs.require_even(self.key, rows)
+        interleaved.require_even(self.key, rows)
 
     def hybrid_forward(self, F, embeddings, labels):
-        anchors, positives, labels = pairs.split_pairs(F, embeddings, labels)
-        targets = pairs.shared_targets(F, labels)
-        loss = pairs.pick_own_pair(F, anchors, positives, targets)
-        loss = loss + self.l2_reg * pairs.mean_squares(F, anchors, positives)
+        anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
+        targets = interleaved.shared_targets(F, labels)
+        loss = interleaved.pick_own_pair(F, anchors, positives, targets)
+        loss = loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
         if self.symmetric:
-            loss = (loss + pairs.pick_own_pair(F, positives, anchors, targets)) / 2
+            loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
         return loss

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from . import pairs
-from .base import Loss, method
+from ..graph import pairwise, rows
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Prototypical networks",
     year=2017,
     paper="Snell, Swersky and Zemel: Prototypical Networks for Few-shot Learning, NIPS 2017",
@@ -42,22 +42,22 @@ class Prototypical(Loss):
         self.supports = supports
 
     def hybrid_forward(self, F, embeddings, labels):
-        same = pairs.same_class(F, labels)
-        rank = pairs.own_row(F, F.cumsum(same, axis=1))  # 1 for the first row of a class, 2 for the next ...
+        same = pairwise.same_class(F, labels)
+        rank = rows.own_row(F, F.cumsum(same, axis=1))  # 1 for the first row of a class, 2 for the next ...
         support = rank <= self.supports
         weights = F.broadcast_mul(same, F.expand_dims(support, 0))
         prototypes = F.broadcast_div(
-            F.dot(weights, embeddings), pairs.row_sums(F, weights)
+            F.dot(weights, embeddings), rows.row_sums(F, weights)
         )  # of each row's own class
 
         # -|q - mu|^2 but for |q|^2, which is the same for every prototype.
-        lengths = pairs.flat(F, pairs.row_sums(F, F.square(prototypes)))
+        lengths = rows.flat(F, rows.row_sums(F, F.square(prototypes)))
         nearness = 2 * F.dot(embeddings, prototypes, transpose_b=True)
         logits = F.broadcast_sub(nearness, F.expand_dims(lengths, 0))
-        own = pairs.own_row(F, logits)
+        own = rows.own_row(F, logits)
         once = F.expand_dims(
-            (rank > 1) * pairs.HIDDEN, 0
+            (rank > 1) * rows.HIDDEN, 0
         )  # a class's prototype stands in the column of its first row
-        losses = pairs.log_sum_exp(F, F.broadcast_add(logits, once)) - own
+        losses = rows.log_sum_exp(F, F.broadcast_add(logits, once)) - own
         queries = 1 - support
         return F.sum(losses * queries) / F.maximum(F.sum(queries), 1)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from . import pairs
-from .base import Loss, method
+from ..graph import classes
+from . import initial
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Proxy-NCA",
     year=2017,
     paper="Movshovitz-Attias et al.: No Fuss Distance Metric Learning using Proxies, ICCV 2017",
@@ -36,6 +37,8 @@ class ProxyNCA(Loss):
     opposites instead. ``released_sign`` computes that form.
     """
 
+    reads = "rows"
+
     def __init__(
         self,
         num_classes,
@@ -48,7 +51,7 @@ class ProxyNCA(Loss):
         released_sign: bool = False,
     ):
         super().__init__(num_classes, embed_dim)
-        pairs.check_classes(self, label_smoothing)
+        classes.check_classes(self, label_smoothing)
         self.require(
             scale > 0 and temperature > 0,
             f"scale and temperature must be above 0, not {scale} and {temperature}.",
@@ -59,15 +62,16 @@ class ProxyNCA(Loss):
         self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
         self.exclude_positive = exclude_positive
         self.label_smoothing = label_smoothing
-        with self.name_scope():
-            self.proxies = self.params.get("proxies", shape=(num_classes, embed_dim), init=pairs.SMALL)
+        self.weight("proxies", (num_classes, embed_dim), initial.SMALL)
 
     def check(self, rows, width):
-        pairs.check_width(self, width, self.embed_dim)
+        classes.check_width(self, width, self.embed_dim)
 
-    def hybrid_forward(self, F, embeddings, labels, proxies):
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k, and what is the same for all k
         # cancels: embeddings of any length are served.
-        logits = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
-        hidden = pairs.hide_own(F, labels, self.num_classes, self.dtype) if self.exclude_positive else None
-        return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing, hidden)
+        logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
+        hidden = classes.hide_own(F, labels, self.num_classes, self.dtype) if self.exclude_positive else None
+        return classes.cross_entropy(
+            F, logits, labels, self.num_classes, self.label_smoothing, hidden, weights
+        )

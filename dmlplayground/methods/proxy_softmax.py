@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from . import pairs
-from .base import Loss, method
+from ..graph import classes
+from . import initial
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Proxy-softmax",
     year=2018,
     paper="Zhai and Wu: Classification is a Strong Baseline for Deep Metric Learning, 2018 (BMVC 2019)",
@@ -46,6 +47,8 @@ class ProxySoftmax(Loss):
     form.
     """
 
+    reads = "rows"
+
     def __init__(
         self,
         num_classes,
@@ -56,16 +59,17 @@ class ProxySoftmax(Loss):
         released_sign: bool = False,
     ):
         super().__init__(num_classes, embed_dim)
-        pairs.check_classes(self, label_smoothing)
+        classes.check_classes(self, label_smoothing)
         self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
         self.sharpness = (-1 if released_sign else 1) / temperature
         self.label_smoothing = label_smoothing
-        with self.name_scope():
-            self.proxies = self.params.get("proxies", shape=(num_classes, embed_dim), init=pairs.SMALL)
+        self.weight("proxies", (num_classes, embed_dim), initial.SMALL)
 
     def check(self, rows, width):
-        pairs.check_width(self, width, self.embed_dim)
+        classes.check_width(self, width, self.embed_dim)
 
-    def hybrid_forward(self, F, embeddings, labels, proxies):
-        logits = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
-        return pairs.cross_entropy(F, logits, labels, self.num_classes, self.label_smoothing)
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
+        return classes.cross_entropy(
+            F, logits, labels, self.num_classes, self.label_smoothing, weights=weights
+        )

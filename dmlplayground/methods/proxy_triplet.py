@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from mxnet import init
+from ..graph import classes, rows
+from . import initial
+from .base import KIND, Loss
 
-from . import pairs
-from .base import Loss, method
 
-
-@method(
+@KIND.register(
     title="Proxy-triplet",
     year=2017,
     paper="Movshovitz-Attias et al.: No Fuss Distance Metric Learning using Proxies, ICCV 2017",
@@ -30,26 +29,28 @@ class ProxyTriplet(Loss):
     a sum over classes and a mean over rows. As |p_k| = 1, the bracket is margin + 2 s^2 x_i.(p_k - p_{y_i}).
 
     The study's values: margin 1, scale 1 (its script has an option for the scale, 3, but does not pass it
-    on); learning rate 1e-5 for the head, 1e-3 for backbone and proxies. The released code copies the proxies
+    on); learning rate 1e-5 for the head, 1e-3 for backbone and classes. The released code copies the proxies
     once a row; one matrix product gives the same numbers.
     """
 
+    reads = "rows"
+
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0, scale: float = 1.0):
         super().__init__(num_classes, embed_dim)
-        pairs.check_classes(self)
+        classes.check_classes(self)
         self.require(scale > 0, f"scale must be above 0, not {scale}.")
         self.margin = margin
         self.sharpness = 2 * scale**2
-        with self.name_scope():
-            initial = init.Xavier(magnitude=0.2)
-            self.proxies = self.params.get("proxies", shape=(num_classes, embed_dim), init=initial)
+        drawn = initial.xavier(num_classes, embed_dim, magnitude=0.2)
+        self.weight("proxies", (num_classes, embed_dim), drawn)
 
     def check(self, rows, width):
-        pairs.check_width(self, width, self.embed_dim)
+        classes.check_width(self, width, self.embed_dim)
 
-    def hybrid_forward(self, F, embeddings, labels, proxies):
-        near = pairs.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        near = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
         own = F.pick(near, labels, axis=1, keepdims=True)
         active = F.broadcast_greater(near, own - self.margin)
-        sums = pairs.row_sums(F, near * active) + pairs.row_sums(F, active) * (self.margin - own)
-        return F.mean(sums) - max(self.margin, 0)  # which the own class, not left out above, has added
+        sums = rows.row_sums(F, near * active) + rows.row_sums(F, active) * (self.margin - own)
+        surplus = max(self.margin, 0)  # the own class, not left out above, has added it
+        return rows.mean(F, sums, weights) - (surplus if weights is None else surplus * F.mean(weights))

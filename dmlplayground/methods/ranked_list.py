@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from . import pairs
-from .base import Loss, method
+from ..graph import pairwise, rows
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Ranked list",
     year=2019,
     paper="Wang et al.: Ranked List Loss for Deep Metric Learning, CVPR 2019",
@@ -53,14 +53,14 @@ class RankedList(Loss):
         self.detach_weights = detach_weights
 
     def hybrid_forward(self, F, embeddings, labels):
-        same, positive = pairs.positive_pairs(F, labels)
-        distances = pairs.distances(F, embeddings)
+        same, positive = pairwise.positive_pairs(F, labels)
+        distances = pairwise.distances(F, embeddings)
         far = F.relu(distances - self.radius) * positive
-        pull = pairs.row_sums(F, far) / F.maximum(pairs.row_sums(F, far > 0), 1)
+        pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, far > 0), 1)
         near = F.relu(self.alpha - distances) * (1 - same)
         # softmax(temperature near) over N_i is w over its sum, whatever the temperature
-        weights = F.softmax(self.temperature * near + (near <= 0) * pairs.HIDDEN, axis=1)
+        weights = F.softmax(self.temperature * near + (near <= 0) * rows.HIDDEN, axis=1)
         if self.detach_weights:
             weights = F.BlockGrad(weights)
-        losses = pull + pairs.row_sums(F, weights * near)
+        losses = pull + rows.row_sums(F, weights * near)
         return F.sum(losses) / F.maximum(F.sum(losses > 0), 1)

@@ -3,14 +3,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from mxnet import gluon, nd
-from scipy.spatial.distance import pdist, squareform
 
-from . import pairs
-from .base import Loss, method
+from ..graph import pairwise
+from .base import KIND, Loss
 
 
-@method(
+@KIND.register(
     title="Structured clustering (facility location)",
     year=2017,
     paper="Song et al.: Deep Metric Learning via Facility Location, CVPR 2017",
@@ -55,20 +53,13 @@ class StructuredClustering(Loss):
         self.gamma = gamma
         self.refine = refine
 
-    def forward(self, embeddings, labels):
-        self.require(
-            isinstance(embeddings, nd.NDArray),
-            "its search needs values, so it cannot be part of a larger graph.",
-        )
-        embeddings, labels = self.read(embeddings, labels)
-        found, own, push = search(embeddings.asnumpy(), labels.asnumpy(), self.gamma, self.refine)
-        found, own = (nd.array(rows, ctx=embeddings.context, dtype="int32") for rows in (found, own))
-        push = nd.array([push], ctx=embeddings.context, dtype=self.dtype)
-        return gluon.HybridBlock.forward(self, embeddings, found, own, push)
+    def host(self, embeddings, labels):
+        found, own, push = search(embeddings, labels, self.gamma, self.refine)
+        return found, own, np.array([push])
 
-    def hybrid_forward(self, F, embeddings, found, own, push):
+    def hybrid_forward(self, F, embeddings, labels, found, own, push):
         to_found, to_own = (
-            pairs.row_distances(F, embeddings, F.take(embeddings, rows)) for rows in (found, own)
+            pairwise.row_distances(F, embeddings, F.take(embeddings, rows)) for rows in (found, own)
         )
         # Not by +: in a static graph MXNet 1.9.1 gets the gradient of a sum wrong if one of its terms is an
         # input that needs none (apache/mxnet issue 20293).
@@ -77,6 +68,8 @@ class StructuredClustering(Loss):
 
 def search(embeddings: np.ndarray, labels: np.ndarray, gamma: float, sweeps: int):
     """Every row's medoid in the best clustering found and in the true one; gamma (1 - NMI) of the found."""
+    from scipy.spatial.distance import pdist, squareform  # takes a while to load
+
     if not np.isfinite(embeddings).all():  # nothing to search in; the loss tells, as any other's does
         anywhere = np.zeros(len(labels), np.intp)
         return anywhere, anywhere, np.nan

@@ -4,13 +4,13 @@ from functools import partial
 
 import numpy as np
 
-from . import pairs
-from .base import Loss, method
+from ..graph import blocks, rows
+from .base import KIND, Loss
 
 _BLOCKS = 6
 
 
-@method(
+@KIND.register(
     title="Triplet, semi-hard",
     year=2015,
     paper="Schroff et al.: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
@@ -43,7 +43,7 @@ class TripletSemihard(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        loss, count = pairs.sum_over_pairs(F, _BLOCKS, embeddings, labels, partial(self._of_block, F))
+        loss, count = blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, partial(self._of_block, F))
         return loss / F.maximum(count, 1)
 
     def _of_block(self, F, squares, same, own, labels):
@@ -51,9 +51,9 @@ class TripletSemihard(Loss):
         precision = float(np.finfo(self.dtype).eps)
         keys = (squares + 1e-30) * (1 + precision * same)
         distances, columns = F.topk(keys, axis=1, k=0, ret_typ="both", is_ascend=True, dtype="int32")
-        row_starts = pairs.row_starts(F, F.cast(own, "int32"), F.cast(labels, "int32"))
+        row_starts = rows.row_starts(F, F.cast(own, "int32"), F.cast(labels, "int32"))
         places = F.broadcast_add(columns, row_starts)
-        negative = 1 - F.take(pairs.flat(F, same), places)
+        negative = 1 - F.take(rows.flat(F, same), places)
         ranks = Negatives(F, negative, row_starts)
         # Of its own class the row itself comes first, or what lies where it does, which makes no difference.
         position = F.expand_dims(F.contrib.arange_like(labels, axis=1), 0)
@@ -63,8 +63,8 @@ class TripletSemihard(Loss):
         violations = self.margin + distances - to_negative
         active = F.broadcast_mul(positive, ranks.count > 0) * (violations > 0)
         slopes = active - negative * self._takers(F, active, ranks)
-        slopes = F.contrib.index_copy(pairs.flat(F, slopes), pairs.flat(F, places), pairs.flat(F, slopes))
-        return slopes, pairs.row_sums(F, violations * active)
+        slopes = F.contrib.index_copy(rows.flat(F, slopes), rows.flat(F, places), rows.flat(F, slopes))
+        return slopes, rows.row_sums(F, violations * active)
 
     def _takers(self, F, active, ranks):
         """How many active pairs chose a negative: those since the one before; the last, those behind too."""
@@ -91,7 +91,7 @@ class Negatives:
     def take(self, values, number):
         """For every position what ``values`` has at the negative with this number, counted from 0."""
         F = self.F
-        moved = F.contrib.index_copy(pairs.flat(F, values), pairs.flat(F, self.front), pairs.flat(F, values))
+        moved = F.contrib.index_copy(rows.flat(F, values), rows.flat(F, self.front), rows.flat(F, values))
         return F.take(moved, self._places(number))
 
     def _places(self, columns):

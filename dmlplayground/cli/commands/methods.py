@@ -42,7 +42,7 @@ def told(name: str) -> str:
     ]
     if rows:
         parts.append("Parameters, with their published values:\n" + text.columns(rows))
-    settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration().items()]
+    settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration.items()]
     parts.append("What a trial with it sets, unless told otherwise:\n" + "\n".join(settings))
     return "\n\n".join([*parts, *_settings(name), *_published(name)])
 

@@ -1,0 +1,59 @@
+"""Classes that a row is compared with, by proxies or logits: cosines, targets, cross-entropy."""
+
+from __future__ import annotations
+
+from .rows import HIDDEN, flat, log_sum_exp, mean, row_sums
+
+
+def check_classes(loss, label_smoothing=0.0):
+    classes = loss.num_classes
+    loss.require(
+        classes >= 2,
+        f"proxies of other classes are needed, so num_classes must be at least 2, not {classes}.",
+    )
+    loss.require(
+        0 <= label_smoothing < 1, f"label_smoothing is a share from 0 to below 1, not {label_smoothing}."
+    )
+
+
+def check_width(loss, width, expected):
+    loss.require(width == expected, f"embeddings must have {expected} columns, not {width}.")
+
+
+def nearness(F, x, proxies, num_proxies, sharpness):
+    """sharpness x_i.p_k, the proxies p brought to unit length, as (B, num_proxies).
+
+    Rather than the proxies the products are divided by their lengths: that touches fewer numbers.
+    """
+    scales = sharpness * F.rsqrt(row_sums(F, F.square(proxies)) + 1e-10)
+    rows = F.ones_like(F.slice_axis(x, axis=1, begin=0, end=1))
+    products = F.FullyConnected(x, proxies, num_hidden=num_proxies, no_bias=True)
+    return products * F.dot(rows, scales, transpose_b=True)
+
+
+def smoothed(F, values, labels, num_classes, smoothing):
+    """The mean of each row under its target: 1 - smoothing on the label, the rest in equal shares on the
+    others.
+    """
+    own = F.pick(values, labels, axis=1)
+    if not smoothing:
+        return own
+    share = smoothing / (num_classes - 1)
+    return (1 - smoothing - share) * own + share * flat(F, row_sums(F, values))
+
+
+def cross_entropy(F, logits, labels, num_classes, smoothing=0.0, hidden=None, weights=None):
+    """The mean over rows of log sum_k exp(logits_k) - (the logits under the smoothed target).
+
+    ``hidden``, which is ``hide_own``, takes the label's own entry out of the sum (not out of the target).
+    """
+    if hidden is None:
+        return -mean(F, smoothed(F, F.log_softmax(logits, axis=1), labels, num_classes, smoothing), weights)
+    another = labels == 0  # class 1 for rows of class 0, class 0 for the rest
+    losses = log_sum_exp(F, logits + hidden, another) - smoothed(F, logits, labels, num_classes, smoothing)
+    return mean(F, losses, weights)
+
+
+def hide_own(F, labels, num_classes, dtype):
+    """(B, num_classes): HIDDEN in the column of the row's label, zero elsewhere."""
+    return F.one_hot(labels, num_classes, on_value=HIDDEN, dtype=dtype)

@@ -1,0 +1,62 @@
+"""Sums, log-sum-exps and lookups over the rows of a matrix."""
+
+from __future__ import annotations
+
+HIDDEN = -1e30
+"""Added to a logit, takes it out of every softmax; unlike minus infinity it never makes a NaN."""
+
+
+def flat(F, matrix):
+    return F.reshape(matrix, shape=(-1,))
+
+
+def row_sums(F, matrix):
+    """(B, N) -> (B, 1)."""
+    return F.FullyConnected(
+        matrix, F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1)), num_hidden=1, no_bias=True
+    )
+
+
+def total(F, values, weights):
+    """The sum of ``values`` times ``weights``, as one number."""
+    return F.dot(flat(F, values), flat(F, weights))
+
+
+def log_sum_exp(F, logits, column=None):
+    """Of every row, (B, N) -> (B,); HIDDEN or so where all is hidden.
+
+    Read off at the row's ``column``, any that is not hidden, or else at its largest, which is longer to find.
+    """
+    column = F.argmax(logits, axis=1) if column is None else column
+    return F.pick(logits, column, axis=1) - F.pick(F.log_softmax(logits, axis=1), column, axis=1)
+
+
+def unit(F, x):
+    """Rows at unit length; a row of zeros stays."""
+    lengths = F.sqrt(row_sums(F, F.square(x)))
+    return F.broadcast_div(x, F.maximum(lengths, 1e-12))
+
+
+def mean(F, losses, weights=None):
+    """The mean over rows, (B,) or (B, 1) -> (1,). ``weights``, (B,) or nothing, multiply; the divisor stays."""
+    return F.mean(losses if weights is None else F.reshape_like(losses, weights) * weights)
+
+
+def own_row(F, matrix):
+    """The diagonal, (B, B) -> (B,)."""
+    return F.pick(matrix, F.contrib.arange_like(matrix, axis=0), axis=1)
+
+
+def row_starts(F, rows, columns=None):
+    """Where the rows of a matrix start in the flattened one, (B, 1); plus a column, a place.
+
+    It has as many rows as ``rows`` and as many columns as ``columns``, both int32, or else ``rows``.
+    """
+    columns = rows if columns is None else columns
+    width = F.slice_axis(F.contrib.arange_like(columns, axis=1), axis=0, begin=-1, end=None) + 1
+    return F.expand_dims(F.broadcast_mul(F.contrib.arange_like(rows, axis=0), width), 1)
+
+
+def lookup(F, matrix, places):
+    """The entries at ``places`` of the flattened matrix, in the shape of ``places``."""
+    return F.take(flat(F, matrix), places)

@@ -1,0 +1,44 @@
+"""A loss's own weights, described without MXNet: their shape, and how they are drawn when they are made.
+
+An initialiser is a function ``fill(nd, array)`` that fills the array with numbers of MXNet's generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Fill = Callable[[Any, Any], None]
+
+
+class Weight(NamedTuple):
+    """Weights that belong to a loss: ``proxies``, ``beta``; not ``learned``: constants saved with the others."""
+
+    shape: tuple[int, ...]
+    fill: Fill
+    learned: bool = True
+
+
+def constant(value: float) -> Fill:
+    def fill(_, array):
+        array[:] = value
+
+    return fill
+
+
+def normal(deviation: float) -> Fill:
+    return lambda nd, array: nd.random.normal(0, deviation, out=array)
+
+
+def uniform(limit: float) -> Fill:
+    """Evenly between -limit and limit."""
+    return lambda nd, array: nd.random.uniform(-limit, limit, out=array)
+
+
+def xavier(rows: int, columns: int, magnitude: float) -> Fill:
+    """Uniform, with the variance magnitude / 3 over the mean of the two sizes."""
+    return uniform((magnitude / ((rows + columns) / 2)) ** 0.5)
+
+
+SMALL = normal(0.01 / 8)
+"""The first study's proxies: their length is the loss's to set, their direction is all that matters."""

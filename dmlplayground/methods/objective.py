@@ -1,0 +1,178 @@
+"""The objective: a loss with its miner and its regularisers, as one Gluon block. This file needs MXNet."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional, Union
+
+import numpy as np
+from mxnet import gluon, init, nd
+
+from .. import mining, parts, regularizers
+from ..errors import UserError
+from ..mining.batch import all_pairs, as_read, mine, mined
+from ..mining.tuples import Listed
+from .base import Loss
+
+Component = Union[str, Mapping[str, Any]]
+
+
+class Objective(gluon.HybridBlock):
+    """``objective(embeddings, labels)`` is an NDArray of one element: the loss over what the miner keeps, plus the
+    regularisers.
+
+    Embeddings are (B, E) and taken as the head gives them; labels are (B,), any integers or whole floats. NumPy
+    arrays are taken too. The loss's own weights are attributes: ``objective.proxies``, ``objective.beta``.
+    """
+
+    def __init__(self, loss: Loss, miner: Optional[Component] = None, regularisers: Iterable[Component] = ()):
+        super().__init__()
+        self.loss = loss
+        self.miner = miner_of(loss, miner)
+        self.regularisers = [regularizers.create(*_split(each)) for each in regularisers]
+        with self.name_scope():
+            for name, weight in loss.weights.items():
+                grad = "write" if weight.learned else "null"
+                made = self.params.get(name, shape=weight.shape, init=_Filled(weight.fill), grad_req=grad)
+                setattr(self, name, made)
+
+    @property
+    def key(self) -> str:
+        """The method's key."""
+        return self.loss.key
+
+    @property
+    def dtype(self) -> str:
+        return self.loss.dtype
+
+    def cast(self, dtype) -> None:
+        self.loss.dtype = np.dtype(dtype).name
+        super().cast(dtype)
+
+    def forward(self, embeddings, labels):
+        embeddings, labels = self.read(embeddings, labels)
+        if self.loss.host is None:
+            return super().forward(embeddings, labels)
+        self.loss.require(
+            isinstance(embeddings, nd.NDArray),
+            "its search needs values, so it cannot be part of a larger graph.",
+        )
+        found = self.loss.host(embeddings.asnumpy(), labels.asnumpy())
+        read = [self._on_device(each, embeddings) for each in found]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*input to HybridBlock is not used")  # the labels have served
+            return super().forward(embeddings, labels, *read)
+
+    def hybrid_forward(self, F, embeddings, labels, *found, **weights):
+        read = found if self.miner is None else (self._mined(F, self.miner, embeddings, labels),)
+        value = self.loss.hybrid_forward(F, embeddings, labels, *read, **weights)
+        for regulariser in self.regularisers:
+            value = value + regulariser.weight * regulariser.hybrid_forward(F, embeddings, labels)
+        return value
+
+    def _mined(self, F, miner: mining.Miner, embeddings, labels):
+        """What the loss reads: row weights, pairs or triplets of the batch."""
+        if self.loss.reads == "rows" and miner.key == "all":
+            return None
+        pairs = all_pairs(F, embeddings, labels, self.dtype)
+        return as_read(pairs, mine(F, miner, pairs), self.loss.reads)
+
+    # --- given tuples ------------------------------------------------------------------------------------------
+
+    def on_pairs(self, embeddings, labels, a1, p, a2, n):
+        """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; nothing is mined."""
+        self._reads("pairs")
+        embeddings, labels = self.read(embeddings, labels)
+        pairs = all_pairs(nd, embeddings, labels, self.dtype)
+        counts = (self._counts(embeddings, *ends) for ends in ((a1, p), (a2, n)))
+        return self._value(embeddings, labels, pairs.keep(*counts))
+
+    def on_triplets(self, embeddings, labels, a, p, n):
+        """The loss of given triplets, as row numbers; nothing is mined."""
+        self._reads("triplets")
+        embeddings, labels = self.read(embeddings, labels)
+        pairs = all_pairs(nd, embeddings, labels, self.dtype)
+        anchors, positives, negatives = (_array(each).reshape(-1, 1).astype(int) for each in (a, p, n))
+        count = len(embeddings)
+        places = (
+            nd.array(each, ctx=embeddings.context, dtype="int32")
+            for each in (anchors * count + positives, anchors * count + negatives, anchors)
+        )
+        near, far, anchors = places
+        weights = nd.ones(anchors.shape, ctx=embeddings.context, dtype=self.dtype)
+        return self._value(embeddings, labels, Listed(pairs, near, far, weights, anchors))
+
+    def mine(self, embeddings, labels):
+        """What a call of the objective would mine, by the same random numbers: (a1, p, a2, n) or (a, p, n)."""
+        if self.miner is None:
+            raise UserError(f"{self.key} takes no miner.")
+        embeddings, labels = self.read(embeddings, labels)
+        return mined(self.miner, embeddings, labels, self.loss.reads, self.dtype)
+
+    def _reads(self, what: str) -> None:
+        self.loss.require(self.loss.reads == what, f"it reads {self.loss.reads}, not {what}.")
+
+    def _value(self, embeddings, labels, read):
+        weights = {name: getattr(self, name).data(embeddings.context) for name in self.loss.weights}
+        return self.loss.hybrid_forward(nd, embeddings, labels, read, **weights)
+
+    def _counts(self, embeddings, anchors, others):
+        counts = np.zeros((len(embeddings), len(embeddings)), self.dtype)
+        np.add.at(counts, tuple(_array(each).astype(int) for each in (anchors, others)), 1)
+        return nd.array(counts, ctx=embeddings.context, dtype=self.dtype)
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    def read(self, embeddings, labels):
+        """Embeddings and labels, checked, in the loss's own type."""
+        if isinstance(embeddings, np.ndarray):
+            embeddings = nd.array(embeddings, dtype=self.dtype)
+        if isinstance(labels, (np.ndarray, list, tuple)):
+            labels = nd.array(labels, ctx=embeddings.context, dtype=self.dtype)
+        if isinstance(
+            embeddings, nd.NDArray
+        ):  # a symbol, while a larger graph is traced, has no shape to check
+            self.loss.require(
+                embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
+                f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
+            )
+            self.loss.check(*embeddings.shape)
+            if self.miner is not None:
+                self.miner.check(*embeddings.shape)
+            embeddings = embeddings.astype(self.dtype, copy=False)
+        return embeddings, labels.astype(self.dtype)
+
+    def _on_device(self, array, like):
+        dtype = self.dtype if np.issubdtype(array.dtype, np.floating) else "int32"
+        return nd.array(array, ctx=like.context, dtype=dtype)
+
+
+class _Filled(init.Initializer):
+    """A ``weights.Fill`` as MXNet wants it."""
+
+    def __init__(self, fill):
+        super().__init__()
+        self.fill = fill
+
+    def _init_weight(self, _, array):
+        self.fill(nd, array)
+
+
+def _split(component: Component) -> tuple[str, dict[str, Any]]:
+    return parts.split({"name": component} if isinstance(component, str) else component)
+
+
+def _array(values) -> np.ndarray:
+    return values.asnumpy() if isinstance(values, nd.NDArray) else np.asarray(values)
+
+
+def miner_of(loss: Loss, given: Optional[Component]) -> Optional[mining.Miner]:
+    """The miner that a loss goes with: the one that was asked for, its own, or all; None for one that takes none."""
+    if loss.reads == "batch":
+        loss.require(given is None, "it looks at the whole batch as it is laid out, and takes no miner.")
+        return None
+    name, options = _split(given or loss.default_miner() or "all")
+    miner = mining.create(name, **options)
+    miner.width = loss.embed_dim
+    return miner

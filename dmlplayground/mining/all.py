@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from .base import KIND, Miner
+
+
+@KIND.register(title="All pairs and triplets", also=("none",))
+class All(Miner):
+    """Nothing is left out: every pair, and for a loss that reads triplets every (a, p, n).
+
+    It is what a loss does that names no miner of its own; the sum over all triplets is found without listing them.
+    """
+
+    gives = "pairs"
+
+    def hybrid_forward(self, F, pairs):
+        return pairs

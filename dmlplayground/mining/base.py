@@ -1,0 +1,62 @@
+"""What every miner's file builds on: the miner as a plain object, and the registry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Union
+
+from .. import parts
+from ..errors import UserError
+from .batch import mined
+from .tuples import Pairs, Triplets
+
+
+class Miner:
+    """Which pairs or triplets of a batch count.
+
+    A subclass writes ``hybrid_forward(self, F, pairs)``: it is given all pairs of the batch, its rows at unit length
+    and without gradient, and returns ``pairs.keep(...)`` or ``Triplets`` of them. Random numbers come from MXNet's
+    generator (``F.random``), so a trial's seed decides them.
+    """
+
+    gives: ClassVar[Literal["pairs", "triplets"]]
+    unit: ClassVar[bool] = True  # rows are brought to unit length first; no: taken as the head gives them
+
+    def __init__(self):
+        self.width = 0  # of the embeddings, told when the miner joins an objective or is given a batch
+
+    @property
+    def key(self) -> str:
+        return type(self).__module__.rpartition(".")[2]
+
+    def require(self, condition: Any, message: str) -> None:
+        """Raise UserError with this message, which need not name the miner, unless the condition holds."""
+        if not condition:
+            raise UserError(f"{self.key}: {message}")
+
+    def check(self, rows: int, width: int) -> None:
+        """Raise UserError for a batch of this shape that the miner cannot read."""
+
+    def hybrid_forward(self, F, pairs: Pairs) -> Union[Pairs, Triplets]:
+        raise NotImplementedError
+
+    def mine(self, embeddings, labels):
+        """The indices of what is mined in a batch of arrays: (a1, p, a2, n), or (a, p, n)."""
+        return mined(self, embeddings, labels)
+
+
+@dataclass(frozen=True)
+class MinerRecord(parts.Part):
+    """A miner, and what it gives."""
+
+    @property
+    def gives(self) -> str:
+        """``pairs`` or ``triplets``."""
+        return self.build.gives  # type: ignore[attr-defined]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"gives": self.gives}
+
+
+KIND: parts.Kind[MinerRecord] = parts.Kind("miner", "dmlplayground.mining", MinerRecord)

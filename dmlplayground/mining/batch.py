@@ -1,0 +1,64 @@
+"""From a batch to what is mined of it, and to what a loss reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+
+from ..graph import rows
+from ..graph.pairwise import positive_pairs
+from .tuples import Pairs, Triplets
+
+if TYPE_CHECKING:
+    from .base import Miner
+
+
+def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
+    same, positive = positive_pairs(F, labels)
+    return Pairs(F, embeddings, embeddings, positive, 1 - same, float(np.finfo(dtype).eps))
+
+
+def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:
+    """What the miner keeps of all pairs. It sees rows without gradient."""
+    if miner.key == "all":
+        return pairs
+    same = pairs.references is pairs.anchors
+    anchors = _seen(F, miner, pairs.anchors)
+    references = anchors if same else _seen(F, miner, pairs.references)
+    return miner.hybrid_forward(
+        F, Pairs(F, anchors, references, pairs.positive, pairs.negative, pairs.precision)
+    )
+
+
+def _seen(F, miner, embeddings):
+    embeddings = F.BlockGrad(embeddings)
+    return rows.unit(F, embeddings) if miner.unit else embeddings
+
+
+def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
+    """What was mined as the loss reads it, its pairs being of the embeddings as they are, with their gradient."""
+    if reads == "rows":
+        return found.row_weights()
+    if reads == "pairs":
+        found = found if isinstance(found, Pairs) else found.pairs()
+        return pairs.keep(found.positive, found.negative)
+    found = found.triplets() if isinstance(found, Pairs) else found
+    found.all = pairs
+    return found
+
+
+def mined(miner, embeddings, labels, reads: str = "", dtype: str = "float32"):
+    """The indices of what a miner keeps of a batch of arrays."""
+    from mxnet import nd
+
+    embeddings, labels = (
+        each.astype(dtype) if isinstance(each, nd.NDArray) else nd.array(each, dtype=dtype)
+        for each in (embeddings, labels)
+    )
+    miner.width = embeddings.shape[1]
+    miner.check(*embeddings.shape)
+    found = mine(nd, miner, all_pairs(nd, embeddings, labels, dtype))
+    if reads == "triplets" and isinstance(found, Pairs):
+        found = found.triplets()
+    return found.indices()
