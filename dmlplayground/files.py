@@ -3,39 +3,82 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import glob
 import json
 import os
-import signal
 import tempfile
-import threading
-import zipfile
-from collections.abc import Iterator
+import time
+from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Optional
 
 import numpy as np
 
+from . import signals
 from .errors import UserError
+
+PART = ".part"  # how the name of a file ends that is being written
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+ABANDONED = 3600  # seconds after which such a file is one whose writer was killed
+
+
+class CannotWrite(UserError):
+    """The disk is full, the folder read-only or the like: trouble of the place, not of what was to be written."""
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path, mode: str = "w") -> Iterator[IO]:
-    """Open a file that takes the place of ``path`` when the block ends well, and vanishes when it does not."""
+def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Iterator[None]:
+    """Trouble with writing in this block becomes one clear line about ``path``; ``only`` trouble of these numbers."""
+    try:
+        yield
+    except OSError as problem:
+        if only is not None and problem.errno not in only:
+            raise
+        raise CannotWrite(f"cannot write {path}: {problem.strerror or problem}.") from None
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None) -> Iterator[IO]:
+    """Open a file that takes the place of ``path`` when the block ends well, and vanishes when it does not.
+
+    Until then it is in the folder ``through``, on the same disk; beside ``path`` where nothing is given.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    encoding = None if "b" in mode else "utf-8"
-    with tempfile.NamedTemporaryFile(
-        mode, dir=path.parent, prefix=f".{path.name}.", delete=False, encoding=encoding
-    ) as file:
-        try:
+    with writing_to(path):
+        file = _open_part(path, mode, through)
+    part = Path(file.name)
+    try:
+        with writing_to(path, only=FULL):
             yield file
+        with writing_to(path):
             file.flush()
             os.fsync(file.fileno())
-            Path(file.name).chmod(0o666 & ~_umask())  # a temporary file is private; this one need not be
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+            part.chmod(0o666 & ~_umask())  # a temporary file is private; this one need not be
+            part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    finally:
+        with contextlib.suppress(OSError):  # what could not be written has been told
+            file.close()
+
+
+def _open_part(path: Path, mode: str, through: Optional[Path]) -> IO:
+    if through is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _clear_away(path)
+    encoding = None if "b" in mode else "utf-8"
+    name = {"dir": through or path.parent, "prefix": f".{path.name}.", "suffix": PART}
+    return tempfile.NamedTemporaryFile(mode, delete=False, encoding=encoding, **name)  # type: ignore[call-overload]
+
+
+def _clear_away(path: Path) -> None:
+    """Remove what killed writers of this file have left beside it."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime > ABANDONED:
+                part.unlink()
 
 
 def _umask() -> int:
@@ -44,24 +87,8 @@ def _umask() -> int:
     return mask
 
 
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until the block has ended: a file half written would be thrown away, and what writes it complain."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if heard:
-        signal.raise_signal(signal.SIGINT)
-
-
-def write_json(path: str | Path, content: Any) -> None:
-    with uninterrupted(), replacing(path) as file:
+def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -> None:
+    with signals.deferred(), replacing(path, through=through) as file:
         json.dump(content, file, indent=1, allow_nan=False)
         file.write("\n")
 
@@ -71,27 +98,32 @@ def read_json(path: str | Path) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise UserError(f"{path} is not valid JSON: {problem}.") from None
 
 
 _HEADER = "header.json"
 
 
-def write_arrays(path: str | Path, header: Any, arrays: dict[str, np.ndarray]) -> None:
-    """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed)."""
+def write_arrays(
+    path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Optional[Path] = None
+) -> None:
+    """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
+
+    The format has a checksum of each of them, and reading compares it.
+    """
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with uninterrupted(), replacing(path, "wb") as file:
+    with signals.deferred(), replacing(path, "wb", through) as file:
         np.savez(file, **{_HEADER: text}, **arrays)
 
 
 def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
-    """The header and the arrays that ``write_arrays`` put there."""
+    """The header and the arrays that ``write_arrays`` put there; a UserError where any of it is damaged."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         return json.loads(arrays.pop(_HEADER).tobytes()), arrays
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
+    except Exception as problem:  # a damaged archive raises whatever its damage leads to
         raise UserError(f"{path} is not one of our files, or is damaged: {problem}.") from None

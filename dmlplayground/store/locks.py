@@ -5,6 +5,10 @@ seconds. Others never compare it with a clock, as clocks jump and disagree: they
 still for ``STALE`` seconds belongs to the dead; on the owner's own machine a process that is gone is known at once.
 A dead lock is not removed, which two could do at a time, but succeeded by ``lock-2``, which again only one process
 can create. An owner that finds a successor has been given up, perhaps asleep for a while, and stops.
+
+Until it has found that, it must not write. So whatever it writes is made in ``lock-1.<token>``, a folder of its own beside
+the lock, and moved from there into its place: the first thing that a successor does is to take this folder away, and
+from that moment nothing of the former owner's arrives.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import contextlib
 import ctypes
 import json
 import os
+import shutil
 import socket
 import threading
 import time
@@ -22,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Optional, TextIO
 
+from .. import files
 from ..errors import UserError
 
 BEAT = 5.0  # seconds between two moves of a stamp
@@ -31,6 +37,10 @@ FREE = {"free": True}  # in the place of an owner: of a lock that succeeds a dea
 
 class Busy(UserError):
     """The trial is another process's."""
+
+
+class Lost(BaseException):
+    """The lock went to another process. Not an error of the trial, hence nothing that a trial could catch and write down."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +67,10 @@ class Lock:
         return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
 
 
-def current(folder: Path) -> Optional[Lock]:
-    """The lock that counts, if there is one."""
-    for path in sorted(_paths(folder), key=_number, reverse=True):
+def current(folder: Path, besides: Optional[Path] = None) -> Optional[Lock]:
+    """The lock that counts, if there is one; or that would count if there were not ``besides``."""
+    others = [path for path in _paths(folder) if path != besides]
+    for path in sorted(others, key=_number, reverse=True):
         with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
             # Of the opened file: a network file system may show an old stamp of one that is not.
             return Lock(path, _read(file), os.fstat(file.fileno()).st_mtime_ns)
@@ -98,64 +109,125 @@ class Watch:
         return "busy" if last.moving else "unsure"
 
 
+@dataclass(frozen=True)
+class Held:
+    """The folder of a trial while its lock is this process's."""
+
+    folder: Path
+    lock: Path
+    parts: Path  # where files are made; no other owner's is called so
+
+    def check(self) -> None:
+        """Raise Lost where the trial has been taken over."""
+        if not self.parts.is_dir():
+            raise Lost
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Path]:
+        """For a block that writes into the folder: where files are to be made, that nothing arrives once the lock is lost."""
+        self.check()
+        try:
+            yield self.parts
+        except files.CannotWrite:
+            self.check()  # the usual reason
+            raise
+
+
 @contextlib.contextmanager
-def hold(folder: Path) -> Iterator[None]:
+def hold(folder: Path) -> Iterator[Held]:
     """Within this the trial is this process's alone. Raises Busy where it is another's, or has been taken over."""
-    keeper = _Keeper(_acquire(folder))
-    keeper.start()
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        yield
-    except KeyboardInterrupt:
-        if keeper.lost:
+        held = _acquire(folder)
+        keeper = _Keeper(held)
+        keeper.start()
+        try:
+            yield held
+        except Lost:
             raise Busy(f"{folder.name} was given up for dead, and another process goes on with it.") from None
-        raise
+        finally:
+            keeper.stop()
+            if _take_away(held.parts):
+                held.lock.unlink(missing_ok=True)
     finally:
-        keeper.stop()
+        for path in made:
+            with contextlib.suppress(OSError):  # it is not empty, as a rule
+                path.rmdir()
 
 
-def _acquire(folder: Path) -> Path:
-    try:
+def _acquire(folder: Path) -> Held:
+    with files.writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise UserError(f"cannot write to {folder}: {problem.strerror or problem}.") from None
-    watch = Watch()
+    watch, owner = Watch(), _identity()
     while True:
         state, lock = watch.look(folder), current(folder)
         if state == "busy" and lock:
             raise Busy(f"{folder.name} is being trained by {lock.describe()}.")
         if state == "free" and (lock is None or lock.gone):
-            path = _create(folder, lock.number + 1 if lock else 1, _identity())
-            if path and _predecessor(path) == (lock and lock.owner):
-                _remove(folder, before=_number(path))
-                return path
-            if path:  # while this process looked, others came and went: what it succeeded is not what it saw
-                path.unlink(missing_ok=True)
+            path = _create(folder, lock.number + 1 if lock else 1, owner)
+            before = current(folder, besides=path)
+            if path and (before and before.owner) != (lock and lock.owner):
+                path.unlink(missing_ok=True)  # while this process looked, others came and went
+            elif path and (held := _settle(path, owner)):
+                return held
         elif state == "unsure":
             time.sleep(BEAT / 5)
 
 
-class _Keeper(threading.Thread):
-    """Moves the stamp of a lock until it is stopped, or finds a later lock: then it interrupts the training."""
+def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
+    """Put what earlier owners have left out of reach, and make this one's folder; None where it slept and is too late."""
+    folder = path.parent
+    held = Held(folder, path, folder / f"{path.name}.{owner['token']}")
+    with files.writing_to(folder):
+        for parts in folder.glob("lock-*.*"):
+            _take_away(parts)
+        for earlier in _paths(folder):
+            if _number(earlier) < _number(path):
+                earlier.unlink(missing_ok=True)
+        held.parts.mkdir()
+    counting = current(folder)
+    if counting is not None and counting.owner == owner:
+        return held
+    _take_away(held.parts)
+    return None
 
-    def __init__(self, path: Path):
+
+def _take_away(parts: Path) -> bool:
+    """Remove a folder of parts, at once in the eyes of whoever still writes there; whether it was there."""
+    gone = parts.with_name(f"{parts.name}.gone")
+    try:
+        parts.rename(gone)
+    except FileNotFoundError:
+        return False
+    shutil.rmtree(gone, ignore_errors=True)
+    return True
+
+
+class _Keeper(threading.Thread):
+    """Moves the stamp of a lock until it is stopped, or finds a later lock: then it ends the work by Lost."""
+
+    def __init__(self, held: Held):
         super().__init__(daemon=True)
-        self.path = path
+        self.held, self.path = held, held.lock
+        self.stamp = self.path.stat().st_mtime_ns
         self.lost = False
         self._done = threading.Event()
         self._holder = threading.get_ident()
 
     def run(self) -> None:
-        stamp = self.path.stat().st_mtime_ns
         while not self._done.wait(BEAT):
-            stamp += 10**9
-            if not self._beat(stamp):
+            self.stamp += 10**9
+            if not self._beat():
                 self.lost = True
-                self._interrupt(ctypes.py_object(KeyboardInterrupt))
+                self._interrupt(ctypes.py_object(Lost))
                 return
 
-    def _beat(self, stamp: int) -> bool:
+    def _beat(self) -> bool:
+        """Move the stamp; whether the trial is still ours."""
+        if not self.held.parts.is_dir():
+            return False
         try:
-            os.utime(self.path, ns=(stamp, stamp))  # needs no room on the disk
+            os.utime(self.path, ns=(self.stamp, self.stamp))  # needs no room on the disk
             return max(map(_number, _paths(self.path.parent)), default=0) == _number(self.path)
         except FileNotFoundError:
             return False
@@ -171,7 +243,6 @@ class _Keeper(threading.Thread):
         self.join()
         if self.lost:
             self._interrupt(None)  # should it not have been raised yet, it is too late
-        self.path.unlink(missing_ok=True)
 
 
 # --- files and processes ------------------------------------------------------------------------------------------
@@ -201,21 +272,6 @@ def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
     except FileExistsError:
         return None
     return path
-
-
-def _predecessor(path: Path) -> Optional[dict[str, Any]]:
-    """The owner of the lock that counts besides this new one, if there is another."""
-    others = [other for other in _paths(path.parent) if other != path]
-    for other in sorted(others, key=_number, reverse=True):
-        with contextlib.suppress(FileNotFoundError), other.open(encoding="utf-8") as file:
-            return _read(file)
-    return None
-
-
-def _remove(folder: Path, before: int) -> None:
-    for path in _paths(folder):
-        if _number(path) < before:
-            path.unlink(missing_ok=True)
 
 
 def _identity() -> dict[str, Any]:

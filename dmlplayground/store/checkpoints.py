@@ -1,0 +1,41 @@
+"""The checkpoint of a trial: all that it takes to go on after its last epoch as if nothing had happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import files
+from ..errors import UserError
+
+FILE = "checkpoint.npz"
+DAMAGED = "checkpoint.npz.damaged"
+
+
+class Checkpoint(NamedTuple):
+    """``header`` says how far the trial is, ``arrays`` hold the states of what it trains."""
+
+    header: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+
+def write(folder: Path, trial: str, checkpoint: Checkpoint, through: Path) -> None:
+    files.write_arrays(folder / FILE, {"trial": trial, **checkpoint.header}, checkpoint.arrays, through)
+
+
+def read(folder: Path, trial: str) -> Checkpoint:
+    """The trial's checkpoint; a UserError where it is damaged, or another trial's."""
+    path = folder / FILE
+    header, arrays = files.read_arrays(path)
+    if not isinstance(header, dict):
+        raise UserError(f"{path} is not a checkpoint.")
+    if header.get("trial", trial) != trial:
+        raise UserError(f"{path} is the checkpoint of another trial, {header['trial']}.")
+    return Checkpoint(header, arrays)
+
+
+def set_aside(folder: Path) -> Path:
+    """Move what cannot be gone on from out of the way; gives where it is."""
+    return (folder / FILE).replace(folder / DAMAGED)
