@@ -120,6 +120,9 @@ def write_arrays(
 def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
     """The header and the arrays that ``write_arrays`` put there; a UserError where any of it is damaged."""
     try:
+        with Path(path).open("rb") as file:
+            if file.read(2) != b"PK":
+                raise ValueError("it does not begin as an archive does")
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         return json.loads(arrays.pop(_HEADER).tobytes()), arrays

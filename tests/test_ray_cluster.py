@@ -10,7 +10,7 @@ import pytest
 
 from dmlplayground import config
 from dmlplayground.errors import UserError
-from dmlplayground.store import locks, records
+from dmlplayground.store import locks, records, stream
 from dmlplayground.sweeps import executors, local, runner
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'dmlplayground[ray]'")
@@ -58,7 +58,7 @@ def test_the_same_numbers_when_a_node_is_lost_in_the_middle(tmp_path, cluster, c
 
     def lose_a_node():
         """Once both run: everything of one node ends at once, as when its power fails."""
-        while sum(path.read_text().count("\n") > 3 for path in tmp_path.glob(f"ray/*/{records.EPOCHS}")) < 2:
+        while sum(path.read_text().count("\n") > 3 for path in tmp_path.glob(f"ray/*/{stream.FILE}")) < 2:
             time.sleep(0.02)
         cluster.remove_node(cluster.nodes[0], allow_graceful=False)
 

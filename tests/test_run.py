@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 import dmlplayground as dml
 from dmlplayground import config, files, samplers
 from dmlplayground.errors import UserError
-from dmlplayground.store import records
+from dmlplayground.store import checkpoints, locks, records, stream, weights
 from dmlplayground.training import feed, run
 from dmlplayground.training.run import TrialFailed
 
@@ -59,9 +60,8 @@ def test_a_trial_from_start_to_end(tmp_path):
     assert record.results["last"]["metrics"] == record.epochs[-1]["metrics"]
     assert record.results["untrained"]["metrics"] == record.epochs[0]["metrics"]
     assert records.Record.load(folder / records.RECORD) == record
-    stream = [json.loads(line) for line in (folder / records.EPOCHS).read_text().splitlines()]
-    assert stream == record.epochs
-    assert not (folder / records.CHECKPOINT).exists()
+    assert stream.read(folder) == record.epochs
+    assert not (folder / checkpoints.FILE).exists()
 
 
 def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
@@ -91,15 +91,17 @@ def test_folds_join_in_an_evaluation_as_they_did_in_the_record(tmp_path):
 def test_scoring_beside_the_next_epoch_changes_nothing(tmp_path, changes):
     trial = config.trial(tiny(**changes))
     for name, overlap in {"after": False, "beside": True}.items():
-        run.Run(trial, tmp_path / name, overlap=overlap).execute()
+        with locks.hold(tmp_path / name) as held:
+            run.Run(trial, held, overlap=overlap).execute()
     the_same(tmp_path / "after", tmp_path / "beside")
 
 
 def test_what_goes_wrong_in_scoring_beside_training_fails_the_trial(tmp_path, monkeypatch):
-    started = run.Run(config.trial(TINY), tmp_path, overlap=True)
-    monkeypatch.setattr(started, "_choose", lambda *given: 1 / 0)
-    with pytest.raises(TrialFailed, match="division by zero"):
-        started.execute()
+    with locks.hold(tmp_path) as held:
+        started = run.Run(config.trial(TINY), held, overlap=True)
+        monkeypatch.setattr(started, "_choose", lambda *given: 1 / 0)
+        with pytest.raises(TrialFailed, match="division by zero"):
+            started.execute()
     assert records.Record.load(tmp_path / records.RECORD).status == "failed"
 
 
@@ -234,8 +236,7 @@ def start(given: dict, store: Path, **options) -> subprocess.Popen:
 
 
 def wait_for_epochs(folder: Path, count: int, process: subprocess.Popen) -> None:
-    stream = folder / records.EPOCHS
-    while process.poll() is None and (not stream.exists() or stream.read_text().count("\n") < count):
+    while process.poll() is None and len(stream.read(folder)) < count:
         time.sleep(0.005)
 
 
@@ -341,11 +342,7 @@ def test_killed_at_random_moments_many_times(tmp_path, changes):
     rng, kills = random.Random(str(changes)), 0
     while kills < 8:
         process = start(given, tmp_path / "store")
-        known = (
-            len((folder / records.EPOCHS).read_text().splitlines())
-            if (folder / records.EPOCHS).exists()
-            else 0
-        )
+        known = len((folder / stream.FILE).read_text().splitlines()) if (folder / stream.FILE).exists() else 0
         wait_for_epochs(folder, known + rng.randint(0, 2), process)
         time.sleep(rng.uniform(0, 0.3))
         if process.poll() is not None:
@@ -368,27 +365,161 @@ def strip(results):
     return [strip(value) for value in results] if isinstance(results, list) else results
 
 
-def test_ctrl_c_stops_within_seconds_and_says_what_is_kept(tmp_path):
+SLEEPER = """
+import sys
+from dmlplayground.store import locks
+from dmlplayground.training import train
+locks.BEAT = float(sys.argv[3])
+try:
+    train(sys.argv[1], sys.argv[2], tensorboard=True)
+except locks.Busy as busy:
+    sys.exit(str(busy))
+"""
+
+
+@pytest.mark.parametrize("beat", [0.05, 60], ids=["told-by-its-keeper", "told-when-it-writes"])
+@pytest.mark.parametrize("ending", ["finished", "interrupted"])
+def test_a_process_that_slept_writes_nothing_once_another_has_its_trial(tmp_path, monkeypatch, beat, ending):
+    """Stopped as by SIGSTOP or a closed laptop; meanwhile the trial is finished, or gone on with and stopped, elsewhere."""
+    given = tiny(epochs=40)
+    folder = tmp_path / "store" / config.trial(given).id
+    files.write_json(tmp_path / "trial.json", given)
+    command = [sys.executable, "-c", SLEEPER, str(tmp_path / "trial.json"), str(folder.parent), str(beat)]
+    sleeper = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for_epochs(folder, 4, sleeper)
+    sleeper.send_signal(signal.SIGSTOP)
+    monkeypatch.setattr(locks, "STALE", 0.3)
+    watch = locks.Watch()
+    while watch.look(folder) != "free":
+        time.sleep(0.05)
+    if ending == "finished":
+        monkeypatch.setattr(locks, "BEAT", 0.1)
+        dml.train(given, tmp_path / "store")
+    else:
+        with locks.hold(folder) as held, held.writing() as through:
+            records.Record(folder.name, config.trial(given).mapping(), "interrupted").save(folder, through)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    sleeper.send_signal(signal.SIGCONT)
+    _, told = sleeper.communicate(timeout=60)
+    assert sleeper.returncode == 1
+    assert "was given up for dead, and another process goes on with it" in told.splitlines()[-1]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert records.find(folder).status == ending
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_asked_to_stop_it_stops_within_seconds_and_says_what_is_kept(tmp_path, number, code):
     given = tiny(epochs=200)
     folder = tmp_path / "store" / config.trial(given).id
     process = start(given, tmp_path / "store")
     wait_for_epochs(folder, 3, process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in errors
+    assert process.returncode == code
+    assert len(errors.strip().splitlines()) == 1
     assert "kept" in errors
     assert "same command" in errors
     assert records.Record.load(folder / records.RECORD).status == "interrupted"
-    assert (folder / records.CHECKPOINT).exists()
+    assert (folder / checkpoints.FILE).exists()
+    assert not list(folder.glob("lock-*"))
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path):
-    folder = tmp_path / config.trial(TINY).id
-    folder.mkdir()
-    (folder / records.CHECKPOINT).write_bytes(b"PK not really")
-    with pytest.raises((UserError, TrialFailed), match=r"checkpoint\.npz"):
-        dml.train(TINY, tmp_path)
+# --- files that are damaged, or another trial's ----------------------------------------------------------------------
+
+
+MEMBERS = tiny(ensemble={"members": 2}, epochs=2, iterations=1, evaluation={"clustering": False})
+MEMBERS_ID = config.trial(MEMBERS).id
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
+    store = tmp_path_factory.mktemp("calm")
+    dml.train(MEMBERS, store)
+    return store / MEMBERS_ID
+
+
+@pytest.fixture(scope="module")
+def stopped_once(tmp_path_factory):
+    """The folder of a trial of two members that was stopped after the first epoch of its second."""
+    store, checkpoint = tmp_path_factory.mktemp("stopped"), run.Run._checkpoint
+
+    def stop_then(self, unit, epoch, states):
+        checkpoint(self, unit, epoch, states)
+        if (unit.number, epoch) == (1, 1):
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(run.Run, "_checkpoint", stop_then)
+        dml.train(MEMBERS, store)
+    return store / MEMBERS_ID
+
+
+@pytest.fixture
+def stopped(stopped_once, tmp_path):
+    return Path(shutil.copytree(stopped_once, tmp_path / MEMBERS_ID))
+
+
+def test_a_stopped_ensemble_goes_on(stopped, calm, capsys):
+    dml.train(MEMBERS, stopped.parent)
+    the_same(calm, stopped)
+    assert capsys.readouterr().err == ""
+
+
+def cut(path, share):
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+
+
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content))] ^= 4
+    path.write_bytes(content)
+
+
+def of_another_trial(path):
+    if path.name == checkpoints.FILE:
+        found = checkpoints.read(path.parent, MEMBERS_ID)
+        checkpoints.write(path.parent, "another", found, path.parent)
+    else:
+        weights.write(path, weights.read(path)._replace(trial="another"), path.parent)
+
+
+DAMAGE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "garbage": lambda path: path.write_bytes(b"PK not really"),
+    "array": lambda path: np.save(path.open("wb"), np.zeros(3)),
+    "cut at a third": lambda path: cut(path, 1 / 3),
+    "cut at the end": lambda path: cut(path, 0.999),
+    "bit in the middle": lambda path: flip(path, 0.5),
+    "bit near the end": lambda path: flip(path, 0.9),
+    "of another trial": of_another_trial,
+}
+
+
+@pytest.mark.parametrize("name", [checkpoints.FILE, "fold0-member0.last.npz", "fold0-member0.best.npz"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
+    stopped, calm, capsys, name, damage
+):
+    DAMAGE[damage](stopped / name)
+    dml.train(MEMBERS, stopped.parent)
+    the_same(calm, stopped)
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"{MEMBERS_ID}/{name}" in line
+    assert line.endswith("The trial begins anew; that file is now checkpoint.npz.damaged.")
+    assert (stopped / checkpoints.DAMAGED).exists()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_or_foreign_weights_are_not_scored(calm, tmp_path, damage):
+    from dmlplayground.training import scoring
+
+    folder = Path(shutil.copytree(calm, tmp_path / MEMBERS_ID))
+    DAMAGE[damage](folder / "fold0-member1.last.npz")
+    with pytest.raises(UserError, match=r"fold0-member1\.last\.npz"):
+        scoring.of_trial(folder, which="last", clustering=False)
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 
 import pytest
 
+from dmlplayground import files
 from dmlplayground.errors import UserError
 from dmlplayground.store import locks
 
@@ -58,6 +60,7 @@ def test_it_goes_with_an_error_too(tmp_path):
 HOLDER = """
 import sys, time
 from dmlplayground.store import locks
+from dmlplayground import files
 from dmlplayground.errors import UserError
 locks.BEAT = 0.02
 with locks.hold(__import__("pathlib").Path(sys.argv[1])):
@@ -80,9 +83,9 @@ def test_a_dead_process_of_this_machine_is_known_at_once(tmp_path):
     process.kill()  # not yet waited for: what is left of it is a zombie
     wait_until_free(watch, tmp_path)
     process.wait()
-    with locks.hold(tmp_path):
+    with locks.hold(tmp_path) as held:
         assert locks.current(tmp_path).number == 2
-        assert [path.name for path in tmp_path.iterdir()] == ["lock-2"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["lock-2", held.parts.name]
 
 
 def test_another_process_with_the_number_of_the_dead_one_is_not_it(tmp_path):
@@ -144,6 +147,54 @@ def test_a_sleeping_process_loses_its_trial(tmp_path, quick):
         assert locks.current(tmp_path).owner["pid"] == os.getpid()
 
 
+def test_nothing_of_a_former_owner_arrives(tmp_path):
+    """It was asleep in the middle of writing; meanwhile another process has had the trial, and has let go of it."""
+    with (
+        pytest.raises(locks.Busy),
+        locks.hold(tmp_path) as former,
+        former.writing() as through,
+        files.replacing(tmp_path / "kept", through=through) as file,
+    ):
+        file.write("of the former")
+        locks._create(tmp_path, 2, {**locks._identity(), "born": "1"})  # takes over, and dies
+        with locks.hold(tmp_path) as held, held.writing() as later:
+            files.write_json(tmp_path / "kept", "of the latter", later)
+        with locks.hold(tmp_path):  # one more, under the very number that the former had
+            pass
+    assert files.read_json(tmp_path / "kept") == "of the latter"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_former_owner_does_not_remove_the_lock_of_a_later_one(tmp_path):
+    with contextlib.ExitStack() as stack:
+        with locks.hold(tmp_path) as former:
+            locks._take_away(former.parts)
+            former.lock.unlink()
+            later = stack.enter_context(locks.hold(tmp_path))
+            assert later.lock == former.lock
+            with pytest.raises(locks.Lost):
+                former.check()
+        assert later.lock.exists()
+        later.check()
+
+
+def test_what_killed_owners_were_writing_is_cleared_away(tmp_path):
+    process = holder(tmp_path)
+    (part,) = tmp_path.glob("lock-1.*")
+    (part / ".record.json.abc.part").write_text("half")
+    process.kill()
+    process.wait()
+    with locks.hold(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_made_for_the_lock_alone_goes_with_it(tmp_path):
+    with locks.hold(tmp_path / "store" / "trial"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_of_many_at_a_time_one_wins(tmp_path, quick):
     """Threads instead of machines; a dead lock is there to be fought for."""
     for round in range(20):
@@ -174,7 +225,7 @@ def test_of_many_at_a_time_one_wins(tmp_path, quick):
 def test_where_no_folder_can_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(UserError, match="cannot write to .*file/trial"),
+        pytest.raises(UserError, match="cannot write .*file/trial"),
         locks.hold(tmp_path / "file" / "trial"),
     ):
         pass

@@ -88,7 +88,7 @@ def test_small_sets_and_one_dimension_and_collapsed_embeddings(dataset):
 
 
 def test_saved_and_loaded(tmp_path, dataset, embeddings):
-    snapshots.save(tmp_path, embeddings, dataset)
+    snapshots.save(tmp_path, snapshots.collect(embeddings, dataset))
     found, expected = snapshots.load(tmp_path), snapshots.collect(embeddings, dataset)
     assert found.keys() == expected.keys()
     assert (found["map"] == expected["map"]).all() and found["names"] == expected["names"]
@@ -105,7 +105,7 @@ def test_a_large_test_set_takes_little_room(tmp_path, dataset, distance):
     large = Dataset("made", "test", pictures, labels, tuple(f"class {i}" for i in range(4000)))
     embeddings = random.standard_normal((len(labels), 2048), dtype=np.float32)
     tracemalloc.start()
-    snapshots.save(tmp_path, embeddings, large, distance)
+    snapshots.save(tmp_path, snapshots.collect(embeddings, large, distance))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.3 * embeddings.nbytes  # a copy in the form that the distance asks for, and little else

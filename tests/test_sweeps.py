@@ -15,7 +15,7 @@ import yaml
 import dmlplayground as dml
 from dmlplayground import config, files, resources
 from dmlplayground.errors import UserError
-from dmlplayground.store import manifest, records
+from dmlplayground.store import checkpoints, manifest, records
 from dmlplayground.sweeps import grid
 
 BASE = {
@@ -278,7 +278,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     process = subprocess.Popen(
         sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while process.poll() is None and len(list(store.glob(f"*/{records.CHECKPOINT}"))) < 2:
+    while process.poll() is None and len(list(store.glob(f"*/{checkpoints.FILE}"))) < 2:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

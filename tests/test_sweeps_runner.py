@@ -17,7 +17,7 @@ import yaml
 
 from dmlplayground import config, data, files
 from dmlplayground.errors import UserError
-from dmlplayground.store import locks, manifest, records
+from dmlplayground.store import locks, manifest, records, stream
 from dmlplayground.store.records import Record
 from dmlplayground.sweeps import grid, local, memory, plan, runner, status, worker
 from dmlplayground.sweeps.job import Ending
@@ -46,12 +46,8 @@ class Script:
             return Ending(worker.STOPPED, "stopped")
         step = self.steps.pop(0) if self.steps else "finish"
         if step == "epoch":
-            done = (
-                len((self.folder / records.EPOCHS).read_text().splitlines())
-                if (self.folder / records.EPOCHS).exists()
-                else 0
-            )
-            records.append_epoch(self.folder, {"fold": 0, "member": 0, "epoch": done, "loss": 0.5})
+            done = len(stream.read(self.folder))
+            add_epoch(self.folder, {"fold": 0, "member": 0, "epoch": done, "loss": 0.5})
             return None
         if step == "finish":
             save(self.trial, self.folder, "finished")
@@ -63,6 +59,11 @@ class Script:
 
     def stop(self):
         self.stopped = True
+
+
+def add_epoch(folder, entry):
+    with (folder / stream.FILE).open("a") as file:
+        file.write(json.dumps(entry) + "\n")
 
 
 def save(trial, folder, state, error=None):
@@ -247,7 +248,7 @@ def test_a_disk_that_fills_up_while_the_runner_writes(tmp_path, monkeypatch):
 
 def test_a_store_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot write to the store"):
+    with pytest.raises(UserError, match="cannot write .*file"):
         plan.write(tmp_path / "file", grid.Experiment("x"), Path("x.yaml"), TRIALS)
 
 
@@ -263,9 +264,9 @@ def test_a_record_that_cannot_be_read_is_named_before_anything_runs(tmp_path):
 
 def test_half_a_line_of_the_stream_is_not_read(tmp_path):
     job = runner.Job(TRIALS[0], tmp_path)
-    (tmp_path / records.EPOCHS).write_text('{"epoch": 0}\n{"epoch": 1, "lo')
+    (tmp_path / stream.FILE).write_text('{"epoch": 0}\n{"epoch": 1, "lo')
     assert [entry["epoch"] for entry in job.look()] == [0]
-    (tmp_path / records.EPOCHS).write_text('{"epoch": 0}\n{"epoch": 1, "loss": 2}\n')
+    (tmp_path / stream.FILE).write_text('{"epoch": 0}\n{"epoch": 1, "loss": 2}\n')
     assert [entry["epoch"] for entry in job.look()] == [1]
     assert job.look() == []
     assert job.epochs == 1
@@ -381,7 +382,7 @@ def long_experiment(tmp_path: Path, epochs: int, seeds: int) -> Path:
 
 def wait_for_epochs(store: Path, count: int, trials: int = 1) -> None:
     deadline = time.monotonic() + 120
-    while sum(path.read_text().count("\n") >= count for path in store.glob(f"*/{records.EPOCHS}")) < trials:
+    while sum(path.read_text().count("\n") >= count for path in store.glob(f"*/{stream.FILE}")) < trials:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -390,11 +391,11 @@ def worker_of(process: subprocess.Popen, store: Path) -> int:
     """A process that this runner has started and that has done an epoch."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        found = {path.parent: path.read_text().count("\n") for path in store.glob(f"*/{records.EPOCHS}")}
+        found = {path.parent: path.read_text().count("\n") for path in store.glob(f"*/{stream.FILE}")}
         time.sleep(0.3)
         for folder, epochs in found.items():
             lock = locks.current(folder)
-            if lock and not lock.gone and (folder / records.EPOCHS).read_text().count("\n") > epochs > 0:
+            if lock and not lock.gone and (folder / stream.FILE).read_text().count("\n") > epochs > 0:
                 parent = Path(f"/proc/{lock.owner['pid']}/stat").read_text().rpartition(")")[2].split()[1]
                 if int(parent) == process.pid:
                     return lock.owner["pid"]
@@ -436,7 +437,7 @@ def test_a_killed_runner_leaves_nothing_running(tmp_path):
     store = tmp_path / "store"
     process = sweep(store, file)
     wait_for_epochs(store, 2, trials=2)
-    owners = [locks.current(path.parent).owner for path in store.glob(f"*/{records.EPOCHS}")]
+    owners = [locks.current(path.parent).owner for path in store.glob(f"*/{stream.FILE}")]
     process.kill()
     process.wait()
     deadline = time.monotonic() + 30
@@ -457,7 +458,7 @@ def test_two_runners_on_one_store_do_nothing_twice(tmp_path):
     logs = [path.read_text() for path in store.glob(f"*/{worker.LOG}")]
     starts = sum(line.count("is being trained by") for line in logs)
     assert starts <= 4  # collisions at the very start cost a moment and nothing else
-    for path in store.glob(f"*/{records.EPOCHS}"):
+    for path in store.glob(f"*/{stream.FILE}"):
         entries = [json.loads(line)["epoch"] for line in path.read_text().splitlines()]
         assert entries == list(range(9))
     assert not list(store.glob("*/lock-*"))

@@ -15,7 +15,7 @@ import yaml
 
 from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
-from dmlplayground.store import records
+from dmlplayground.store import checkpoints, records, stream
 from dmlplayground.store.records import Record
 from dmlplayground.sweeps import runner, search, tune, worker
 from dmlplayground.sweeps.job import Ending
@@ -113,7 +113,9 @@ class Trained:
             fold, epoch = steps[self.looks]
             self.looks += 1
             entry = {"fold": fold, "member": 0, "epoch": epoch, "measured_on": "validation"}
-            records.append_epoch(self.folder, {**entry, "metrics": {"MAP@R": self.value(fold), "R@1": 0.5}})
+            entry["metrics"] = {"MAP@R": self.value(fold), "R@1": 0.5}
+            with (self.folder / stream.FILE).open("a") as file:
+                file.write(json.dumps(entry) + "\n")
             return None
         separate = [
             {"validation": {"MAP@R": self.value(fold)}, "metrics": {"MAP@R": self.trial.method["scale"]}}
@@ -256,7 +258,7 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
         "2",
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    while process.poll() is None and not list(store.glob(f"*/{records.CHECKPOINT}")):
+    while process.poll() is None and not list(store.glob(f"*/{checkpoints.FILE}")):
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()

@@ -22,26 +22,27 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from .. import parts
+from .. import parts, signals
 from ..errors import UserError, unknown
 
 __all__ = ["main"]
 
-EXITS = "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C"
+EXITS = "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP)"
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if getattr(arguments, "threads", None):
         os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read once, when MXNet's library is loaded
+    signals.listen()
     try:
         return arguments.run(arguments) or 0
     except UserError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("\nstopped; what was finished is kept, and the same command continues there.", file=sys.stderr)
-        return 130
+        return signals.exit_code(stop)
     except BrokenPipeError:  # the reader of a pipe has gone, as after "| head"
         sys.stdout = None
         return 1

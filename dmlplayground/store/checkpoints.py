@@ -12,6 +12,7 @@ from ..errors import UserError
 
 FILE = "checkpoint.npz"
 DAMAGED = "checkpoint.npz.damaged"
+KEYS = {"unit", "epoch", "epochs", "chosen", "started", "seconds"}
 
 
 class Checkpoint(NamedTuple):
@@ -29,10 +30,10 @@ def read(folder: Path, trial: str) -> Checkpoint:
     """The trial's checkpoint; a UserError where it is damaged, or another trial's."""
     path = folder / FILE
     header, arrays = files.read_arrays(path)
-    if not isinstance(header, dict):
+    if not isinstance(header, dict) or not KEYS <= set(header):
         raise UserError(f"{path} is not a checkpoint.")
-    if header.get("trial", trial) != trial:
-        raise UserError(f"{path} is the checkpoint of another trial, {header['trial']}.")
+    if (whose := header.pop("trial", trial)) != trial:
+        raise UserError(f"{path} is the checkpoint of another trial, {whose}.")
     return Checkpoint(header, arrays)
 
 

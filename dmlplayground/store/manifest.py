@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from .. import files
-from ..errors import UserError
 
 FILE = "experiment.json"
 
@@ -47,7 +46,4 @@ def write(
     known = read(store).trials if part else []
     stated = {entry["id"]: entry for entry in known}
     stated.update({id: {"id": id, "config": dict(config)} for id, config in trials.items()})
-    try:
-        files.write_json(store / FILE, asdict(Manifest(title, about, file, list(stated.values()))))
-    except OSError as problem:
-        raise UserError(f"cannot write to the store {store}: {problem.strerror or problem}.") from None
+    files.write_json(store / FILE, asdict(Manifest(title, about, file, list(stated.values()))))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any, Optional
 from .. import files
 from ..errors import UserError
 
-RECORD, TRIAL, EPOCHS, CHECKPOINT = "record.json", "trial.json", "epochs.jsonl", "checkpoint.npz"
+RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
 
 
@@ -46,8 +44,8 @@ class Record:
     def seed(self) -> int:
         return self.config["seed"]
 
-    def save(self, folder: Path) -> None:
-        files.write_json(folder / RECORD, asdict(self))
+    def save(self, folder: Path, through: Optional[Path] = None) -> None:
+        files.write_json(folder / RECORD, asdict(self), through)
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
@@ -76,17 +74,6 @@ def load_store(store: str | Path) -> list[Record]:
     if not store.is_dir():
         raise UserError(f"there is no store at {store}.")
     return [Record.load(path) for path in sorted(store.glob(f"*/{RECORD}"))]
-
-
-def write_epochs(folder: Path, epochs: Iterable[dict[str, Any]]) -> None:
-    """The whole stream anew, as a trial does when it goes on from a checkpoint."""
-    with files.replacing(folder / EPOCHS) as stream:
-        stream.writelines(json.dumps(entry) + "\n" for entry in epochs)
-
-
-def append_epoch(folder: Path, entry: dict[str, Any]) -> None:
-    with (folder / EPOCHS).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(entry) + "\n")
 
 
 def versions() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What a trial keeps for the eye: queries with their nearest neighbours, in small, and a map of some classes.
 
-A run calls ``save`` once, at its end, with the embeddings of its test images; reports show what they find.
+A run collects and saves them once, at its end, from the embeddings of its test images; reports show what they find.
 Queries and classes are drawn at random: nobody picks the good ones. All trials on a data set draw the same,
 so that methods are seen on the same images.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -27,14 +27,11 @@ QUALITY = 70  # of the JPEG; all pictures together take 20 to 50 kB
 MAP_CLASSES, MAP_POINTS = 8, 480
 
 
-def save(
-    folder: Path, embeddings: np.ndarray, dataset: Dataset, distance: str = "euclidean", seed: int = 0
-) -> None:
-    """Collect the samples and write them into the trial's folder."""
-    content = collect(embeddings, dataset, distance, seed)
+def save(folder: Path, content: Mapping[str, Any], through: Optional[Path] = None) -> None:
+    """Write what ``collect`` gave into the trial's folder."""
     arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
     header = {name: value for name, value in content.items() if name not in arrays}
-    files.write_arrays(folder / FILE, header, arrays)
+    files.write_arrays(folder / FILE, header, arrays, through)
 
 
 def load(folder: Path) -> dict[str, Any] | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ..config import Trial
-from ..store import records
+from ..store import records, stream
 from ..store.records import Record
 
 
@@ -56,13 +55,12 @@ class Job:
 
     def look(self) -> list[dict[str, Any]]:
         """Read the stream of its epochs; gives those that were not there before."""
-        stream, known = self.folder / records.EPOCHS, len(self.entries)
-        size = stream.stat().st_size if stream.exists() else -1
+        path, known = self.folder / stream.FILE, len(self.entries)
+        size = path.stat().st_size if path.exists() else -1
         if size == self._size:
             return []
         self._size = size
-        lines = stream.read_text(encoding="utf-8").splitlines(keepends=True) if size > 0 else []
-        self.entries = [json.loads(line) for line in lines if line.endswith("\n")]
+        self.entries = stream.read(self.folder)
         return self.entries[known:]
 
     def outcome(self) -> Optional[Record]:

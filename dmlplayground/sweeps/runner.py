@@ -164,7 +164,7 @@ class Runner:
             self.waiting.append(job)
             return
         try:
-            with locks.hold(job.folder):
+            with locks.hold(job.folder) as held, held.writing() as through:
                 record = records.find(job.folder) or Record(
                     job.id, job.trial.mapping(), started=records.now()
                 )
@@ -172,7 +172,7 @@ class Runner:
                     "failed",
                     f"the trial's process {ending.words}: {_last_words(job.folder)}",
                 )
-                record.save(job.folder)
+                record.save(job.folder, through)
         except locks.Busy:
             self.elsewhere.append(job)
         else:

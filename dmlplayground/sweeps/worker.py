@@ -14,6 +14,8 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from .. import signals
+
 TRIAL, LOG = "trial.json", "log.txt"
 TENSORBOARD = "--tensorboard"
 FAILED, REFUSED, BUSY, STOPPED = 1, 2, 75, 130  # exit codes besides 0
@@ -65,6 +67,7 @@ def main(trial: str, store: str, *options: str) -> int:
     # A shell's background jobs inherit that this signal is ignored, and Ray's that it is blocked.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signals.listen()
     threading.Thread(target=_follow, daemon=True).start()
     try:
         from ..errors import UserError
@@ -83,8 +86,8 @@ def main(trial: str, store: str, *options: str) -> int:
         except TrialFailed as failure:
             print(failure, file=sys.stderr)
             return FAILED
-    except KeyboardInterrupt:
-        return STOPPED
+    except KeyboardInterrupt as stop:
+        return signals.exit_code(stop)
     return 0
 
 

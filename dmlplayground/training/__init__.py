@@ -30,7 +30,6 @@ def train(
     """
     from .events import Events
     from .progress import Progress
-    from .run import Run
 
     given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
     trial = configuration.trial(given)
@@ -38,9 +37,13 @@ def train(
     known = _finished(folder)
     if known is not None:
         return known
-    run = Run(trial, folder, workers, Events(folder, quiet) if tensorboard else Progress(quiet))
-    with locks.hold(folder):
-        return _finished(folder) or run.execute()  # another process may have finished it a moment ago
+    progress = Events(folder, quiet) if tensorboard else Progress(quiet)
+    with locks.hold(folder) as held:
+        if (known := _finished(folder)) is not None:  # by another process, a moment ago
+            return known
+        from .run import Run  # under the lock: it takes seconds, in which two would begin the same trial
+
+        return Run(trial, held, workers, progress).execute()
 
 
 def _finished(folder: Path) -> Optional[Record]:

@@ -9,13 +9,13 @@ from typing import Any, Optional
 import mxnet as mx
 import numpy as np
 
-from .. import backbones, config, data, files, metrics, seeds, transforms
+from .. import backbones, config, data, metrics, seeds, transforms
 from ..config import Trial
 from ..data import Dataset, loader
 from ..devices import context as device_by_name
 from ..download import digest
 from ..errors import UserError
-from ..store import snapshots
+from ..store import weights
 from .learner import Learner
 
 EMBEDDING_PIXELS = (
@@ -23,19 +23,13 @@ EMBEDDING_PIXELS = (
 )  # a batch to embed has about so many: large enough to be quick, small enough for any machine
 
 
-def weights_file(fold: int, member: int, which: str) -> str:
-    return f"fold{fold}-member{member}.{which}.npz"
-
-
-def load(path: Path, contexts: Optional[list[mx.Context]] = None) -> Learner:
-    """The learner whose weights are in this file."""
-    header, weights = files.read_arrays(path)
-    if not isinstance(header, dict) or "classes" not in header:
-        raise UserError(f"{path} holds no trained weights.")
-    trial = config.trial(header["config"])
-    place = (header.get("fold", 0), 0)
-    learner = Learner(trial, header["classes"], contexts or devices(trial), place, pretrained=False)
-    learner.load_weights(weights)
+def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optional[str] = None) -> Learner:
+    """The learner whose weights are in this file; a UserError where they are not those of the trial ``owner``."""
+    stored = weights.read(path, owner)
+    trial = config.trial(stored.config)
+    place = (stored.fold, 0)
+    learner = Learner(trial, stored.classes, contexts or devices(trial), place, pretrained=False)
+    learner.load_weights(stored.arrays)
     return learner
 
 
@@ -130,8 +124,8 @@ def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
 
 def validated(
     trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int
-) -> dict[str, Any]:
-    """The test half scored once: by the chosen model of each fold, and by all of them joined."""
+) -> tuple[dict[str, Any], np.ndarray]:
+    """The test half scored once: by the chosen model of each fold, and by all of them joined; and the joined embeddings."""
     transform = transforms.create(**trial.transform)
 
     def embedded(learners: list[Learner]) -> np.ndarray:
@@ -144,10 +138,10 @@ def validated(
     fresh = [Learner(trial, classes, contexts, (0, member)) for member in range(trial.ensemble.members)]
     separate, parts = [], []
     for chosen in folds:
-        embeddings = embedded([load(folder / name, contexts) for name in chosen["weights"]])
+        embeddings = embedded([load(folder / name, contexts, trial.id) for name in chosen["weights"]])
         separate.append({**chosen, "validation": chosen["metrics"], **scored(embeddings)})
         parts.append(embeddings)
     together = join(parts, range(len(parts)))
-    snapshots.save(folder, together, plan.test, trial.evaluation.distance)
     joined = {**scored(together), "weights": [name for chosen in folds for name in chosen["weights"]]}
-    return {"untrained": {"epoch": 0, **scored(embedded(fresh))}, "separate": separate, "joined": joined}
+    untrained = {"epoch": 0, **scored(embedded(fresh))}
+    return {"untrained": untrained, "separate": separate, "joined": joined}, together

@@ -21,8 +21,10 @@ from mxnet import nd
 
 from .. import files, seeds, transforms
 from ..config import Trial
-from ..store import records, snapshots
+from ..errors import UserError
+from ..store import checkpoints, locks, records, snapshots, weights
 from ..store.records import Record
+from ..store.stream import Stream
 from . import health, models, protocols
 from .feed import Feed
 from .learner import Learner, weights_in
@@ -54,18 +56,18 @@ class Unit(NamedTuple):
 
 
 class Run:
-    """One trial in one folder."""
+    """One trial in one folder, whose lock is held. All that it writes there goes by ``held``, and stops with the lock."""
 
     def __init__(
         self,
         trial: Trial,
-        folder: Path,
+        held: locks.Held,
         workers: int = 1,
         progress: Optional[Progress] = None,
         overlap: Optional[bool] = None,
     ):
         self.trial = trial
-        self.folder = folder
+        self.held, self.folder = held, held.folder
         self.workers = workers
         self.progress = progress or Progress(quiet=True)
         self.plan = protocols.plan(trial)
@@ -92,13 +94,13 @@ class Run:
         self.before: list[np.ndarray] = []
         self.current: Optional[np.ndarray] = None
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
+        self.stream: Stream  # made when it is known where to go on
         self._clock = time.monotonic()
 
     def execute(self) -> Record:
         """Train to the end, from the checkpoint if there is one. The outcome is in the record whatever happens."""
         try:
             number, epoch, states = self._resume()
-            files.write_json(self.folder / records.TRIAL, self.record.config)
             self._save("running")
             self.progress.begin(self.trial, len(self.units), number * self.trial.epochs + epoch)
             for unit in self.units[number:]:
@@ -106,11 +108,13 @@ class Run:
                 epoch, states = 0, None
             self.record.results = self._results()
             self._save("finished")
-            (self.folder / records.CHECKPOINT).unlink(missing_ok=True)
+            (self.folder / checkpoints.FILE).unlink(missing_ok=True)
         except KeyboardInterrupt:
             self._concluded()
             self._save("interrupted")
             raise
+        except files.CannotWrite:
+            raise  # the fault is not the trial's: it goes on from its checkpoint once there is room
         except Exception as problem:
             self.record.error = traceback.format_exc()
             self._save("failed")
@@ -232,11 +236,8 @@ class Run:
         best = self.chosen.get(unit.fold.number)
         if best is None or entry["metrics"][by] > best["metrics"][by]:
             self._keep(unit, states, "best")
-            earlier = [
-                models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)
-            ]
-            these = [models.weights_file(unit.fold.number, member, "best") for member in unit.members]
-            self.chosen[unit.fold.number] = {**entry, "weights": earlier + these}
+            these = [weights.name(unit.fold.number, member, "best") for member in unit.members]
+            self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}
 
     def _out_of_patience(self, unit: Unit, epoch: int) -> bool:
         patience = self.trial.protocol.patience
@@ -249,41 +250,53 @@ class Run:
         return (epoch - 1 - best["epoch"]) // self.trial.evaluation.every >= patience
 
     def _results(self) -> dict[str, Any]:
-        epochs = self.record.epochs
         if self.trial.protocol.name == "validated":
             folds = [self.chosen.get(fold.number) for fold in self.plan.folds]
-            return models.validated(self.trial, self.folder, self.plan, folds, self.contexts, self.workers)
-        snapshots.save(
-            self.folder, np.concatenate(self.before, axis=1), self.plan.test, self.trial.evaluation.distance
-        )
+            results, joined = models.validated(
+                self.trial, self.folder, self.plan, folds, self.contexts, self.workers
+            )
+            self._snapshots(joined)
+            return results
+        self._snapshots(np.concatenate(self.before, axis=1))
+        first, final = self.record.epochs[0], self.record.epochs[-1]
         last = {
-            **epochs[-1],
-            "weights": [
-                models.weights_file(0, member, "last") for member in range(self.trial.ensemble.members)
-            ],
+            **final,
+            "weights": [weights.name(0, member, "last") for member in range(self.trial.ensemble.members)],
         }
-        return {"untrained": epochs[0], "last": last, "best": self.chosen.get(0, last)}
+        return {"untrained": first, "last": last, "best": self.chosen.get(0, last)}
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
     def _add(self, entry: dict[str, Any]) -> None:
+        self.held.check()
         self.record.epochs.append(entry)
-        records.append_epoch(self.folder, entry)
+        self.stream.add(entry)
         self.progress.epoch(entry)
 
     def _keep(self, unit: Unit, states: States, which: str) -> None:
         for member, state in zip(unit.members, states):  # the feed's, at the end, is no member's
-            path = self.folder / models.weights_file(unit.fold.number, member, which)
-            classes, fold = unit.fold.train.num_classes, unit.fold.number
-            header = {"config": self.record.config, "classes": classes, "fold": fold}
-            files.write_arrays(path, header, weights_in(state))
+            content = weights.Weights(
+                self.record.id,
+                self.record.config,
+                unit.fold.train.num_classes,
+                unit.fold.number,
+                weights_in(state),
+            )
+            with self.held.writing() as through:
+                weights.write(self.folder / weights.name(unit.fold.number, member, which), content, through)
+
+    def _snapshots(self, embeddings: np.ndarray) -> None:
+        content = snapshots.collect(embeddings, self.plan.test, self.trial.evaluation.distance)
+        with self.held.writing() as through:
+            snapshots.save(self.folder, content, through)
 
     def _save(self, status: str) -> None:
         now = time.monotonic()
         self.record.seconds += now - self._clock
         self._clock = now
         self.record.status = status
-        self.record.save(self.folder)
+        with self.held.writing() as through:
+            self.record.save(self.folder, through)
 
     def _checkpoint(self, unit: Unit, epoch: int, states: States) -> None:
         header = {
@@ -295,30 +308,46 @@ class Run:
             "seconds": self.record.seconds + time.monotonic() - self._clock,
         }
         arrays = {f"{i}/{name}": array for i, state in enumerate(states) for name, array in state.items()}
-        files.write_arrays(self.folder / records.CHECKPOINT, header, arrays)
+        with self.held.writing() as through:
+            checkpoints.write(self.folder, self.record.id, checkpoints.Checkpoint(header, arrays), through)
+
+    # --- going on ----------------------------------------------------------------------------------------------------
 
     def _resume(self) -> tuple[int, int, Optional[States]]:
         """Where to go on: the unit, the epochs it has done, and its learners' states."""
-        path = self.folder / records.CHECKPOINT
-        if not path.exists():
-            records.write_epochs(self.folder, [])
-            return 0, 0, None
-        header, arrays = files.read_arrays(path)
-        self.record.epochs = header["epochs"]
-        self.record.started, self.record.seconds = header["started"], header["seconds"]
-        self.chosen = dict(header["chosen"])
-        records.write_epochs(self.folder, self.record.epochs)
+        position: tuple[int, int, Optional[States]] = (0, 0, None)
+        if (self.folder / checkpoints.FILE).exists():
+            try:
+                position = self._go_on(checkpoints.read(self.folder, self.record.id))
+            except UserError as problem:
+                aside = checkpoints.set_aside(self.folder)
+                self.progress.warn(f"{problem} The trial begins anew; that file is now {aside.name}.")
+        with self.held.writing() as through:
+            files.write_json(self.folder / records.TRIAL, self.record.config, through)
+            self.stream = Stream(self.folder, self.record.epochs, through)
+        return position
+
+    def _go_on(self, checkpoint: checkpoints.Checkpoint) -> tuple[int, int, Optional[States]]:
+        """Everything as it was at the checkpoint; a UserError where it, or a file of weights that it needs, is damaged."""
+        header = checkpoint.header
         unit = self.units[header["unit"]]
-        earlier = [
-            models.weights_file(unit.fold.number, member, "last") for member in range(unit.members.start)
-        ]
-        learners = (models.load(self.folder / name, self.contexts) for name in earlier)
+        chosen = dict(header["chosen"])
+        for name in {name for entry in chosen.values() for name in entry["weights"]}:
+            weights.read(self.folder / name, self.record.id)
+        learners = (models.load(self.folder / name, self.contexts, self.record.id) for name in _earlier(unit))
         self.before = [self._embed(unit, [learner]) for learner in learners]
         states: States = [{} for _ in range(len(unit.members) + 1)]
-        for key, array in arrays.items():
+        for key, array in checkpoint.arrays.items():
             index, _, name = key.partition("/")
             states[int(index)][name] = array
+        self.chosen, self.record.epochs = chosen, header["epochs"]
+        self.record.started, self.record.seconds = header["started"], header["seconds"]
         return unit.number, header["epoch"], states
+
+
+def _earlier(unit: Unit) -> list[str]:
+    """The files of the members of the unit's fold that are trained already."""
+    return [weights.name(unit.fold.number, member, "last") for member in range(unit.members.start)]
 
 
 def _units(trial: Trial, plan: protocols.Plan) -> list[Unit]:

@@ -36,7 +36,7 @@ def learners(folder: Path, which: str = "best") -> list[Learner]:
     result = record.results.get(which) or record.results.get("joined")
     if result is None:
         raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights.")
-    return [models.load(folder / name) for name in result["weights"]]
+    return [models.load(folder / name, owner=record.id) for name in result["weights"]]
 
 
 def of_trial(
