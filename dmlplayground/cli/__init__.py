@@ -27,7 +27,9 @@ from ..errors import UserError, unknown
 
 __all__ = ["main"]
 
-EXITS = "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP)"
+EXITS = (
+    "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP)"
+)
 
 
 def main(argv: list[str] | None = None) -> int:

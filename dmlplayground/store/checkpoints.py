@@ -30,7 +30,7 @@ def read(folder: Path, trial: str) -> Checkpoint:
     """The trial's checkpoint; a UserError where it is damaged, or another trial's."""
     path = folder / FILE
     header, arrays = files.read_arrays(path)
-    if not isinstance(header, dict) or not KEYS <= set(header):
+    if not isinstance(header, dict) or not set(header) >= KEYS:
         raise UserError(f"{path} is not a checkpoint.")
     if (whose := header.pop("trial", trial)) != trial:
         raise UserError(f"{path} is the checkpoint of another trial, {whose}.")

@@ -12,7 +12,6 @@ import math
 import time
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 import mxnet as mx
