@@ -498,8 +498,11 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("name", [checkpoints.FILE, "fold0-member0.last.npz", "fold0-member0.best.npz"])
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [(checkpoints.FILE, damage) for damage in DAMAGE]
+    + [("fold0-member0.last.npz", damage) for damage in ("empty", "bit in the middle", "of another trial")],
+)
 def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
     stopped, calm, capsys, name, damage
 ):
