@@ -288,7 +288,7 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
         interrupted_at(patch, step=8)  # of three epochs of three
         with pytest.raises(KeyboardInterrupt):
             dml.train(given, tmp_path / "store")
-    _, arrays = files.read_arrays(tmp_path / "store" / trial.id / records.CHECKPOINT)
+    arrays = checkpoints.read(tmp_path / "store" / trial.id, trial.id).arrays
     remembered = [array for key, array in arrays.items() if key.endswith("/embeddings")]
     images = len(dml.data.load(**trial.data, split="train"))
     looks = "embeddings" in samplers.get(name).needs and refresh == "steps"
