@@ -13,6 +13,7 @@ from . import compat
 __version__ = "0.2.0"
 
 _MODULES = (
+    "augmentations",
     "backbones",
     "data",
     "hyperparams",

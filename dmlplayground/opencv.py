@@ -39,6 +39,9 @@ def decode(content: bytes) -> np.ndarray:
 
 
 def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np.ndarray:
+    """By one of OpenCV's interpolations, or ``antialiased``: averaged where that makes it smaller, else linear."""
+    if interpolation == "antialiased":
+        interpolation = "area" if height * width < image.shape[0] * image.shape[1] else "linear"
     code = INTERPOLATIONS[interpolation]
     if cv2 is not None:
         return cv2.resize(image, (width, height), interpolation=code)
@@ -60,3 +63,67 @@ def _mxnet() -> Any:
     from mxnet import image
 
     return image
+
+
+def mean(image: np.ndarray) -> np.ndarray:
+    """The mean colour."""
+    return image.mean(axis=(0, 1)) if cv2 is None else np.array(cv2.mean(image)[:3])
+
+
+def recolour(image: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Every pixel times the first three columns of ``matrix`` (3, 4), plus the last, rounded and cut to 0 .. 255."""
+    if cv2 is not None:
+        return cv2.transform(image, matrix)
+    return _as_pixels(image @ matrix[:, :3].T + matrix[:, 3])
+
+
+def blur(image: np.ndarray, sigma: float) -> np.ndarray:
+    """Blurred by a Gaussian; what lies beyond the border mirrors what lies within."""
+    radius = round(3 * sigma)
+    if cv2 is not None:
+        return cv2.GaussianBlur(image, (2 * radius + 1,) * 2, sigma, borderType=cv2.BORDER_REFLECT_101)
+    kernel = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    result = image.astype(np.float64)
+    for axis in (0, 1):
+        size = image.shape[axis]
+        shifted = [
+            weight * result.take(_mirrored(np.arange(size) + shift, size), axis)
+            for shift, weight in zip(range(-radius, radius + 1), kernel / kernel.sum())
+        ]
+        result = np.sum(shifted, axis=0)
+    return _as_pixels(result)
+
+
+def rotate(image: np.ndarray, degrees: float) -> np.ndarray:
+    """Turned about its centre, at the same size; what comes in from outside mirrors what lies within."""
+    height, width = image.shape[:2]
+    cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    x, y = (width - 1) / 2, (height - 1) / 2
+    # Where each pixel of the result comes from.
+    source = np.array([[cosine, -sine, x - cosine * x + sine * y], [sine, cosine, y - sine * x - cosine * y]])
+    if cv2 is not None:
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        return cv2.warpAffine(image, source, (width, height), flags=flags, borderMode=cv2.BORDER_REFLECT_101)
+    rows, columns = np.mgrid[:height, :width]
+    columns, rows = (row[0] * columns + row[1] * rows + row[2] for row in source)
+    top, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
+    down, right = (rows - top)[..., None], (columns - left)[..., None]
+
+    def at(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return image[_mirrored(i, height), _mirrored(j, width)]
+
+    upper = at(top, left) * (1 - right) + at(top, left + 1) * right
+    lower = at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right
+    return _as_pixels(upper * (1 - down) + lower * down)
+
+
+def _mirrored(places: np.ndarray, size: int) -> np.ndarray:
+    """Places beyond a border folded back, the border itself being shown once."""
+    if size == 1:
+        return np.zeros_like(places)
+    places = np.abs(places) % (2 * size - 2)
+    return np.minimum(places, 2 * size - 2 - places)
+
+
+def _as_pixels(values: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)

@@ -24,6 +24,7 @@ _WORDS = {
     float: "a number",
     str: "a word",
     bool: "true or false",
+    list: "a list",
     type(None): "nothing",
 }
 

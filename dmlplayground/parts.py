@@ -34,6 +34,7 @@ HOMES = {
     "regularizers": "dmlplayground.regularizers",
     "samplers": "dmlplayground.samplers",
     "transforms": "dmlplayground.transforms",
+    "augmentations": "dmlplayground.augmentations",
     "metrics": "dmlplayground.metrics",
 }
 

@@ -10,7 +10,8 @@ import dmlplayground as dml
 
 
 @pytest.mark.parametrize(
-    "name", ["backbones", "data", "hyperparams", "methods", "metrics", "samplers", "transforms"]
+    "name",
+    ["augmentations", "backbones", "data", "hyperparams", "methods", "metrics", "samplers", "transforms"],
 )
 def test_modules(name):
     module = getattr(dml, name)

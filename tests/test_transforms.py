@@ -89,7 +89,8 @@ def test_how_each_pipeline_stores_its_images():
 
 
 @pytest.mark.parametrize(
-    ("name", "smallest", "size"), [("released", 0.08, 224), ("reality_check", 0.16, 227)]
+    ("name", "smallest", "size"),
+    [("released", 0.08, 224), ("reality_check", 0.16, 227), ("training_strategies", 0.08, 224)],
 )
 def test_area_crops_are_drawn_as_they_say(name, smallest, size):
     transform = transforms.create(name)
@@ -116,10 +117,49 @@ def test_area_crops_are_drawn_as_they_say(name, smallest, size):
     assert transform.train(images, ROWS, rng()).shape == (4, size, size, 3)
 
 
-def test_a_window_that_never_fits_becomes_the_centre():
-    transform = transforms.create("reality_check")
-    assert transform._window(10, 1000, np.ones((10, 2)), np.zeros(2)) == (0, 495, 10, 10)
-    assert transform._window(300, 400, np.ones((10, 2)), np.zeros(2)) != (0, 495, 10, 10)
+@pytest.mark.parametrize(
+    ("name", "wide", "high"),
+    [("released", (0, 495, 10, 10), (495, 0, 10, 10)), ("reality_check", (0, 493, 10, 13), (493, 0, 13, 10))],
+)
+def test_a_window_that_never_fits_becomes_the_centre(name, wide, high):
+    """MXNet's is a square, torchvision's the largest of allowed proportions."""
+    transform = transforms.create(name)
+    assert transform._window(10, 1000, np.ones((10, 2)), np.zeros(2)) == wide
+    assert transform._window(1000, 10, np.ones((10, 2)), np.zeros(2)) == high
+    assert transform._window(300, 400, np.ones((10, 2)), np.zeros(2)) != wide
+
+
+def test_windows_of_the_training_strategies_as_they_are():
+    """With crop: window every window has the size itself, from images of 256 on the shorter side."""
+    transform = transforms.create("training_strategies", crop="window")
+    assert transform.stored == transform.stored_for_test == Stored("short", 256, "area")
+    images = coordinates(2, 256, 256)
+    tops, lefts = set(), set()
+    for crop in transform.train(images, np.arange(300) % 2, rng()):
+        crop = crop[:, ::-1] if crop[0, 0, 1] > crop[0, -1, 1] else crop
+        top, left = crop[0, 0, :2].tolist()
+        assert np.array_equal(crop[..., :2], images[0, top : top + 224, left : left + 224, :2])
+        tops.add(top)
+        lefts.add(left)
+    assert {min(tops), min(lefts)} == {0} and {max(tops), max(lefts)} == {32}
+
+
+def test_a_larger_crop_in_training_than_in_test():
+    transform = transforms.create("training_strategies", size=256)
+    assert transform.stored == Stored("none")
+    images = coordinates(2, 256, 300)
+    assert transform.train(images, np.arange(2), rng()).shape == (2, 256, 256, 3)
+    assert transform.test(images, np.arange(2)).shape == (2, 224, 224, 3) and transform.test_shape(
+        images
+    ) == (224, 224)
+
+
+def test_a_window_made_smaller_is_averaged():
+    stripes = np.zeros((64, 64, 3), np.uint8)
+    stripes[::2] = 255
+    small = opencv.resize(stripes, 16, 16, "antialiased")
+    assert (np.abs(small.astype(int) - 127) <= 1).all()
+    assert np.array_equal(opencv.resize(small, 40, 40, "antialiased"), opencv.resize(small, 40, 40, "linear"))
 
 
 def test_released_draws_among_all_interpolations(monkeypatch):
@@ -150,7 +190,8 @@ def test_in_test_the_centre_is_taken_without_resizing(name):
 )
 @settings(max_examples=20, deadline=None)
 def test_a_block_is_a_function_of_its_generator_alone(name, seed, count, height, width):
-    transform = transforms.create(name, **({"size": 12} if name in ("released", "reality_check") else {}))
+    sizes = {key: 12 for key in ("size", "test_size") if key in transforms.get(name).options}
+    transform = transforms.create(name, **sizes)
     images = coordinates(count, height, width)
     rows = rng(seed).integers(0, count, 5)
     block = transform.train(images, rows, rng(seed))

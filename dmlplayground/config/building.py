@@ -81,12 +81,12 @@ def _whole(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete_parts(built: Trial) -> dict[str, Named]:
-    from .. import samplers, transforms
+    from .. import parts, samplers, transforms
 
     sampler, transform = samplers.get(built.sampler["name"]), transforms.get(built.transform["name"])
     return {
         "sampler": _component(built.sampler, sampler.options, "sampler"),
-        "transform": _component(built.transform, transform.options, "transform"),
+        "transform": {"name": transform.key, **transform.fill(parts.split(built.transform)[1], "transform")},
     }
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..parts import Part
-from .base import KIND, Transform
+from .. import augmentations
+from .base import KIND, Augmented, Pipeline, Transform
 from .stored import Stored
 
 __all__ = ["KIND", "Stored", "Transform", "create", "get", "names"]
@@ -25,12 +25,15 @@ def names() -> list[str]:
     return KIND.names()
 
 
-def get(name: str) -> Part:
+def get(name: str) -> Pipeline:
     """The record of a transform: its title, its options, its notes."""
     return KIND.get(name)
 
 
 def create(name: str, **options: Any) -> Transform:
     """A transform by name: ``create("paper", crop=0.9).train(images, rows, rng)``."""
-    transform: Transform = KIND.create(name, **options)
-    return transform
+    part = KIND.get(name)
+    options = part.fill(options, KIND.name)
+    steps = [augmentations.create(**given) for given in options.pop("augment", ())]
+    transform: Transform = part.build(**options)
+    return Augmented(transform, steps) if steps else transform

@@ -10,19 +10,58 @@ and the batch.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
 
 import numpy as np
 
-from .. import opencv
+from .. import augmentations, opencv
 from ..errors import UserError
-from ..parts import Kind, Part
+from ..options import Option
+from ..parts import Kind, Part, split
 from .stored import Stored
 
 ASPECTS = (math.log(3 / 4), math.log(4 / 3))  # of random-area crops, width to height
 TRIES = 10
 
-KIND: Kind[Part] = Kind("transform", "dmlplayground.transforms")
+
+@dataclass(frozen=True)
+class Pipeline(Part):
+    """A transform. Beside its own options each has ``augment``: augmentations by name, or as mappings with a name and
+    options. A configuration that asks for none does not mention it."""
+
+    @property
+    def options(self) -> dict[str, Option]:
+        return {**super().options, "augment": Option(list, [])}
+
+    @property
+    def option_notes(self) -> dict[str, str]:
+        return {**super().option_notes, "augment": "what training images go through then, in this order."}
+
+    def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        filled = super().fill(options, kind)
+        if augment := [_augmentation(given) for given in filled.pop("augment")]:
+            filled["augment"] = augment
+        return filled
+
+
+def _augmentation(given: Any) -> dict[str, Any]:
+    given = {"name": given} if isinstance(given, str) else given
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise UserError(
+            f"transform.augment lists augmentations, each a name or a mapping with a name and options, not {given!r}."
+        )
+    name, options = split(given)
+    return {"name": name, **augmentations.get(name).fill(options, "augmentation")}
+
+
+KIND: Kind[Pipeline] = Kind(
+    "transform",
+    "dmlplayground.transforms",
+    Pipeline,
+    remark="Any of them takes augmentations: augment: [grey, {name: rotation, degrees: 15}] (dmlplayground augmentations)",
+)
 
 
 class Transform:
@@ -59,16 +98,50 @@ class Transform:
         return images.shape[1:3]
 
 
+class Augmented(Transform):
+    """A transform whose training images go through augmentations."""
+
+    def __init__(self, transform: Transform, steps: Sequence[augmentations.Augmentation]):
+        self.transform = transform
+        self.steps = steps
+        self.stored, self.stored_for_test = transform.stored, transform.stored_for_test
+
+    def train(self, images, rows, rng):
+        block = self.transform.train(images, rows, rng)
+        for step in self.steps:
+            step(block, rng)
+        return block
+
+    def test(self, images, rows):
+        return self.transform.test(images, rows)
+
+    def test_shape(self, images):
+        return self.transform.test_shape(images)
+
+
 class AreaCrop(Transform):
     """What several transforms share: in training a window of random area and proportions, resized to ``size``, and a
-    flip; in test the centre of ``size``. A window that does not fit is drawn again, ten times, then it is the
-    centre."""
+    flip; in test the centre of ``test_size``. A window that does not fit is drawn again, ten times; then it is the
+    centre of ``size``, or (``large_centre``) the largest of allowed proportions."""
 
-    def __init__(self, size: int, smallest: float, interpolations: tuple[str, ...]):
-        self.require(size >= 1, f"size must be at least 1, not {size}.")
+    def __init__(
+        self,
+        size: int,
+        smallest: float,
+        interpolations: tuple[str, ...],
+        *,
+        test_size: Optional[int] = None,
+        large_centre: bool = False,
+    ):
         self.size = size
+        self.test_size = size if test_size is None else test_size
+        self.require(
+            min(self.size, self.test_size) >= 1,
+            f"size must be at least 1, not {min(self.size, self.test_size)}.",
+        )
         self.smallest = smallest
         self.interpolations = interpolations
+        self.large_centre = large_centre
 
     def train(self, images, rows, rng):
         # Every image takes as many numbers whatever its size, so that others' draws do not depend on it.
@@ -84,14 +157,16 @@ class AreaCrop(Transform):
         return block
 
     def test(self, images, rows):
-        block = np.empty((len(rows), self.size, self.size, 3), np.uint8)
+        block = np.empty((len(rows), self.test_size, self.test_size, 3), np.uint8)
         for target, row in zip(block, rows.tolist()):
             image = images[row]
-            self._write(cut(image, *self._centre(*image.shape[:2])), target, False, "cubic")
+            self._write(
+                cut(image, *_centre(image.shape[0], image.shape[1], self.test_size)), target, False, "cubic"
+            )
         return block
 
     def test_shape(self, images):
-        return self.size, self.size
+        return self.test_size, self.test_size
 
     def _window(
         self, height: int, width: int, shapes: np.ndarray, place: np.ndarray
@@ -103,15 +178,15 @@ class AreaCrop(Transform):
             high, wide = round(math.sqrt(area / aspect)), round(math.sqrt(area * aspect))
             if 0 < high <= height and 0 < wide <= width:
                 return int(place[0] * (height - high + 1)), int(place[1] * (width - wide + 1)), high, wide
-        return self._centre(height, width)
-
-    def _centre(self, height: int, width: int) -> tuple[int, int, int, int]:
-        side = min(self.size, height, width)
-        return (height - side) // 2, (width - side) // 2, side, side
+        if not self.large_centre:
+            return _centre(height, width, self.size)
+        least, most = (math.exp(bound) for bound in ASPECTS)
+        high, wide = min(height, round(width / least)), min(width, round(height * most))
+        return (height - high) // 2, (width - wide) // 2, high, wide
 
     def _write(self, window: np.ndarray, target: np.ndarray, flip: bool, interpolation: str) -> None:
-        if window.shape[:2] != (self.size, self.size):
-            window = opencv.resize(window, self.size, self.size, interpolation)
+        if window.shape != target.shape:
+            window = opencv.resize(window, target.shape[0], target.shape[1], interpolation)
         _copy(window, target, flip)
 
 
@@ -123,6 +198,11 @@ def windows(images: Any, rows: np.ndarray, tops, lefts, height: int, width: int,
     ):
         _copy(cut(images[row], top, left, height, width), target, flip)
     return block
+
+
+def _centre(height: int, width: int, size: int) -> tuple[int, int, int, int]:
+    side = min(size, height, width)
+    return (height - side) // 2, (width - side) // 2, side, side
 
 
 def cut(image: np.ndarray, top: int, left: int, height: int, width: int) -> np.ndarray:

@@ -16,5 +16,5 @@ class RealityCheck(AreaCrop):
     """
 
     def __init__(self, *, size: int = 227):
-        super().__init__(size, 0.16, ("linear",))
+        super().__init__(size, 0.16, ("linear",), large_centre=True)
         self.stored = self.stored_for_test = Stored("short", 256, "area")

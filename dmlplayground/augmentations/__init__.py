@@ -1,0 +1,38 @@
+"""Augmentations, one file each: what training images go through after their transform. Any transform takes them:
+
+    transform: {name: paper, augment: [grey, {name: erasing, chance: 0.3}]}
+
+>>> import numpy as np
+>>> import dmlplayground as dml
+>>> block = np.full((2, 8, 8, 3), 100, np.uint8)
+>>> dml.augmentations.create("rotation", degrees=15)(block, np.random.default_rng(1))
+>>> int(block.min()), int(block.max())
+(100, 100)
+
+A new file that registers an augmentation is all it takes to add one. See ``base`` for what an augmentation promises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..parts import Part
+from .base import KIND, Augmentation
+
+__all__ = ["KIND", "Augmentation", "create", "get", "names"]
+
+
+def names() -> list[str]:
+    """The keys of all augmentations, sorted."""
+    return KIND.names()
+
+
+def get(name: str) -> Part:
+    """The record of an augmentation: its title, its options, its notes."""
+    return KIND.get(name)
+
+
+def create(name: str, **options: Any) -> Augmentation:
+    """An augmentation by name: ``create("grey", chance=0.5)(block, rng)``."""
+    augmentation: Augmentation = KIND.create(name, **options)
+    return augmentation

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import numpy as np
+
+from .. import opencv
+from . import colours
+from .base import KIND, Augmentation
+
+
+@KIND.register(title="Grey images", also=("gray", "grayscale", "RandomGrayscale"))
+class Grey(Augmentation):
+    """Some images lose their colours.
+
+    chance: of an image to become grey.
+    """
+
+    def __init__(self, *, chance: float = 0.2):
+        self.require_chance(chance)
+        self.chance = chance
+
+    def __call__(self, block, rng):
+        for row in np.flatnonzero(rng.random(len(block)) < self.chance):
+            block[row] = opencv.recolour(block[row], colours.scaled(colours.GREY))
