@@ -198,7 +198,7 @@ MISTAKES = {
     "labels must be 2 whole numbers.*float64": (POINTS, [0.5, 1.0], {}),
     "Did you mean 'cosine'": (POINTS, [0, 0], {"distance": "cosin"}),
     "nothing to retrieve": (POINTS, [0, 1], {}),
-    "R@0: K must be at least 1": (POINTS, [0, 0], {"ks": [0]}),
+    "R@0: K must be from 1": (POINTS, [0, 0], {"ks": [0]}),
     "K must be a whole number, not 1.5": (POINTS, [0, 0], {"ks": [1.5]}),
     "unknown metric 'R@one'": (POINTS, [0, 0], {"metrics": ["R@one"]}),
     "unknown metric 'NMI@3'": (POINTS, [0, 0], {"metrics": ["NMI@3"]}),

@@ -55,9 +55,10 @@ def test_directions():
     assert recall.better(0.5, 0.4)
     assert not recall.better(0.5, 0.5)
     assert rho.better(0.4, 0.5)
-    assert recall.better(0.1, float("nan"))
-    assert not recall.better(float("nan"), 0.1)
-    assert rho.better(0.1, float("inf"))
+    assert recall.better(0.1, None)
+    assert rho.better(0.1, None)
+    assert not recall.better(None, 0.1)
+    assert not rho.better(None, None)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_directions():
     [
         ("recall at K", "Did you mean 'R@K'"),
         ("mAP_1000", "Did you mean 'mAP_R@K'"),
-        ("R@0", "K must be at least 1"),
+        ("R@0", "K must be from 1 to 1000000"),
         ("MAP@4", "unknown metric"),
         ("RP@4", "unknown metric"),
         (3, "unknown metric 3"),
@@ -95,13 +96,17 @@ def test_the_headline_is_the_first_metric_or_the_users_choice():
     assert metrics.headline({"ks": [10]}).key == "R@10"
     assert metrics.headline({"metrics": ["NMI", "R@K"]}).key == "NMI"
     assert metrics.headline({"headline": "MAP@R"}).key == "MAP@R"
-    with pytest.raises(UserError, match=r"evaluation.headline is R@3, which is not computed"):
-        metrics.headline({"headline": "R@3"})
+    assert metrics.headline({"headline": "R@3"}).key == "R@3"
+    assert [metric.key for metric in metrics.of_trial({"headline": "NMI", "ks": [1]})][:2] == ["NMI", "R@1"]
+    with pytest.raises(UserError, match=r"evaluation.headline is NMI, which is not computed"):
+        metrics.headline({"headline": "NMI", "clustering": False})
     with pytest.raises(UserError, match=r"unknown metric 'R1'"):
         metrics.headline({"headline": "R1"})
 
 
 def test_what_leads():
-    assert metrics.leading(keys(), "R@1") == ["R@1", "NMI"]
-    assert metrics.leading(keys(), "MAP@R") == ["MAP@R", "R@1", "NMI"]
-    assert metrics.leading(["R@10", "RP"], "R@10") == ["R@10"]
+    assert metrics.leading(keys()) == ["R@1", "NMI"]
+    assert metrics.leading(["MAP@R", *keys()]) == ["MAP@R", "R@1", "NMI"]
+    assert metrics.leading(["R@10", "R@1", "RP"]) == ["R@10"]
+    assert metrics.leading([]) == []
+    assert metrics.first({"MAP@R": 0.25, "NMI": 0.5}) == "MAP@R 25.00"

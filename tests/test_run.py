@@ -69,9 +69,50 @@ def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
 
     record = dml.train(TINY, tmp_path)
     for which in ("best", "last"):
-        scores = scoring.of_trial(tmp_path / record.id, which=which, clustering=False)
         expected = record.results[which]["metrics"]
-        assert scores == {name: expected[name] for name in scores}
+        assert scoring.of_trial(tmp_path / record.id, which=which) == expected
+        some = scoring.of_trial(tmp_path / record.id, which=which, clustering=False)
+        assert some == {name: expected[name] for name in some} != expected
+
+
+def test_a_trial_computes_the_metrics_it_asks_for(tmp_path):
+    asked = {
+        "metrics": ["P@2", "R@K", "mAP@3", "rho_spectrum@2", "density_ratio"],
+        "ks": [10],
+        "headline": "MAP@R",
+        "intervals": "normal",
+        "training_metrics": ["rho_spectrum@2", "R@K"],
+        "training_every": 2,
+    }
+    record = dml.train(tiny(evaluation=asked), tmp_path)
+    names = ["MAP@R", "P@2", "R@10", "mAP@3", "rho_spectrum@2", "density_ratio"]
+    assert [list(entry["metrics"]) for entry in record.epochs] == [names] * 4
+    best = max(record.epochs[1:], key=lambda entry: entry["metrics"]["MAP@R"])
+    assert record.results["best"]["epoch"] == best["epoch"]
+    for entry in record.epochs:
+        assert set(entry["intervals"]) == {"MAP@R", "P@2", "R@10", "mAP@3"}
+        low, high = entry["intervals"]["MAP@R"]
+        assert low < entry["metrics"]["MAP@R"] < high
+    measured = {entry["epoch"]: entry["training"] for entry in record.epochs if "training" in entry}
+    assert list(measured) == [0, 2, 3]  # the last is always measured
+    assert all(set(values) == {"rho_spectrum@2", "R@10"} for values in measured.values())
+    assert measured[3]["rho_spectrum@2"] != record.epochs[3]["metrics"]["rho_spectrum@2"]
+
+
+def test_a_criterion_that_is_better_when_lower_chooses_the_lowest(tmp_path):
+    record = dml.train(tiny(evaluation={"metrics": ["rho_spectrum@2"]}), tmp_path)
+    best = min(record.epochs[1:], key=lambda entry: entry["metrics"]["rho_spectrum@2"])
+    assert record.results["best"]["epoch"] == best["epoch"]
+
+
+def test_what_is_infinite_is_null_in_a_record(tmp_path, monkeypatch):
+    from dmlplayground.training import models
+
+    monkeypatch.setattr(models, "embed", lambda learners, dataset, *given: np.zeros((len(dataset.labels), 8)))
+    chosen = {"metrics": ["R@1", "rho_spectrum@2"], "headline": "rho_spectrum@2"}
+    record = dml.train(tiny(epochs=2, evaluation=chosen), tmp_path)
+    assert record.results["last"]["metrics"]["rho_spectrum@2"] is None
+    assert record.results["best"]["epoch"] == 1
 
 
 def test_folds_join_in_an_evaluation_as_they_did_in_the_record(tmp_path):

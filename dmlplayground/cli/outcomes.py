@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import metrics
 from . import text
 
 if TYPE_CHECKING:
@@ -29,22 +30,18 @@ def plan(trials: Sequence[Trial], store: Path) -> str:
 def results(record: Record, folder: Path) -> str:
     """A finished trial's results."""
     shown = [key for key in ("untrained", "last", "best", "joined") if key in record.results]
-    names = [
-        n for n in record.results[shown[-1]]["metrics"] if n in ("R@1", "R@2", "R@4", "R@8", "MAP@R", "NMI")
-    ]
+    names = list(record.results[shown[-1]]["metrics"])
     rows = [("", *names)]
     for key in shown:
         entry = record.results[key]
         label = f"{key} (epoch {entry['epoch']})" if key in ("last", "best") else key
-        rows.append((label, *(f"{100 * entry['metrics'][name]:.2f}" for name in names)))
+        rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
     return text.columns(rows) + f"\nfinished in {record.seconds:.0f} s; record in {folder}"
 
 
 def scores(values: Mapping[str, Any]) -> str:
-    """Metrics in percent, a line each."""
-    return text.columns(
-        [(name, f"{100 * value:.2f}") for name, value in values.items() if isinstance(value, (int, float))]
-    )
+    """Metrics, a line each: in percent, or as numbers where they are no shares."""
+    return text.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])
 
 
 def report(store: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Optional
 
-from .. import parts
+from .. import metrics, parts
 from ..errors import UserError
+from ..metrics.table import HIGHEST_RANK
 from .schema import Schedule, Trial
 
 __all__ = ["check", "check_data"]
 
 LARGEST_COUNT = 10**9
-HIGHEST_RANK = 10**6
 HIGHEST_RATE = 1e30  # what 32 bits hold, with room for a product
 
 
@@ -24,6 +25,7 @@ def check(trial: Trial) -> None:
         trial.evaluation.ks and min(trial.evaluation.ks) >= 1 and max(trial.evaluation.ks) <= HIGHEST_RANK,
         f"evaluation.ks must be ranks from 1 to {HIGHEST_RANK}, not {trial.evaluation.ks}.",
     )
+    _check_metrics(trial)
     _require(
         trial.batch_size % trial.devices == 0,
         f"batch_size {trial.batch_size} cannot be split over {trial.devices} devices.",
@@ -43,12 +45,23 @@ def check(trial: Trial) -> None:
     )
 
 
+def _check_metrics(trial: Trial) -> None:
+    """Every metric that is asked for exists, and the one that chooses and the one that leads are computed."""
+    chosen = dataclasses.asdict(trial.evaluation)
+    metrics.headline(chosen)
+    if trial.protocol.name == "validated":
+        metrics.among(trial.protocol.criterion, metrics.of_trial(chosen), "protocol.criterion")
+    if chosen["training_metrics"]:
+        metrics.chosen(chosen["training_metrics"], chosen["ks"], chosen["clustering"])
+
+
 def _check_counts(trial: Trial) -> None:
     least: dict[int, dict[str, Optional[int]]] = {
         1: {
             "embed_dim": trial.embed_dim, "batch_size": trial.batch_size, "accumulate": trial.accumulate,
             "devices": trial.devices, "ensemble.members": trial.ensemble.members, "iterations": trial.iterations,
-            "evaluation.every": trial.evaluation.every, "evaluation.kmeans_starts": trial.evaluation.kmeans_starts,
+            "evaluation.every": trial.evaluation.every, "evaluation.training_every": trial.evaluation.training_every,
+            "evaluation.kmeans_starts": trial.evaluation.kmeans_starts,
             "schedule.every": trial.schedule.every, "protocol.patience": trial.protocol.patience,
         },
         2: {"protocol.folds": trial.protocol.folds},

@@ -8,6 +8,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, Optional
 
+from ..metrics.table import KS, STANDARD
+
 Named = dict[str, Any]
 """A component by its name with its options: ``{"name": "pairs", "same_image": 0.1}``; a bare word is the name alone."""
 
@@ -101,10 +103,21 @@ class Protocol:
     criterion: str = "MAP@R"  # validated: what the choice is made by
 
 
+#: The first keys of an evaluation are part of every trial's name; those added later only where they are not neutral.
+NAMING = ("ks", "clustering", "kmeans_starts", "distance", "every")
+
+
 @dataclass(frozen=True)
 class Evaluation:
-    ks: list[int] = field(default_factory=lambda: [1, 2, 4, 8, 16])
-    clustering: bool = True
+    metrics: list[str] = field(
+        default_factory=lambda: list(STANDARD)
+    )  # by name; a family without a number, such as R@K, stands for one of each of ks
+    ks: list[int] = field(default_factory=lambda: list(KS))
+    clustering: bool = True  # false: without the metrics that need clusters
+    headline: Optional[str] = None  # the metric that leads tables; nothing: the first of the metrics
+    intervals: Optional[Literal["bootstrap", "normal"]] = None  # 95 % intervals of means over queries
+    training_metrics: list[str] = field(default_factory=list)  # of the embeddings of the training images
+    training_every: int = 1  # epochs, of those that are evaluated; untrained and last are always among them
     kmeans_starts: Optional[int] = (
         None  # the best of so many by inertia; nothing: as many as the size of the set affords
     )
@@ -149,6 +162,10 @@ class Trial:
         The kind of device is left out: it changes rounding, not the experiment, and a sweep may move a trial.
         """
         content = {k: v for k, v in self.mapping().items() if k != "device"}
+        neutral = dataclasses.asdict(Evaluation())
+        content["evaluation"] = {
+            k: v for k, v in content["evaluation"].items() if k in NAMING or v != neutral[k]
+        }
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:10]
         parts = [
             self.method["name"],

@@ -15,7 +15,7 @@ from .pairwise_f1 import pairwise_f1
 from .precision import precision_at_k, r_precision
 from .recall import recall_at_k
 from .spectrum import rho_spectrum
-from .table import KIND, KS, STANDARD, Metric, among, chosen, headline, leading, of_trial
+from .table import KIND, KS, STANDARD, Metric, among, chosen, first, headline, leading, of_trial
 
 names, get = KIND.names, KIND.get
 
@@ -34,6 +34,7 @@ __all__ = [
     "chosen",
     "density",
     "evaluate",
+    "first",
     "get",
     "headline",
     "kmeans",

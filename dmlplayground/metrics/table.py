@@ -29,7 +29,8 @@ class Numbers(NamedTuple):
     words: str
 
 
-FROM_ONE = Numbers(lambda k: k >= 1, "at least 1")
+HIGHEST_RANK = 10**6
+FROM_ONE = Numbers(lambda k: 1 <= k <= HIGHEST_RANK, f"from 1 to {HIGHEST_RANK}")
 NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
 
 
@@ -70,14 +71,16 @@ class Metric(parts.Part):
             "unit": "percent" if self.percent else "none",
         }
 
-    def shown(self, value: float) -> str:
-        """A recorded value as a reader wants it: ``53.68``."""
+    def shown(self, value: Optional[float]) -> str:
+        """A recorded value as a reader wants it: ``53.68``. Records have None for what is infinite or undefined."""
+        if value is None:
+            return "–"
         return f"{self.scale * value:.{2 if self.percent else 4}f}"
 
-    def better(self, one: float, other: float) -> bool:
-        """Whether ``one`` beats ``other``; a value that is no number beats nothing and is beaten by any."""
-        if one != one or other != other:
-            return one == one
+    def better(self, one: Optional[float], other: Optional[float]) -> bool:
+        """Whether ``one`` beats ``other``; None beats nothing and is beaten by any number."""
+        if one is None or other is None:
+            return one is not None
         return one > other if self.higher_is_better else one < other
 
     def depth(self, references: int) -> int:
@@ -144,19 +147,20 @@ def _member(family: Metric, k: Any) -> Metric:
 
 
 def of_trial(evaluation: Mapping[str, Any]) -> list[Metric]:
-    """The metrics of a trial, from the ``evaluation`` part of its configuration. Older records chose by ``ks`` alone."""
-    return chosen(
-        evaluation.get("metrics", STANDARD), evaluation.get("ks", KS), evaluation.get("clustering", True)
-    )
+    """The metrics of a trial, from the ``evaluation`` part of its configuration: the headline first, which is the one
+    named there, or else simply the first. Older records chose by ``ks`` and ``clustering`` alone."""
+    names = [*evaluation.get("metrics", STANDARD)]
+    if evaluation.get("headline") is not None:
+        names.insert(0, evaluation["headline"])
+    return chosen(names, evaluation.get("ks", KS), evaluation.get("clustering", True))
 
 
 def headline(evaluation: Mapping[str, Any]) -> Metric:
-    """The metric that a trial is known by: the one it names as ``headline``, else the first that it computes."""
+    """The metric that a trial is known by."""
     computed = of_trial(evaluation)
-    name = evaluation.get("headline")
-    if name is None:
-        return computed[0]
-    return among(KIND.get(name).key, computed, "evaluation.headline")
+    if evaluation.get("headline") is not None:
+        return among(evaluation["headline"], computed, "evaluation.headline")
+    return computed[0]
 
 
 def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
@@ -170,16 +174,22 @@ def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
     return by_name[name]
 
 
-def leading(names: Iterable[str], headline: str) -> list[str]:
-    """The few of these metrics to show where there is no room for all: the headline, and one of each leading family.
+def first(scores: Mapping[str, Optional[float]]) -> str:
+    """The headline of recorded scores, which stands first among them, in a few words: ``R@1 53.68``."""
+    name, value = next(iter(scores.items()))
+    return f"{name} {KIND.get(name).shown(value)}"
 
-    >>> leading(["R@1", "R@2", "RP", "NMI", "F1"], headline="RP")
+
+def leading(names: Iterable[str]) -> list[str]:
+    """The few of these metrics to show where there is no room for all: the first, which is the headline, and one of each
+    leading family.
+
+    >>> leading(["RP", "R@1", "R@2", "NMI", "F1"])
     ['RP', 'R@1', 'NMI']
     """
     shown: dict[str, str] = {}
     for name in names:
         metric = KIND.get(name)
-        if name != headline and metric.leads:
+        if metric.leads or not shown:
             shown.setdefault(metric.family, name)
-    shown.pop(KIND.get(headline).family, None)
-    return [headline, *shown.values()]
+    return list(shown.values())

@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .. import metrics
 from ..store.records import Record
 from .statistics import Summary, best, summary
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
-HEADLINE = "R@1"
 PRIMARY = {"paper": "best", "validated": "joined"}
 SECONDARY = {"paper": "last", "validated": "separate"}
 
@@ -41,7 +41,7 @@ class Cell:
     records: list[Record] = field(default_factory=list)  # the finished ones, by seed
     problems: list[Problem] = field(default_factory=list)
     factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
-    headline: str = HEADLINE  # the metric that ranks
+    headline: str = ""  # the metric that ranks
     telling: list[str] = field(
         default_factory=list
     )  # the factors in which it differs from its method's others
@@ -167,7 +167,7 @@ def score(record: Record, which: str, metric: str) -> float | None:
         return None
     outcomes = outcome if isinstance(outcome, list) else [outcome]
     values = [one.get("metrics", {}).get(metric) for one in outcomes]
-    return None if None in values else 100 * sum(values) / len(values)
+    return None if None in values else metrics.get(metric).scale * sum(values) / len(values)
 
 
 def arenas(records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None) -> list[Arena]:
@@ -202,7 +202,7 @@ def arenas(records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | No
 
 def _arena(cells: list[Cell]) -> Arena:
     factors = _factors([flatten(cell.config) for cell in cells])
-    headline = _headline([cell.metrics for cell in cells if cell.records])
+    headline = _headline(cells)
     methods: dict[str, list[Flat]] = defaultdict(list)
     for cell in cells:
         methods[cell.method].append(flatten(cell.config))
@@ -215,15 +215,21 @@ def _arena(cells: list[Cell]) -> Arena:
     return Arena(cells[0].config["data"], cells[0].protocol, cells, "")
 
 
-def _headline(measured: Sequence[Sequence[str]]) -> str:
-    """R@1 where every cell has it, else the first metric that all have."""
-    if all(HEADLINE in metrics for metrics in measured):
-        return HEADLINE
-    return next(metric for metric in measured[0] if all(metric in metrics for metrics in measured))
+def _headline(cells: Sequence[Cell]) -> str:
+    """The metric that the cells are known by, if all have it, else the first that all have."""
+    wanted = [metrics.headline(cell.config.get("evaluation", {})).key for cell in cells]
+    measured = [cell.metrics for cell in cells if cell.records]
+    common = (
+        [name for name in measured[0] if all(name in names for names in measured)] if measured else wanted
+    )
+    return next(name for name in [*wanted, *common] if name in common)
 
 
 def _rank(cell: Cell) -> tuple:
-    return (not cell.score, -cell.score.mean if cell.score else 0.0, cell.label)
+    if not cell.score:
+        return (True, 0.0, cell.label)
+    mean = cell.score.mean
+    return (False, -mean if metrics.get(cell.headline).higher_is_better else mean, cell.label)
 
 
 def _factors(configs: Sequence[Flat]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import metrics
 from ..store import records
 from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
@@ -83,7 +84,7 @@ class Gap:
 
 def _gaps(a: Cell | None, b: Cell | None) -> Iterable[Gap]:
     known = [cell for cell in (a, b) if cell]
-    for metric in dict.fromkeys([known[0].headline, "NMI"]):
+    for metric in metrics.leading([known[0].headline, *known[0].metrics]):
         found = [cell.scores(cell.primary, metric) if cell else Summary({}) for cell in (a, b)]
         if metric == known[0].headline or any(found):
             yield Gap((a, b), metric, *found)

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .. import metrics
 from ..store.records import Record
 from .cells import Arena, Cell, Problem, flatten
 from .figures import position
 
-CURVES = ("R@1", "NMI")  # of the metrics; loss and health figures are all shown
 POINTS = 120_000  # of all curves together, some 15 characters each: what the page has room for
 
 
@@ -36,6 +36,7 @@ def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
         "key": cell.key,
         "label": cell.label,
         "arena": arena.title,
+        "headline": arena.headline,
         "config": {key: value for key, value in flatten(cell.config).items() if key != "seed"},
         "factors": list(cell.factors),
         "trials": sorted(trials, key=lambda trial: trial["seed"]),
@@ -70,24 +71,30 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return trial
 
 
-def _scores(record: Record) -> dict[str, Mapping[str, float]]:
+def _scores(record: Record) -> dict[str, dict[str, Any]]:
     """The metrics of every result, each fold's under a name of its own."""
     scores = {}
     for which, outcome in record.results.items():
         if isinstance(outcome, list):
-            scores.update({f"fold {number}": one["metrics"] for number, one in enumerate(outcome)})
+            scores.update({f"fold {number}": _scaled(one["metrics"]) for number, one in enumerate(outcome)})
         elif which != "untrained":
-            scores[which] = outcome["metrics"]
+            scores[which] = _scaled(outcome["metrics"])
     return scores
+
+
+def _scaled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """As they are shown, in percent or as they are."""
+    return {
+        name: None if value is None else metrics.get(name).scale * value for name, value in values.items()
+    }
 
 
 def _curves(epochs: Iterable[Mapping[str, Any]], record: Record) -> dict[str, dict[str, list]]:
     """Every quantity's points (epoch, value): quantity -> fold -> points."""
     curves: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
     for entry in epochs:
-        found = {
-            metric: 100 * value for metric, value in entry.get("metrics", {}).items() if metric in CURVES
-        }
+        values = entry.get("metrics", {})
+        found = _scaled({name: values[name] for name in metrics.leading(values)})
         found.update({"loss": entry.get("loss"), **(entry.get("health") or {})})
         for quantity, value in found.items():
             if value is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .. import metrics
 from ..store.records import Record
 from . import optimism as optimisms
 from . import published
@@ -147,7 +148,7 @@ def epochs(record: Record, metric: str) -> dict[int, list[float]]:
     values: dict[int, list[float]] = defaultdict(list)
     for entry in record.epochs:
         if metric in entry.get("metrics", {}):
-            values[position(record, entry)].append(100 * entry["metrics"][metric])
+            values[position(record, entry)].append(metrics.get(metric).scale * entry["metrics"][metric])
     return values
 
 

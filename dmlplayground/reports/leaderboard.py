@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .. import metrics
 from ..store.records import Record
 from . import published
 from .cells import Arena, Cell, arenas, name, plain
@@ -61,10 +62,9 @@ def arena_table(arena: Arena) -> Table:
     """Mean ± spread of the headline metrics, beside what was published where anything corresponds."""
     quoted = any(published.find(cell.config) for cell in arena.cells)
     fields = _naming(arena)
-    for metric in dict.fromkeys([arena.headline, "NMI"]):
-        if metric in arena.metrics:
-            fields += _measured(arena, metric)
-            fields += _quoted(metric) if quoted else []
+    for metric in metrics.leading([arena.headline, *arena.metrics]):
+        fields += _measured(arena, metric)
+        fields += _quoted(metric) if quoted else []
     fields.append(Field(Column("time", "wall time of a trial, mean over seeds"), _seconds))
     return _table("leaderboard", "Leaderboard", arena, fields)
 

@@ -297,21 +297,21 @@ function sortable(table) {
 
 // --- trials -----------------------------------------------------------------------------------------------------------
 
-function headline(trial) {
+function headline(trial, metric) {
   const scores = trial.scores || {};
-  const of = (which) => (scores[which] ? 100 * scores[which]["R@1"] : undefined);
+  const of = (which) => scores[which]?.[metric] ?? undefined;
   return [of("best") ?? of("joined"), of("last")];
 }
 
 function listTrials() {
   const table = document.getElementById("trials");
-  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], ["R@1", "num"], ["last", "num"], ["time", "num"]];
+  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], [[...new Set(data.cells.map((cell) => cell.headline))].join(" or "), "num"], ["last", "num"], ["time", "num"]];
   const head = table.createTHead().insertRow();
   for (const [name, kind] of columns) head.append(element("th", { scope: "col", class: kind }, element("button", { type: "button" }, name)));
   const body = table.createTBody();
   for (const cell of data.cells) for (const trial of cell.trials) {
     const row = body.insertRow();
-    const [first, last] = headline(trial);
+    const [first, last] = headline(trial, cell.headline);
     const add = (content, key, kind = "") => row.append(element("td", { class: kind, "data-key": key ?? "" }, content));
     add(element("a", { href: `#${encodeURIComponent(trial.id)}` }, cell.label), cell.label);
     add(cell.arena, cell.arena);
@@ -338,7 +338,7 @@ function scoresTable(scores) {
   const table = element("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   const metrics = Object.keys(Object.values(scores)[0]);
   head.append(element("th"), ...metrics.map((metric) => element("th", { class: "num" }, metric)));
-  for (const [name, values] of Object.entries(scores)) body.insertRow().append(element("th", { scope: "row" }, name), ...metrics.map((metric) => element("td", { class: "num" }, (100 * values[metric]).toFixed(2))));
+  for (const [name, values] of Object.entries(scores)) body.insertRow().append(element("th", { scope: "row" }, name), ...metrics.map((metric) => element("td", { class: "num" }, values[metric] === null || values[metric] === undefined ? "–" : values[metric].toFixed(2))));
   return element("div", { class: "scroll" }, table);
 }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
+from .. import metrics
 from ..config import Trial
 from ..store import records, stream
 from ..store.records import Record
@@ -87,7 +88,7 @@ class Job:
         if record.status != "finished":
             return f"{self.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
         best = record.results.get("best") or record.results["joined"]
-        return f"{self.id}: R@1 {100 * best['metrics']['R@1']:.2f} in {record.seconds:.0f} s"
+        return f"{self.id}: {metrics.first(best['metrics'])} in {record.seconds:.0f} s"
 
 
 def _stamp(path: Path) -> int:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from .. import metrics
+
 
 class Status:
     """Lines that stay go to the output; the lines that change, to a terminal on the error stream, if it is one."""
@@ -44,5 +46,5 @@ def trial(name: str, entries: Sequence[dict[str, Any]], done: int, total: int, s
     last = next((entry for entry in reversed(entries) if "loss" in entry), None)
     scored = next((entry for entry in reversed(entries) if "metrics" in entry), None)
     loss = f"  loss {last['loss']:.4g}" if last else ""
-    score = f"  R@1 {100 * scored['metrics']['R@1']:.2f}" if scored else ""
+    score = f"  {metrics.first(scored['metrics'])}" if scored else ""
     return f"  {name}  epoch {done}/{total}{loss}{score}  {clock(seconds)}"

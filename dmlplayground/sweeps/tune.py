@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files
+from .. import config, files, metrics
 from ..errors import UserError
 from ..store import records
 from ..store.records import Record
@@ -120,12 +120,14 @@ class Attempt(Job):
         return records.find(self.folder) if over else super().outcome()
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
+        criterion = metrics.get(self.trial.protocol.criterion)
         best: dict[int, float] = {}
         for entry in self.entries:
             if entry["epoch"] == 0 or "metrics" not in entry:
                 continue
-            value = entry["metrics"][self.trial.protocol.criterion]
-            best[entry["fold"]] = max(value, best.get(entry["fold"], value))
+            value = entry["metrics"][criterion.key]
+            if entry["fold"] not in best or criterion.better(value, best[entry["fold"]]):
+                best[entry["fold"]] = value
             step = entry["fold"] * self.trial.epochs + entry["epoch"]
             if step not in self.reported:
                 self.reported.add(step)
@@ -145,7 +147,10 @@ class Attempt(Job):
 
     def told(self, record: Optional[Record]) -> str:
         if record is not None and record.status == "finished":
-            return f"{self.id}: {self.trial.protocol.criterion} {100 * validation(record):.2f} in {record.seconds:.0f} s"
+            criterion = metrics.get(self.trial.protocol.criterion)
+            return (
+                f"{self.id}: {criterion.key} {criterion.shown(validation(record))} in {record.seconds:.0f} s"
+            )
         return f"{self.id}: pruned after epoch {self.epochs}" if self.pruned else super().told(record)
 
 
@@ -186,7 +191,11 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
             f"the search found nothing: of {len(study.trials)} trials none was finished; see {store / TRIED}."
         )
     record = Record.load(store / study.best_trial.user_attrs["id"] / records.RECORD)
-    scores = {name: round(100 * value, 2) for name, value in record.results["joined"]["metrics"].items()}
+    scores = {
+        name: float(metrics.get(name).shown(value))
+        for name, value in record.results["joined"]["metrics"].items()
+        if value is not None
+    }
     criterion = record.config["protocol"]["criterion"]
     content = {
         "method": record.config["method"]["name"],

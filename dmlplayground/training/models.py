@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional
@@ -89,16 +90,10 @@ def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Datas
 
 def score(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
     """The trial's metrics of a data set's embeddings, as an entry of its record states them."""
-    chosen = trial.evaluation
-    result = metrics.assess(
-        **searched(embeddings, dataset),
-        ks=tuple(chosen.ks),
-        clustering=chosen.clustering,
-        starts=chosen.kmeans_starts,
-        seed=seeds.integer(trial.seed, "clustering"),
-        distance=chosen.distance,
-    )
-    entry: dict[str, Any] = {"metrics": result.scores}
+    result = _assess(trial, _names(trial), **searched(embeddings, dataset))
+    entry: dict[str, Any] = {"metrics": _recorded(result.scores)}
+    if result.intervals:
+        entry["intervals"] = {name: list(bounds) for name, bounds in result.intervals.items()}
     if result.clustering is not None:
         kmeans = result.clustering
         entry["kmeans"] = {
@@ -107,6 +102,35 @@ def score(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, A
             "inertia": kmeans.inertia,
         }
     return entry
+
+
+def score_training(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, Optional[float]]:
+    """The metrics that the trial asks for of its own training images, each of which searches all others."""
+    chosen = trial.evaluation.training_metrics
+    return _recorded(_assess(trial, chosen, embeddings=embeddings, labels=dataset.labels).scores)
+
+
+def _assess(trial: Trial, names: Sequence[str], **searched: Any) -> metrics.Evaluation:
+    chosen = trial.evaluation
+    return metrics.assess(
+        **searched,
+        metrics=names,
+        ks=chosen.ks,
+        clustering=chosen.clustering,
+        starts=chosen.kmeans_starts,
+        seed=seeds.integer(trial.seed, "clustering"),
+        distance=chosen.distance,
+        intervals=chosen.intervals,
+    )
+
+
+def _names(trial: Trial) -> list[str]:
+    return [metric.key for metric in metrics.of_trial(dataclasses.asdict(trial.evaluation))]
+
+
+def _recorded(scores: dict[str, float]) -> dict[str, Optional[float]]:
+    """As records hold them: JSON has no infinity, which is what rho is of embeddings that leave a direction unused."""
+    return {name: value if np.isfinite(value) else None for name, value in scores.items()}
 
 
 def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .. import metrics
 from ..config import Trial
 
 
@@ -51,7 +52,8 @@ def describe(entry: dict[str, Any]) -> str:
     place = "untrained" if entry["epoch"] == 0 else f"epoch {entry['epoch']}"
     if entry["fold"] or entry["member"]:
         place = f"fold {entry['fold']}, member {entry['member']}, {place}"
-    shown = [name for name in ("R@1", "MAP@R", "NMI") if name in entry["metrics"]]
-    scores = "  ".join(f"{name} {100 * entry['metrics'][name]:5.2f}" for name in shown)
+    values = entry["metrics"]
+    shown = metrics.leading(values)
+    scores = "  ".join(f"{name} {metrics.get(name).shown(values[name]):>5}" for name in shown)
     loss = f"  loss {entry['loss']:.4g}" if "loss" in entry else ""
     return f"{place:>12}: {scores}{loss}"

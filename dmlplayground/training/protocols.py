@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
-from .. import data, transforms
+from .. import data, metrics, transforms
 from ..config import Trial, check_data
 from ..data import Dataset
 
@@ -57,6 +58,8 @@ def _validation_fold(pool: Dataset, watched: Dataset, number: int, count: int) -
     return Fold(number, pool.subset(sorted(ring[:cut])), watched.subset(sorted(ring[cut:])), "validation")
 
 
-def criterion(trial: Trial) -> str:
+def criterion(trial: Trial) -> metrics.Metric:
     """The metric that the best epoch is chosen by."""
-    return "R@1" if trial.protocol.name == "paper" else trial.protocol.criterion
+    if trial.protocol.name == "paper":
+        return metrics.headline(dataclasses.asdict(trial.evaluation))
+    return metrics.get(trial.protocol.criterion)

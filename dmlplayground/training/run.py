@@ -92,6 +92,7 @@ class Run:
         # What the fold's finished members make of its monitored images, and what the unit's learners make of them now.
         self.before: list[np.ndarray] = []
         self.current: Optional[np.ndarray] = None
+        self.trained_on: Optional[np.ndarray] = None  # its training images, where they are measured too
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self.stream: Stream  # made when it is known where to go on
         self._clock = time.monotonic()
@@ -197,6 +198,10 @@ class Run:
     def _embed_now(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
         started = time.perf_counter()
         self.current = self._embed(unit, learners)
+        self.trained_on = None
+        chosen, epoch = self.trial.evaluation, entry["epoch"]
+        if chosen.training_metrics and (epoch % chosen.training_every == 0 or epoch == self.trial.epochs):
+            self.trained_on = models.embed(learners, unit.fold.train, self.transform, self.workers)
         entry["evaluation_seconds"] = time.perf_counter() - started
 
     def _score(self, unit: Unit, entry: dict[str, Any]) -> None:
@@ -204,6 +209,8 @@ class Run:
         embeddings = np.concatenate([*self.before, self.current], axis=1)
         entry["measured_on"] = unit.fold.measured_on
         entry.update(models.score(self.trial, embeddings, unit.fold.monitor))
+        if self.trained_on is not None:
+            entry["training"] = models.score_training(self.trial, self.trained_on, unit.fold.train)
         entry["evaluation_seconds"] += time.perf_counter() - started
 
     def _conclude(self, unit: Unit, entry: dict[str, Any], states: States) -> None:
@@ -233,7 +240,7 @@ class Run:
             return
         by = protocols.criterion(self.trial)
         best = self.chosen.get(unit.fold.number)
-        if best is None or entry["metrics"][by] > best["metrics"][by]:
+        if best is None or by.better(entry["metrics"][by.key], best["metrics"][by.key]):
             self._keep(unit, states, "best")
             these = [weights.name(unit.fold.number, member, "best") for member in unit.members]
             self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any, Optional
 
@@ -15,10 +16,10 @@ from . import models
 from .learner import Learner
 
 
-def of_arrays(embeddings: Path, labels: Path, **options: Any) -> dict[str, float]:
+def of_arrays(embeddings: Path, labels: Path, **options: Any) -> dict[str, Optional[float]]:
     """Metrics of two ``.npy`` files; the embeddings are read from disk as needed, not into memory."""
-    points, classes = _array(embeddings), np.asarray(_array(labels))
-    return metrics.evaluate(points, classes, **options)
+    wanted = {key: value for key, value in options.items() if value is not None}
+    return {**metrics.evaluate(_array(embeddings), np.asarray(_array(labels)), **wanted)}
 
 
 def _array(path: Path) -> np.ndarray:
@@ -45,16 +46,20 @@ def of_trial(
     which: str = "best",
     data: Optional[str] = None,
     split: str = "test",
-    distance: Optional[str] = None,
+    seed: Optional[int] = None,
     engine: str = "float32",
-    **options: Any,
-) -> dict[str, float]:
-    """Metrics of a trial's best or last weights on its own data set, or on another."""
+    **changes: Any,
+) -> dict[str, Optional[float]]:
+    """Metrics of a trial's best or last weights on its own data set, or on another: as the record has them, but for the
+    ``changes`` to the configuration's ``evaluation``."""
     members = learners(folder, which)
     for learner in members:
         learner.extractor = Engine(learner.network, engine)
     trial = members[0].trial
     dataset, transform = models.data_of(trial, split, data)
     embeddings = models.embed(members, dataset, transform)
-    distance = distance or trial.evaluation.distance
-    return metrics.evaluate(**models.searched(embeddings, dataset), distance=distance, **options)
+    wanted = {key: value for key, value in changes.items() if value is not None}
+    trial = dataclasses.replace(trial, evaluation=dataclasses.replace(trial.evaluation, **wanted))
+    return models.score(
+        trial if seed is None else dataclasses.replace(trial, seed=seed), embeddings, dataset
+    )["metrics"]

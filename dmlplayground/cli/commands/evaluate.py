@@ -22,15 +22,22 @@ def add_arguments(command) -> None:
     command.add_argument("--data", help="another data set than the trial's own")
     command.add_argument("--split", default="test", help="train or test (default: %(default)s)")
     command.add_argument(
-        "--ks", type=ranks, default=(1, 2, 4, 8, 16), help="ranks of Recall@K (default: 1,2,4,8,16)"
+        "--metrics",
+        type=lambda words: words.split(","),
+        help="names from dmlplayground metrics, separated by commas (default: the trial's, or the usual ones)",
+    )
+    command.add_argument(
+        "--ks", type=ranks, help="the K of metrics such as R@K (default: the trial's, or 1,2,4,8,16)"
     )
     command.add_argument(
         "--distance",
         choices=("euclidean", "cosine", "hamming"),
         help="default: the trial's, or euclidean for arrays",
     )
-    command.add_argument("--no-clustering", action="store_true", help="leave out NMI, AMI and F1")
-    command.add_argument("--seed", type=int, default=0, help="of k-means (default: %(default)s)")
+    command.add_argument(
+        "--no-clustering", action="store_true", help="leave out the metrics that need clusters"
+    )
+    command.add_argument("--seed", type=int, help="of k-means (default: as when the trial was run, or 0)")
     add_engine(command)
 
 
@@ -38,20 +45,20 @@ def run(arguments) -> None:
     from ...training import scoring
 
     shared = {
+        "metrics": arguments.metrics,
         "ks": arguments.ks,
-        "clustering": not arguments.no_clustering,
+        "clustering": False if arguments.no_clustering else None,
+        "distance": arguments.distance,
         "seed": arguments.seed,
     }
     if arguments.labels is not None:
-        distance = arguments.distance or "euclidean"
-        scores = scoring.of_arrays(arguments.target, arguments.labels, distance=distance, **shared)
+        scores = scoring.of_arrays(arguments.target, arguments.labels, **shared)
     else:
         scores = scoring.of_trial(
             arguments.target,
             which=arguments.which,
             data=arguments.data,
             split=arguments.split,
-            distance=arguments.distance,
             engine=arguments.engine,
             **shared,
         )

@@ -40,16 +40,14 @@ def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
     """A line a file and backbone, below its heading."""
     from ... import hyperparams
 
-    table: list[tuple[str, ...]] = [
-        ("method", "settings", "backbone", "source", "own", "reported R@1", "NMI", "in")
-    ]
+    table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own", "reported", "in")]
     for name in names:
         file = hyperparams.read(name)
         for backbone in (file.backbone, *file.backbones):
             own = file.on(backbone)
             found = [_reported(result) for result in file.reported if result.backbone == backbone]
             place = (name.row, f"{name.study}/{name.data}", backbone, str(own.source), str(len(own.values)))
-            table.append((*place, *(found[0] if found else ("-", "-", "-"))))
+            table.append((*place, *(found[0] if found else ("-", "-"))))
     return table
 
 
@@ -89,14 +87,15 @@ def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
     for result in file.reported:
         if result.backbone == backbone:
             parts.append(
-                "  reported: R@1 {}, NMI {} ({})".format(*_reported(result))
-                + (f": {result.note}" * bool(result.note))
+                "  reported: {} ({})".format(*_reported(result)) + (f": {result.note}" * bool(result.note))
             )
     return "\n".join(parts)
 
 
-def _reported(result: settings.Reported) -> tuple[str, str, str]:
-    """R@1, NMI and where they were."""
+def _reported(result: settings.Reported) -> tuple[str, str]:
+    """The leading scores and where they were reported."""
+    from ... import metrics
+
     runs = f", {text.plural(result.runs, 'run')}" if result.runs else ""
-    recall, nmi = (f"{result.scores[name]:.2f}" if name in result.scores else "-" for name in ("R@1", "NMI"))
-    return recall, nmi, result.source + runs
+    scores = ", ".join(f"{name} {result.scores[name]:.2f}" for name in metrics.leading(result.scores))
+    return scores or "-", result.source + runs
