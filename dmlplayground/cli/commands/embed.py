@@ -18,16 +18,23 @@ def add_arguments(command) -> None:
         "--out",
         type=Path,
         default=Path("embeddings.npy"),
-        help="the .npy to write; a .json beside it names the files (default: %(default)s)",
+        help="the .npy to write, with a .json beside it that names the files; or a .parquet (default: %(default)s)",
     )
+    command.add_argument("--add-to", type=Path, metavar="INDEX", help="take what is in this file along")
     add_engine(command)
 
 
 def run(arguments) -> None:
-    from ... import retrieval
+    from ...trained import load
+    from ...trained.index import Index
 
-    model = retrieval.Model(arguments.model, arguments.which, arguments.engine)
-    gallery = model.embed(retrieval.images_in(arguments.images))
-    path, manifest = gallery.save(arguments.out, arguments.model)
-    images, width = gallery.embeddings.shape
-    print(f"{path}: {images} images, {width} numbers each; files in {manifest}")
+    model = load(arguments.model, arguments.which, arguments.engine)
+    index = Index.load(arguments.add_to, model) if arguments.add_to else Index(model)
+    index.add(arguments.images)
+    written = index.save(arguments.out)
+    print(
+        f"{written[0]}: {len(index)} images, {model.width} numbers each ({index.memory / 1e6:.1f} MB); "
+        f"files named in {written[-1]}"
+    )
+    if copies := index.copies():
+        print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")

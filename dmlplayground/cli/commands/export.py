@@ -1,4 +1,4 @@
-"""write a trained network for plain MXNet"""
+"""write a trained network for other programs: plain MXNet, or ONNX"""
 
 from __future__ import annotations
 
@@ -6,17 +6,33 @@ from pathlib import Path
 
 from ..arguments import add_model
 
-EXAMPLE = "export runs/TRIAL exported/npairs"
+EXAMPLE = "export runs/TRIAL network --format onnx"
 
 
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder")
-    command.add_argument("out", type=Path, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params")
+    command.add_argument(
+        "out", type=Path, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx"
+    )
+    command.add_argument(
+        "--format", default="mxnet", metavar="NAME", help="mxnet or onnx (default: %(default)s)"
+    )
+    command.add_argument(
+        "--resize", action="store_true", help="ONNX: let the graph resize and crop images of any size itself"
+    )
 
 
 def run(arguments) -> None:
-    from ... import export
-    from ...training import scoring
+    from ...trained import load
 
-    for path in export.write(scoring.learners(arguments.model, arguments.which), arguments.out):
+    model = load(arguments.model, arguments.which)
+    for path in model.export(arguments.out, arguments.format, arguments.resize):
         print(path)
+    if arguments.resize:
+        print("It takes images (B, H, W, 3) of uint8 in RGB and of any size.")
+    else:
+        height, width = model.input_size
+        print(
+            f"It takes images (B, {height}, {width}, 3) of uint8 in RGB: resize to "
+            f"{model.stored.describe()}, then cut out the centre."
+        )

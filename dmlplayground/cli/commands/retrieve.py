@@ -12,24 +12,60 @@ EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
 
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
-    command.add_argument("query", type=Path, help="an image")
-    command.add_argument("gallery", type=Path, help="a folder of images, or the .npy that embed has written")
+    command.add_argument("query", type=Path, help="an image, or a folder of images that are queries each")
+    command.add_argument(
+        "gallery", type=Path, help="a folder of images, or the .npy or .parquet that embed has written"
+    )
     command.add_argument("--count", type=count, default=10, help="how many (default: %(default)s)")
-    command.add_argument("--picture", type=Path, help="a PNG to write, with the query and what was found")
+    command.add_argument(
+        "--copies", action="store_true", help="show the query's own file and copies of images too"
+    )
+    command.add_argument("--picture", type=Path, help="a PNG to write, with the queries and what was found")
+    command.add_argument(
+        "--match",
+        action="store_true",
+        help="say of each image whether it matches: nearer than a distance set on images of known classes",
+    )
+    command.add_argument(
+        "--match-on", type=Path, metavar="FOLDER",
+        help="a folder for every class to set that distance on (default: the trial's own test images)",
+    )  # fmt: skip
+    command.add_argument(
+        "--false-accepts",
+        type=float,
+        default=0.01,
+        metavar="SHARE",
+        help="pairs of different classes that may match (default: %(default)s)",
+    )
     add_engine(command)
 
 
 def run(arguments) -> None:
-    from ... import retrieval
+    from ...trained import images, load
+    from ...trained.index import Index
 
-    model = retrieval.Model(arguments.model, arguments.which, arguments.engine)
-    if arguments.gallery.suffix == ".npy":
-        gallery = retrieval.Gallery.load(arguments.gallery)
-    else:
-        gallery = model.embed(retrieval.images_in(arguments.gallery))
-    query = model.embed([arguments.query]).embeddings[0]
-    found = retrieval.nearest(query, gallery, arguments.count)
-    print(text.columns([(f"{distance:.4f}", str(path)) for path, distance in found]))
+    model = load(arguments.model, arguments.which, arguments.engine)
+    queries = images.images_in(arguments.query)
+    threshold = None
+    if arguments.match or arguments.match_on:
+        threshold = model.threshold(arguments.match_on, arguments.false_accepts)
+        print(threshold)
+    saved = arguments.gallery.suffix in (".npy", ".parquet")
+    index = Index.load(arguments.gallery, model) if saved else model.search(arguments.gallery)
+    found = index.find(queries, arguments.count, arguments.copies)
+    for query, hits in zip(queries, found):
+        if len(queries) > 1:
+            print(f"{query}:")
+        print(text.columns([_row(hit, threshold) for hit in hits]) if hits else "nothing found")
     if arguments.picture:
-        retrieval.picture(arguments.query, found).save(arguments.picture)
+        from ...files import replacing
+        from ...trained import contact_sheet
+
+        with replacing(arguments.picture, "wb") as file:
+            contact_sheet.draw(queries, found, threshold).save(file, "PNG")
         print(f"wrote {arguments.picture}")
+
+
+def _row(hit, threshold) -> tuple[str, ...]:
+    matches = () if threshold is None else ("match" if hit.distance <= threshold.distance else "no match",)
+    return (f"{hit.distance:.4f}", *matches, hit.label or "-", hit.name)

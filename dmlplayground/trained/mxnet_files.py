@@ -4,7 +4,8 @@
     NAME-symbol.json, NAME-0000.params   the network, from uint8 images (B, H, W, 3) to embeddings (B, E);
                                          of an ensemble NAME-0-symbol.json, NAME-0-0000.params and so on
 
-Preprocessing is part of the network, so nothing has to be known to use it:
+Normalisation is part of the network; resizing and cropping are not. ``NAME.json`` says the height and width (``input``)
+of the images that it was tested with, and images of any other size give embeddings that mean little:
 
     network = mxnet.gluon.SymbolBlock.imports("NAME-symbol.json", ["data"], "NAME-0000.params")
     embeddings = network(mxnet.nd.array(images, dtype="uint8"))
@@ -18,14 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from . import config, files
-from .errors import UserError
+from .. import config, files
+from ..errors import UserError
 
 FORMAT = "dmlplayground embedding network"
 
 
-def write(learners: Sequence[Any], target: Path) -> list[Path]:
-    """Export the learners of a model, side by side; ``target`` is a path without a suffix."""
+def write(learners: Sequence[Any], target: Path, size: tuple[int, int]) -> list[Path]:
+    """Export the learners of a model, side by side; ``target`` is a path without a suffix, ``size`` the height and width
+    of the images they take."""
     from mxnet import cpu, nd, sym
 
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -60,6 +62,7 @@ def write(learners: Sequence[Any], target: Path) -> list[Path]:
             "config": trial.mapping(),
             "members": members,
             "distance": trial.evaluation.distance,
+            "input": {"height": size[0], "width": size[1], "channels": "rgb", "type": "uint8"},
         },
     )
     return [description, *written]
@@ -87,7 +90,7 @@ class Exported:
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         from mxnet import nd
 
-        from .backbones.engines import extract
+        from ..backbones.engines import extract
 
         return extract(self.extractor, (nd.array(block, dtype="uint8") for block in blocks), self.width)
 

@@ -1,0 +1,29 @@
+"""A trained network put to use: embeddings of any images, exact search among them, files for other programs.
+
+>>> import dmlplayground as dml
+>>> model = dml.load("runs/quickstart/margin-glyphs-conv4-e64-s0-93eb9d9b95")   # doctest: +SKIP
+>>> embeddings = model.embed(["a.jpg", "b.jpg"])                                # doctest: +SKIP
+>>> index = model.search("photos")                                              # doctest: +SKIP
+>>> index.find("query.jpg", count=5)                                            # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["load"]
+
+
+def load(target: Union[str, Path], which: str = "best", engine: str = "float32") -> Model:
+    """The trained model of a trial (its folder), or of an export (its ``.json``).
+
+    ``which`` is the trial's ``best`` or ``last`` model; of a validated trial it is always the folds' models together.
+    ``engine`` is how embeddings are computed: float32, fused (the same numbers, faster) or bfloat16.
+    """
+    from .model import Model  # loads MXNet
+
+    return Model(Path(target), which, engine)

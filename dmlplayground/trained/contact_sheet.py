@@ -1,0 +1,50 @@
+"""A contact sheet: queries, each with what was found for it, as one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from ..data import decoding
+from ..transforms.stored import Stored
+from .index import Found
+from .matching import Threshold
+
+CELL, GAP, LINE = 128, 6, 13  # pixels
+MATCH, NO_MATCH, PLAIN = "#1a7f37", "#8c959f", "black"
+
+
+def draw(queries: Sequence[Path], found: Sequence[Sequence[Found]], threshold: Optional[Threshold] = None):
+    """A row for every query. Below an image stand its class and its distance, green where it matches."""
+    columns = 1 + max(map(len, found), default=0)
+    height = CELL + 2 * LINE + GAP
+    sheet = Image.new("RGB", (columns * (CELL + GAP) + GAP, len(queries) * height + GAP), "white")
+    drawing = ImageDraw.Draw(sheet)
+    for number, (query, hits) in enumerate(zip(queries, found)):
+        top = GAP + number * height
+        _cell(sheet, drawing, str(query), GAP, top, ["query", Path(query).name], PLAIN)
+        for column, hit in enumerate(hits, 1):
+            colour = PLAIN
+            if threshold is not None:
+                colour = MATCH if hit.distance <= threshold.distance else NO_MATCH
+            lines = [hit.label or Path(hit.name).name, f"{hit.distance:.3f}"]
+            _cell(sheet, drawing, hit.name, GAP + column * (CELL + GAP), top, lines, colour)
+    return sheet
+
+
+def _cell(sheet, drawing, name: str, left: int, top: int, lines: Sequence[str], colour: str) -> None:
+    image: np.ndarray = decoding.read(Path(name), Stored("squash", CELL))
+    sheet.paste(Image.fromarray(image), (left, top))
+    for number, line in enumerate(lines):
+        drawing.text((left, top + CELL + 1 + number * LINE), _fitting(drawing, line), fill=colour)
+
+
+def _fitting(drawing, text: str) -> str:
+    """The text, cut where it would run into the next image."""
+    while drawing.textlength(text) > CELL and len(text) > 2:
+        text = text[:-2] + "…"
+    return text

@@ -1,0 +1,106 @@
+"""Images as people have them, in the form that a trial's transform takes: files, folders, arrays or a data set."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from ..data import Dataset, decoding
+from ..data.catalogue import Catalogue, is_image, natural
+from ..data.images import Images, Live
+from ..errors import UserError
+from ..transforms.stored import Stored
+
+Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.ndarray], Dataset]
+
+
+class Pictures(NamedTuple):
+    """Images with what is known of each: its name, its class ('' if unknown) and a digest of its content."""
+
+    dataset: Dataset
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    digests: tuple[str, ...]
+
+
+class Arrays(Images):
+    """Pictures in memory, of any sizes, resized as the trial's test images are."""
+
+    def __init__(self, arrays: Sequence[np.ndarray], stored: Stored):
+        shapes = {stored.shape(*array.shape[:2]) for array in arrays}
+        super().__init__(len(arrays), *(shapes.pop() if len(shapes) == 1 else (None, None)))
+        self.arrays = arrays
+        self.stored = stored
+
+    def image(self, row: int) -> np.ndarray:
+        return self.stored.apply(np.ascontiguousarray(self.arrays[row]))
+
+
+def read(given: Given, stored: Stored) -> Pictures:
+    """``given`` as pictures, to be stored in this way."""
+    if isinstance(given, Dataset):
+        names = tuple(f"{given.name}/{given.split}/{row}" for row in range(len(given)))
+        classes = tuple(given.class_names[label] for label in given.labels)
+        return Pictures(given, names, classes, _digests(given.images))
+    if isinstance(given, (str, Path)):
+        root = Path(given)
+        return _files(images_in(root), stored, root)
+    if len(given) and all(isinstance(each, (str, Path)) for each in given):
+        return _files([Path(each) for each in given], stored)  # type: ignore[arg-type]
+    return _arrays(given, stored)  # type: ignore[arg-type]
+
+
+def images_in(folder: Path) -> list[Path]:
+    """All images of a folder and the folders in it, in the order of their names."""
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}.")
+    found = {str(path): path for path in folder.rglob("*") if is_image(path)}
+    if not found:
+        raise UserError(f"there are no images in {folder} (known: {', '.join(decoding.SUFFIXES)}).")
+    return [found[name] for name in natural(found)]
+
+
+def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> Pictures:
+    """A file below ``root`` that lies in a folder of its own there is of the class which that folder is named after."""
+    names = tuple(str(path) for path in paths)
+    catalogue = Catalogue(
+        "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False
+    )
+    dataset = Dataset("files", "test", Live(catalogue, stored), catalogue.labels, catalogue.class_names)
+    classes = tuple("" if root is None or path.parent in (root, path) else path.parent.name for path in paths)
+    return Pictures(dataset, names, classes, tuple(map(_file_digest, paths)))
+
+
+def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
+    arrays = [np.asarray(array) for array in arrays]
+    for array in arrays:
+        if array.ndim != 3 or array.shape[2] != 3 or array.dtype != np.uint8:
+            raise UserError(
+                "images are files, a data set, or arrays (H, W, 3) of uint8 in RGB; got an array "
+                f"{array.shape} of {array.dtype}."
+            )
+    if not arrays:
+        raise UserError("there are no images to embed.")
+    labels = np.zeros(len(arrays), np.int32)
+    dataset = Dataset("arrays", "test", Arrays(arrays, stored), labels, ("all",))
+    names = tuple(str(row) for row in range(len(arrays)))
+    return Pictures(dataset, names, ("",) * len(arrays), _digests(arrays))
+
+
+def _digests(images: Any) -> tuple[str, ...]:
+    return tuple(
+        hashlib.sha256(np.ascontiguousarray(images[row]).tobytes()).hexdigest() for row in range(len(images))
+    )
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as problem:
+        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None

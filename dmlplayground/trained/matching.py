@@ -1,0 +1,70 @@
+"""Match or no match: a distance up to which two images count as of one class, and how often that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import UserError
+from .distances import distances
+
+MOST = 3000  # images whose pairs are all looked at; of more, every so many-th is taken
+
+
+class Threshold(NamedTuple):
+    """Two images match where their distance is at most ``distance``."""
+
+    distance: float
+    false_accepts: float  # the share of pairs of different classes that match all the same
+    false_rejects: float  # the share of pairs of one class that do not
+    pairs: int
+    measured_on: str
+
+    def __str__(self) -> str:
+        return (
+            f"match up to a distance of {self.distance:.4f}: on {self.measured_on}, {self.pairs:,} pairs, "
+            f"{100 * self.false_accepts:.2f} % of different classes are accepted and "
+            f"{100 * self.false_rejects:.2f} % of one class rejected"
+        )
+
+
+def calibrate(
+    embeddings: np.ndarray, classes: Sequence[str], kind: str, false_accepts: float, measured_on: str
+) -> Threshold:
+    """The largest distance between two images met here at which at most this share of the pairs of different classes
+    match."""
+    if not 0 <= false_accepts < 1:
+        raise UserError(f"false accepts are a share from 0 to below 1, not {false_accepts}.")
+    rows = np.unique(np.linspace(0, len(embeddings) - 1, min(MOST, len(embeddings))).astype(int))
+    points, labels = embeddings[rows], np.unique(np.asarray(classes), return_inverse=True)[1][rows]
+    same, different = [], []
+    for row in range(len(points) - 1):
+        away = distances(points[row], points[row + 1 :], kind)
+        alike = labels[row + 1 :] == labels[row]
+        same.append(away[alike])
+        different.append(away[~alike])
+    positive, negative = (np.concatenate([*each, np.zeros(0)]) for each in (same, different))
+    if not len(positive) or not len(negative):
+        raise UserError(
+            f"a threshold needs pairs of one class and pairs of different ones; {measured_on} has none of "
+            f"{'different classes' if len(positive) else 'one class'} (a folder for every class says which is which)."
+        )
+    return _threshold(np.sort(positive), np.sort(negative), false_accepts, measured_on)
+
+
+def _threshold(positive: np.ndarray, negative: np.ndarray, share: float, measured_on: str) -> Threshold:
+    allowed = int(share * len(negative))
+    # Just below the first negative that is too many, which itself may equal those before it.
+    limit = np.nextafter(negative[allowed], -np.inf)
+    met = np.concatenate([positive[positive <= limit][-1:], negative[negative <= limit][-1:]])
+    distance = float(met.max()) if len(met) else float(limit)
+    accepted, kept = (np.searchsorted(each, distance, "right") for each in (negative, positive))
+    return Threshold(
+        distance,
+        float(accepted / len(negative)),
+        float(1 - kept / len(positive)),
+        len(positive) + len(negative),
+        measured_on,
+    )

@@ -1,0 +1,109 @@
+"""A trained model: the networks of a trial, or exported ones, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from .. import transforms
+from ..backbones.engines import Engine
+from ..data import Dataset
+from ..errors import UserError, unknown
+from ..training import models, scoring
+from ..transforms.stored import Stored
+from . import images, matching, mxnet_files
+from .index import Index
+
+FORMATS = ("mxnet", "onnx")
+
+
+class Model:
+    """What ``dml.load`` gives.
+
+    ``width`` is how many numbers an embedding has, ``distance`` how near two of them are measured to be, ``trial`` the
+    configuration that was trained.
+    """
+
+    def __init__(self, target: Path, which: str = "best", engine: str = "float32"):
+        self.source = target
+        self.members: Sequence[Any] = (
+            mxnet_files.read(target) if target.suffix == ".json" else scoring.learners(target, which)
+        )
+        for member in self.members:
+            member.extractor = Engine(member.network, engine)
+        self.trial = self.members[0].trial
+        self.width = sum(member.width for member in self.members)
+        self.distance = self.trial.evaluation.distance
+        self.transform = transforms.create(**self.trial.transform)
+
+    def embed(self, given: images.Given, workers: int = 1) -> np.ndarray:
+        """Embeddings (N, width) of images, prepared exactly as the trial's test images were.
+
+        ``given``: a file or a folder, a list of files, arrays (H, W, 3) of uint8 in RGB and of any sizes, or a data set.
+        """
+        return self.embed_dataset(images.read(given, self.stored).dataset, workers)
+
+    def embed_dataset(self, dataset: Dataset, workers: int = 1) -> np.ndarray:
+        return models.embed(self.members, dataset, self.transform, workers)
+
+    def search(self, gallery: images.Given) -> Index:
+        """An index of these images, to search in: ``model.search("photos").find("query.jpg", count=5)``."""
+        index = Index(self)
+        index.add(gallery)
+        return index
+
+    def threshold(
+        self, given: Optional[images.Given] = None, false_accepts: float = 0.01
+    ) -> matching.Threshold:
+        """The distance up to which two images match, set on images of known classes.
+
+        ``given``: a folder with a folder for every class, or a data set; without it the trial's test images, whose
+        classes none of the networks was trained on. ``false_accepts`` is the share of pairs of different classes that
+        may be taken for matches.
+        """
+        own = given is None
+        pictures = images.read(models.data_of(self.trial, "test")[0] if given is None else given, self.stored)
+        embeddings = self.embed_dataset(pictures.dataset)
+        measured_on = f"{pictures.dataset.name} (test)" if own else str(given)
+        return matching.calibrate(embeddings, pictures.classes, self.distance, false_accepts, measured_on)
+
+    def export(self, path: str | Path, form: str = "mxnet", resize: bool = False) -> list[Path]:
+        """Write the model for other programs and say which files were written.
+
+        ``mxnet``: for plain MXNet, and for ``dml.load``; ``path`` is without a suffix. ``onnx``: one graph for ONNX
+        Runtime and the like; ``resize`` lets it take images of any size.
+        """
+        if form not in FORMATS:
+            raise unknown("format", form, FORMATS)
+        if form == "onnx":
+            from . import onnx_file  # needs the extra "onnx"
+
+            return [onnx_file.write(self, Path(path), resize)]
+        if resize:
+            raise UserError("only an ONNX file can hold the resizing; export with --format onnx.")
+        return mxnet_files.write(self.members, Path(path), self.input_size)
+
+    @property
+    def input_size(self) -> tuple[int, int]:
+        """Height and width of the images that the network itself gets to see: resized and cropped."""
+        stored, size = self.stored, self.trial.data.get("size")
+        if stored.resize == "none" and not isinstance(size, int):
+            raise UserError(
+                "this trial takes images at the size they have, and other programs need one size: train with a "
+                "transform that resizes or crops."
+            )
+        side = int(size or 0) if stored.resize == "none" else stored.size
+        height, width = self.transform.test_shape(np.empty((0, side, side, 3), np.uint8))
+        return int(height), int(width)
+
+    @property
+    def stored(self) -> Stored:
+        """How an image is resized before its crop. Where the trial's data had a size of its own, images get that."""
+        size = self.trial.data.get("size")
+        stored = self.transform.stored_for_test
+        if stored.resize == "none" and isinstance(size, int):
+            return Stored("squash", size)
+        return stored

@@ -1,0 +1,406 @@
+"""A trained network put to use: dml.load, embeddings of any images, search, thresholds, files for other programs."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import dmlplayground as dml
+from dmlplayground import cli
+from dmlplayground.errors import UserError
+from dmlplayground.trained import images as pictures
+from dmlplayground.trained import matching, mxnet_files
+from dmlplayground.trained.distances import distances
+from dmlplayground.trained.index import Index
+
+TRIAL = {
+    "method": "proxy_nca", "data": {"name": "glyphs", "size": 32, "classes": 40}, "backbone": "conv4",
+    "embed_dim": 16, "batch_size": 20, "epochs": 2, "iterations": 4, "optimizer": {"lr": 2e-3},
+    "evaluation": {"clustering": False},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    store = tmp_path_factory.mktemp("runs")
+    return store / dml.train(TRIAL, store=store).id
+
+
+@pytest.fixture(scope="module")
+def model(trained):
+    return dml.load(trained)
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """Test images of the data set as files: three of each of six classes, a folder for every class."""
+    folder = tmp_path_factory.mktemp("photos")
+    dataset = dml.data.load("glyphs", split="test", size=32, classes=40)
+    for label in range(6):
+        (folder / f"class{label}").mkdir()
+        for number, row in enumerate(np.flatnonzero(dataset.labels == label)[:3]):
+            Image.fromarray(np.asarray(dataset.images[int(row)])).save(
+                folder / f"class{label}" / f"{number}.png"
+            )
+    return folder
+
+
+# --- embedding ----------------------------------------------------------------------------------------------
+
+
+def test_files_arrays_and_data_sets_have_the_same_embeddings(model, photos):
+    dataset = dml.data.load("glyphs", split="test", size=32, classes=40)
+    rows = np.flatnonzero(dataset.labels == 2)[:3]
+    by_data = model.embed(dataset)
+    assert by_data.shape == (len(dataset), 16) == (len(dataset), model.width)
+    arrays = [np.asarray(dataset.images[int(row)]) for row in rows]
+    files = [photos / "class2" / f"{number}.png" for number in range(3)]
+    for given in (files, list(map(str, files)), photos / "class2", arrays, np.stack(arrays)):
+        np.testing.assert_allclose(model.embed(given), by_data[rows], rtol=1e-5, atol=1e-6)
+
+
+def test_pictures_of_any_size_are_resized_as_the_trials_test_images(model):
+    large = np.random.default_rng(0).integers(0, 256, (50, 70, 3)).astype(np.uint8)
+    np.testing.assert_array_equal(model.embed([large]), model.embed([model.stored.apply(large)]))
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ([], "there are no images to embed"),
+        (np.zeros((2, 32, 32), np.uint8), r"arrays \(H, W, 3\) of uint8"),
+        (np.zeros((2, 32, 32, 3)), r"arrays \(H, W, 3\) of uint8"),
+        ("nowhere", "there is no folder nowhere"),
+        (["nowhere.jpg"], "nowhere.jpg"),
+    ],
+)
+def test_what_cannot_be_embedded_is_named(model, given, message):
+    with pytest.raises(UserError, match=message):
+        model.embed(given)
+
+
+def test_a_folder_without_images_and_a_broken_file_are_named(model, tmp_path):
+    with pytest.raises(UserError, match="there are no images in"):
+        model.embed(tmp_path)
+    (tmp_path / "a.png").write_bytes(b"not an image")
+    with pytest.raises(UserError, match="cannot read the image .*a.png"):
+        model.embed(tmp_path)
+
+
+# --- search -------------------------------------------------------------------------------------------------
+
+
+def test_found_are_the_nearest_but_not_the_query_itself(model, photos):
+    index = model.search(photos)
+    assert len(index) == 18 and index.memory == 18 * 16 * 4
+    paths = pictures.images_in(photos)
+    embeddings = model.embed(paths).astype(np.float64)
+    for row in (0, 7):
+        away = np.linalg.norm(embeddings - embeddings[row], axis=1)
+        expected = [other for other in np.argsort(away, kind="stable") if other != row][:4]
+        (found,) = index.find(paths[row], count=4)
+        assert [hit.name for hit in found] == [str(paths[other]) for other in expected]
+        np.testing.assert_allclose([hit.distance for hit in found], away[expected], rtol=1e-5, atol=1e-6)
+        assert [hit.label for hit in found] == [paths[other].parent.name for other in expected]
+        assert index.find(paths[row], count=1, copies=True)[0][0].name == str(paths[row])
+
+
+def test_of_copies_one_is_found(model, photos, tmp_path):
+    original, twin = photos / "class1" / "0.png", tmp_path / "twin.png"
+    twin.write_bytes(original.read_bytes())
+    index = model.search(photos)
+    index.add([twin])
+    assert index.copies() == [[str(original), str(twin)]]
+    (found,) = index.find(photos / "class1" / "1.png", count=30)
+    assert len(found) == 17  # 19 images, less the query and the second copy
+    assert str(twin) not in [hit.name for hit in found]
+    (for_twin,) = index.find(twin, count=30)
+    assert {str(original), str(twin)}.isdisjoint(hit.name for hit in for_twin)
+    assert len(index.find(twin, count=30, copies=True)[0]) == 19
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".parquet"])
+def test_an_index_is_saved_and_grown(model, photos, tmp_path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    first = model.search(photos / "class0")
+    path = first.save(tmp_path / f"index{suffix}")[0]
+    grown = Index.load(path, model)
+    grown.add(photos)
+    assert len(grown) == 18  # those of class0 were there already
+    whole = model.search(photos)
+    query = photos / "class4" / "2.png"
+    names = lambda found: sorted(hit.name for hit in found)  # noqa: E731
+    assert names(grown.find(query, 17)[0]) == names(whole.find(query, 17)[0])
+
+
+def test_an_index_of_another_model_is_refused(model, photos, tmp_path):
+    path = model.search(photos / "class0").save(tmp_path / "index.npy")[0]
+    np.save(path, np.zeros((3, 7), np.float32))
+    with pytest.raises(UserError, match="7 numbers an image and the model gives 16"):
+        Index.load(path, model)
+    np.save(path, np.zeros((2, 16), np.float32))
+    with pytest.raises(UserError, match="has 2 rows, and names 3 files"):
+        Index.load(path, model)
+    path.write_bytes(b"")
+    with pytest.raises(UserError, match="are no index that embed wrote"):
+        Index.load(path, model)
+    with pytest.raises(UserError, match=r"g\.json"):
+        Index.load(tmp_path / "g.npy", model)
+
+
+def test_distances_of_each_kind():
+    points, query = np.array([[1.0, 0.1], [10.0, 0.0], [-1.0, 2.0], [1.0, 0.1]]), np.array([1.0, 0.0])
+    np.testing.assert_allclose(distances(query, points, "euclidean"), [0.1, 9, np.sqrt(8), 0.1])
+    cosines = np.array([1 / np.sqrt(1.01), 1, -1 / np.sqrt(5), 1 / np.sqrt(1.01)])
+    np.testing.assert_allclose(distances(query, points, "cosine"), 1 - cosines)
+    np.testing.assert_array_equal(distances(query, points, "hamming"), [1, 0, 2, 1])
+
+
+# --- match or no match --------------------------------------------------------------------------------------
+
+
+def test_a_threshold_keeps_its_promise():
+    rng = np.random.default_rng(0)
+    classes = [str(number) for number in np.repeat(np.arange(12), 6)]
+    points = rng.normal(size=(12, 4))[np.repeat(np.arange(12), 6)] * 2 + rng.normal(size=(72, 4))
+    away = np.linalg.norm(points[:, None] - points, axis=2)
+    upper = np.triu_indices(72, 1)
+    same = np.equal.outer(classes, classes)[upper]
+    for share in (0.0, 0.01, 0.1):
+        found = matching.calibrate(points, classes, "euclidean", share, "here")
+        accepted = away[upper] <= found.distance
+        assert found.pairs == 72 * 71 / 2
+        assert found.false_accepts == pytest.approx(accepted[~same].mean()) and found.false_accepts <= share
+        assert found.false_rejects == pytest.approx(1 - accepted[same].mean())
+        # One more pair of different classes would be too many.
+        next_one = np.sort(away[upper][~same & ~accepted])[0]
+        assert (away[upper][~same] <= next_one).mean() > share
+
+
+def test_a_threshold_needs_pairs_of_both_kinds(model, photos):
+    with pytest.raises(UserError, match="has none of one class"):
+        matching.calibrate(np.eye(3), ["a", "b", "c"], "euclidean", 0.01, "here")
+    with pytest.raises(UserError, match="has none of different classes"):
+        model.threshold(photos / "class0")
+    with pytest.raises(UserError, match="a share from 0 to below 1"):
+        model.threshold(photos, false_accepts=1.5)
+
+
+def test_the_trials_own_test_images_set_a_threshold(model):
+    found = model.threshold()
+    assert "glyphs (test)" in str(found) and 0 < found.distance < 2 and found.false_accepts <= 0.01
+
+
+# --- the command line ---------------------------------------------------------------------------------------
+
+
+def test_embed_and_retrieve(trained, photos, tmp_path, capsys):
+    out = tmp_path / "photos.npy"
+    assert cli.main(["embed", str(trained), str(photos), "--out", str(out)]) == 0
+    manifest = json.loads(out.with_suffix(".json").read_text())
+    embeddings = np.load(out)
+    assert embeddings.shape == (18, 16) and manifest["files"][0].endswith("class0/0.png")
+    assert manifest["classes"][0] == "class0"
+
+    query, picture = photos / "class3" / "1.png", tmp_path / "found.png"
+    command = ["retrieve", str(trained), str(query), str(out), "--count", "4", "--picture", str(picture)]
+    capsys.readouterr()
+    assert cli.main(command) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    row = manifest["files"].index(str(query))
+    away = np.linalg.norm(embeddings - embeddings[row], axis=1)
+    expected = [other for other in np.argsort(away, kind="stable") if other != row][:4]
+    assert [line[2] for line in lines[:4]] == [manifest["files"][other] for other in expected]
+    assert [line[1] for line in lines[:4]] == [manifest["classes"][other] for other in expected]
+    width, height = Image.open(picture).size
+    assert width > 4 * height
+
+    command[3] = str(photos)  # the folder itself: the same answer
+    assert cli.main(command[:6]) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == lines[:4]
+    assert cli.main([*command[:6], "--match", "--false-accepts", "0.2"]) == 0
+    told, *rows = capsys.readouterr().out.splitlines()
+    limit = float(told.split("distance of ")[1].split(":")[0])
+    for line in rows:
+        assert ("no match" in line) == (float(line.split()[0]) > limit)
+
+
+def test_embed_adds_to_an_index(trained, photos, tmp_path, capsys):
+    first, both = tmp_path / "first.npy", tmp_path / "both.npy"
+    assert cli.main(["embed", str(trained), str(photos / "class0"), "--out", str(first)]) == 0
+    assert (
+        cli.main(["embed", str(trained), str(photos / "class1"), "--out", str(both), "--add-to", str(first)])
+        == 0
+    )
+    assert "6 images" in capsys.readouterr().out and np.load(both).shape == (6, 16)
+
+
+# --- files for other programs -------------------------------------------------------------------------------
+
+
+def test_an_exported_network_is_read_by_plain_mxnet_and_by_us(trained, tmp_path, photos):
+    model = dml.load(trained)
+    written = model.export(tmp_path / "out" / "network")
+    assert json.loads(written[0].read_text())["input"]["height"] == 32
+    assert [path.name for path in written] == ["network.json", "network-symbol.json", "network-0000.params"]
+    images = np.random.default_rng(0).integers(0, 256, (4, 32, 32, 3)).astype(np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    plain = (
+        "import sys, numpy as np\n"
+        "if not hasattr(np, 'bool'): np.bool = bool\n"  # all that MXNet needs to be imported here
+        "import mxnet as mx\n"
+        "files = 'out/network-symbol.json', ['data'], 'out/network-0000.params'\n"
+        "network = mx.gluon.SymbolBlock.imports(*files)\n"
+        "np.save('embeddings.npy', network(mx.nd.array(np.load('images.npy'), dtype='uint8')).asnumpy())\n"
+        "assert 'dmlplayground' not in sys.modules\n"
+    )
+    if sys.version_info < (3, 12):  # from there on the import wants more than that one name
+        subprocess.run([sys.executable, "-W", "ignore", "-c", plain], cwd=tmp_path, check=True)
+        np.testing.assert_allclose(
+            np.load(tmp_path / "embeddings.npy"), model.members[0].embed([images]), rtol=1e-5, atol=1e-6
+        )
+
+    ours, theirs = (dml.load(target).embed(photos) for target in (trained, written[0]))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_every_member_of_an_ensemble_is_exported(tmp_path):
+    given = {**TRIAL, "epochs": 1, "ensemble": {"members": 2}}
+    record = dml.train(given, store=tmp_path)
+    written = dml.load(tmp_path / record.id, "last").export(tmp_path / "both")
+    assert len(written) == 5
+    members = mxnet_files.read(written[0])
+    assert [member.width for member in members] == [16, 16]
+    images = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3)).astype(np.uint8)
+    first, second = (member.embed([images]) for member in members)
+    assert not np.allclose(first, second)
+
+
+def test_an_export_with_a_missing_part_is_refused(trained, tmp_path):
+    written = dml.load(trained).export(tmp_path / "network")
+    written[2].unlink()
+    with pytest.raises(UserError, match="are no exported network"):
+        mxnet_files.read(written[0])
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(UserError, match="does not describe an exported network"):
+        mxnet_files.read(tmp_path / "other.json")
+
+
+ONNX_TRIALS = {
+    "conv4": {},
+    "ensemble": {"ensemble": {"members": 2}},
+    "folds": {"protocol": {"name": "validated", "folds": 2}},
+    "inception_bn": {"backbone": {"name": "inception_bn", "pretrained": "none"}},
+    "resnet50_v1b": {"backbone": {"name": "gluoncv:resnet50_v1b", "pretrained": "none"}},
+    "resnet50_v2": {"backbone": {"name": "resnet50_v2", "pretrained": "none"}},
+    "efficientnet_lite0": {"backbone": {"name": "efficientnet_lite0", "pretrained": "none"}},
+}
+
+
+def onnx_model(case, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    trial = {**TRIAL, "epochs": 1, "iterations": 1, "data": {"name": "glyphs", "size": 64, "classes": 40}}
+    record = dml.train({**trial, **ONNX_TRIALS[case]}, store=tmp_path)
+    return dml.load(tmp_path / record.id)
+
+
+RUN = """
+import sys, numpy as np, onnxruntime
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 2
+session = onnxruntime.InferenceSession(sys.argv[1], options)
+for name in sys.argv[2:]:
+    np.save(name + ".embedded.npy", session.run(["embeddings"], {"images": np.load(name)})[0])
+assert "mxnet" not in sys.modules and "dmlplayground" not in sys.modules
+"""
+
+
+def run_onnx(path, folder, *batches):
+    """The graph's embeddings of batches, by a process that has never heard of MXNet; any warning is a failure."""
+    names = []
+    for number, batch in enumerate(batches):
+        names.append(str(folder / f"{number}.npy"))
+        np.save(names[-1], batch)
+    result = subprocess.run(
+        [sys.executable, "-I", "-c", RUN, str(path), *names], capture_output=True, text=True, cwd=folder
+    )
+    assert result.returncode == 0 and "[W:onnxruntime" not in result.stderr, result.stderr
+    return [np.load(f"{name}.embedded.npy") for name in names]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ONNX_TRIALS)
+def test_an_onnx_graph_gives_our_embeddings(case, tmp_path):
+    model = onnx_model(case, tmp_path)
+    (path,) = model.export(tmp_path / "network", "onnx")
+    assert path.name == "network.onnx"
+    rng = np.random.default_rng(1)
+    batches = [rng.integers(0, 256, (count, 64, 64, 3)).astype(np.uint8) for count in (3, 1)]
+    for batch, found in zip(batches, run_onnx(path, tmp_path, *batches)):
+        expected = model.embed(batch)
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() < 2e-5 * np.abs(expected).max()
+
+
+def test_an_onnx_graph_refuses_other_sizes_and_resizes_if_it_shall(tmp_path):
+    model = onnx_model("conv4", tmp_path)
+    (fixed,) = model.export(tmp_path / "fixed", "onnx")
+    (free,) = model.export(tmp_path / "free.onnx", "onnx", resize=True)
+    rng = np.random.default_rng(1)
+    smooth = rng.integers(0, 256, (2, 6, 8, 3)).repeat(15, 1).repeat(15, 2).astype(np.uint8)  # 90 x 120
+    with pytest.raises(AssertionError, match="Got invalid dimensions"):
+        run_onnx(fixed, tmp_path, smooth)
+    expected = model.embed(smooth)
+    (found,) = run_onnx(free, tmp_path, smooth)
+    assert (
+        np.abs(found - expected).max() < 2e-3 * np.abs(expected).max()
+    )  # pixels may differ by one grey level
+
+
+@pytest.mark.parametrize("transform", ["released", "paper"])
+def test_resizing_inside_the_graph_by_other_transforms(tmp_path, transform):
+    pytest.importorskip("onnxruntime")
+    for label in range(4):
+        for number in range(3):
+            folder = tmp_path / "data" / f"c{label}"
+            folder.mkdir(parents=True, exist_ok=True)
+            pixels = (
+                np.random.default_rng(9 * label + number)
+                .integers(0, 256, (5, 7, 3))
+                .repeat(20, 0)
+                .repeat(20, 1)
+            )
+            Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{number}.png")
+    trial = {
+        **TRIAL,
+        "data": {"name": "folder", "path": str(tmp_path / "data")},
+        "batch_size": 4,
+        "iterations": 1,
+    }
+    options = {"released": {"size": 64}, "paper": {"resize": 72}}[transform]
+    record = dml.train(
+        {**trial, "epochs": 1, "transform": {"name": transform, **options}}, store=tmp_path / "runs"
+    )
+    model = dml.load(tmp_path / "runs" / record.id)
+    (path,) = model.export(tmp_path / "network", "onnx", resize=True)
+    images = (
+        np.random.default_rng(3).integers(0, 256, (2, 5, 8, 3)).repeat(40, 1).repeat(40, 2).astype(np.uint8)
+    )
+    expected = model.embed(images)
+    (found,) = run_onnx(path, tmp_path, images)
+    assert np.abs(found - expected).max() < 5e-3 * np.abs(expected).max()
+
+
+def test_export_from_the_command_line(trained, tmp_path, capsys):
+    pytest.importorskip("onnx")
+    assert cli.main(["export", str(trained), str(tmp_path / "network"), "--format", "onnx"]) == 0
+    assert "It takes images (B, 32, 32, 3) of uint8" in capsys.readouterr().out
+    assert cli.main(["export", str(trained), str(tmp_path / "x"), "--format", "onxx"]) == 2
+    assert "unknown format 'onxx'. Did you mean 'onnx'?" in capsys.readouterr().err
+    assert cli.main(["export", str(trained), str(tmp_path / "x"), "--resize"]) == 2
+    assert "only an ONNX file can hold the resizing" in capsys.readouterr().err
