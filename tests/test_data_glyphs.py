@@ -62,7 +62,7 @@ def nearest_is_right(dataset: Dataset) -> float:
 def test_glyphs_is_registered_with_its_options():
     assert "glyphs" in data.names()
     record = data.get("glyphs")
-    assert record.title and "nothing is downloaded" in record.description
+    assert record.title and "nothing is downloaded" in record.notes
     assert record.options["classes"].default == 200
     assert record.options["size"].default == 64
 

@@ -19,6 +19,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -33,7 +34,8 @@ EXITS = (
 
 
 def main(argv: list[str] | None = None) -> int:
-    arguments = _parser().parse_args(argv)
+    commands = _commands()
+    arguments = _parser(commands).parse_args(_completed(sys.argv[1:] if argv is None else argv, commands))
     if getattr(arguments, "threads", None):
         os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read once, when MXNet's library is loaded
     signals.listen()
@@ -59,10 +61,15 @@ class _Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _completed(words: list[str], commands: Mapping[str, ModuleType]) -> list[str]:
+    """The words of a command line; a command may write out what it allows to be left out."""
+    complete = getattr(commands.get(words[0]) if words else None, "complete", None)
+    return [words[0], *complete(words[1:])] if complete else words
+
+
+def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     from .. import __version__
 
-    commands = _commands()
     parser = _Parser(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",

@@ -1,65 +1,43 @@
 """Data sets by name. One file in ``sets/`` defines one data set, and adding that file is all it takes:
 
-    @register("glyphs", title="Printed characters")
-    def load(split, *, classes=200, size=64):
-        '''What the set is, and what its options mean.'''
+    @KIND.register(title="Printed characters", settings={"transform": "plain"})
+    def glyphs(split, *, classes: int = 200, size: int = 64):
+        '''What the set is.
+
+        classes: how many.
+        size: height and width in pixels.
+        '''
         return Dataset("glyphs", split, images, labels, class_names)
 
-The function's keyword-only parameters are the data set's options, with their types and defaults, and its
-docstring is the description. A set of image files returns a ``Catalogue`` of them instead; they are decoded
-here.
+Its key is the file's name; the function's keyword-only parameters are its options. ``settings`` are what a trial on it
+does differently. A set of image files returns a ``Catalogue`` of them instead; they are decoded here.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, Union
+from collections.abc import Mapping
+from typing import Any
 
 from ..errors import UserError, unknown
-from ..options import fill_options
-from ..registry import Registry
 from ..transforms.stored import Stored
 from . import decoded
 from .catalogue import Catalogue
-from .dataset import Dataset, DatasetRecord
+from .dataset import KIND, Dataset, DatasetPart
 from .images import Live
-from .releases import Release
 
-__all__ = ["SPLITS", "Dataset", "DatasetRecord", "Stored", "catalogue", "get", "load", "names", "register"]
+__all__ = ["KIND", "SPLITS", "Dataset", "DatasetPart", "Stored", "catalogue", "get", "load", "names"]
 
 SPLITS = ("train", "test")
-
-Loader = Callable[..., Union[Dataset, Catalogue]]
-
-_registry: Registry[DatasetRecord] = Registry("data set", "dmlplayground.data.sets")
-
-
-def register(
-    name: str, title: str, release: Release | None = None, **configuration: Any
-) -> Callable[[Loader], Loader]:
-    """Decorator: the function below loads a split of the data set called ``name``.
-
-    ``release`` is what its authors publish, if it can be prepared from that. ``configuration`` is what a
-    trial on this data set does differently: ``transform="plain"``, say.
-    """
-
-    def add(loader: Loader) -> Loader:
-        description = inspect.getdoc(loader) or ""
-        _registry.add(name, DatasetRecord(name, title, description, loader, configuration, release))
-        return loader
-
-    return add
 
 
 def names() -> list[str]:
     """The data sets there are."""
-    return _registry.names()
+    return KIND.names()
 
 
-def get(name: str) -> DatasetRecord:
-    """The record of one data set: title, description, options with their defaults, loader."""
-    return _registry.get(name)
+def get(name: str) -> DatasetPart:
+    """The record of one data set: title, notes, options with their defaults, what its authors publish."""
+    return KIND.get(name)
 
 
 def load(name: str, split: str = "train", *, stored: Stored | None = None, **options: Any) -> Dataset:
@@ -85,7 +63,7 @@ def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
 
 
 def _listed(name: str, split: str, options: Mapping[str, Any]) -> Dataset | Catalogue:
-    record = get(name)
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
-    return record.loader(split, **fill_options(record.options, options, where=f"data set {name}"))
+    found: Dataset | Catalogue = KIND.create(name, split, **options)
+    return found

@@ -1,16 +1,15 @@
-"""What a data set is, once loaded: images, labels and names of classes. Everything else reads this value."""
+"""What a data set is: once loaded, the value that everything else reads; before, the record of how to load it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 import numpy as np
 
 from ..errors import UserError
-from ..options import Option, options_of
-from .catalogue import Catalogue
+from ..parts import Kind, Part
 from .images import select
 from .releases import Release
 
@@ -35,6 +34,10 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __getitem__(self, row: int) -> tuple[np.ndarray, int]:
+        """An image and its label, as ``mxnet.gluon.data.DataLoader`` asks for them."""
+        return self.images[row], self.labels[row]
 
     @property
     def num_classes(self) -> int:
@@ -74,17 +77,33 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class DatasetRecord:
-    """A data set to load: what it is, how to load a split, what a trial on it changes by default, and what is
-    published."""
+class DatasetPart(Part):
+    """A data set to load: what a trial on it sets by default, and what its authors publish."""
 
-    name: str
-    title: str
-    description: str
-    loader: Callable[..., Dataset | Catalogue]
-    configuration: Mapping[str, Any] = field(default_factory=dict)
-    release: Release | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    release: Optional[Release] = None
+
+    given = ("split",)
 
     @property
-    def options(self) -> dict[str, Option]:
-        return options_of(self.loader, skip=("split",))
+    def configuration(self) -> Mapping[str, Any]:
+        return self.settings
+
+    @property
+    def facts(self) -> dict[str, str]:
+        if self.release is None:
+            return {}
+        train, *test = self.release.counts.values()
+        return {
+            "images": f"{train.images:,} + {sum(count.images for count in test):,}",
+            "classes": f"{train.classes:,} + {test[0].classes:,}",
+        }
+
+
+KIND: Kind[DatasetPart] = Kind(
+    "data set",
+    "dmlplayground.data.sets",
+    DatasetPart,
+    setting="data",
+    remark="images and classes: those for training + those for test.",
+)

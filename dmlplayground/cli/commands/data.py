@@ -1,18 +1,28 @@
-"""list the data sets, or prepare, verify or show one"""
+"""list the data sets, or tell all about, prepare, fetch, verify or show one"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from ...errors import UserError
-from .. import text
+from .. import listing, text
 from ..arguments import count
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
 
 
+ACTIONS = ("about", "prepare", "fetch", "verify", "show")
+
+
+def complete(words: list[str]) -> list[str]:
+    """``data glyphs`` is short for ``data about glyphs``."""
+    short = len(words) == 1 and words[0] not in ACTIONS and not words[0].startswith("-")
+    return ["about", *words] if short else words
+
+
 def add_arguments(command) -> None:
     actions = command.add_subparsers(metavar="ACTION")
+    _action(actions, "about", about, "tell all about a data set (the word about may be left out)")
     prepare_one = _action(actions, "prepare", prepare, "put a published data set in its place, checked")
     prepare_one.add_argument(
         "--from", dest="sources", type=Path, nargs="+", required=True, metavar="PATH",
@@ -48,10 +58,11 @@ def _action(actions, name: str, run, summary: str):
 
 
 def run(arguments) -> None:
-    from ... import data
+    print(listing.told("data", None))
 
-    records = map(data.get, data.names())
-    print(text.entries((record.name, record.title, record.description) for record in records))
+
+def about(arguments) -> None:
+    print(listing.told("data", arguments.name))
 
 
 def prepare(arguments) -> None:

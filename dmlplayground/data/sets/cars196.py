@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from .. import register
+from .. import KIND
 from ..catalogue import Catalogue, Entry, class_folders
 from ..releases import Archive, Count, Release
 
@@ -62,7 +62,7 @@ RELEASE = Release(
 )
 
 
-@register("cars196", title=RELEASE.title, release=RELEASE)
+@KIND.register(title=RELEASE.title, release=RELEASE)
 def load(
     split: str,
     *,

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Literal, Optional
 
 from ...errors import UserError
-from .. import register
+from .. import KIND
 from ..catalogue import Catalogue, Classes, Entry, catalogue, class_folders, divide
 
 SPLITS = ("train", "test", "query", "gallery")
 
 
-@register("folder", title="Your own images: a folder for every class")
+@KIND.register(title="Your own images: a folder for every class")
 def load(
     split: str,
     *,

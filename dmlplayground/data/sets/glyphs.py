@@ -11,7 +11,7 @@ from PIL import features
 
 from ... import seeds
 from ...errors import UserError
-from .. import SPLITS, Dataset, cache, glyphs, register
+from .. import KIND, SPLITS, Dataset, cache, glyphs
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
 GENERATION = 4
@@ -26,7 +26,7 @@ BOUNDS = {
 }
 
 
-@register("glyphs", title="Printed characters in many typefaces", transform="plain")
+@KIND.register(title="Printed characters in many typefaces", settings={"transform": "plain"})
 def load(
     split: str,
     *,

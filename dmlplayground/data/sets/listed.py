@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Literal, Optional
 
 from ...errors import UserError, unknown
-from .. import register
+from .. import KIND
 from ..catalogue import Catalogue, Classes, Entry, catalogue, divide, lines
 
 COLUMNS = ("path", "label", "split", "box")
 SPLITS = ("train", "test", "query", "gallery")
 
 
-@register("list", title="Your own images: a list with their classes")
+@KIND.register("list", title="Your own images: a list with their classes")
 def load(
     split: str,
     *,

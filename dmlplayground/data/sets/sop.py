@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from .. import register
+from .. import KIND
 from ..catalogue import Catalogue, Entry, class_folders, lines
 from ..releases import Archive, Count, Release
 
@@ -55,7 +55,7 @@ RELEASE = Release(
 BY_DIRECTORY = replace(RELEASE, read=_by_directory, counts={})
 
 
-@register("sop", title=RELEASE.title, release=RELEASE)
+@KIND.register(title=RELEASE.title, release=RELEASE)
 def load(
     split: str,
     *,
