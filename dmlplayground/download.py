@@ -1,22 +1,30 @@
-"""Downloads that go on where an interrupted one ended, and the checksums to check them by."""
+"""Downloads that continue where an interrupted one ended, and the checksums to check them by."""
 
 from __future__ import annotations
 
 import hashlib
 import http.client
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
 CHUNK = 1 << 20
 TIMEOUT = 30  # seconds without a byte
 ERRORS = (OSError, http.client.HTTPException)
-_ALGORITHMS = {32: "md5", 40: "sha1", 64: "sha256"}  # by the length of a digest
+_ALGORITHMS = {8: "sha256", 32: "md5", 40: "sha1", 64: "sha256"}  # by the length of a checksum
 
 
-def fetch(url: str, partial: Path) -> None:
-    """Fetch ``url``, going on from what an interrupted download has left. Raises one of ``ERRORS``."""
+def fetch(url: str, partial: Path, checksum: str = "") -> None:
+    """Fetch ``url``, continuing what an interrupted download has left. Raises one of ``ERRORS``.
+
+    The caller compares the file with the ``checksum``. Over plain http and ftp anybody on the way can put another file
+    in its place, so only a whole SHA-256 will do there.
+    """
     from tqdm import tqdm
+
+    if not _encrypted(url) and len(checksum) < 64:
+        raise OSError("its address is not encrypted, and no SHA-256 is known to check the file by")
 
     done = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
@@ -26,7 +34,7 @@ def fetch(url: str, partial: Path) -> None:
         if problem.code != 416:
             raise
         partial.unlink()  # nothing lies beyond what is there, so it is whole, or another file: begin anew
-        return fetch(url, partial)
+        return fetch(url, partial, checksum)
     with response:
         resumed = response.status == 206
         length = int(response.headers.get("Content-Length") or 0)
@@ -57,10 +65,21 @@ def reason(problem: Exception) -> object:
     return getattr(problem, "reason", None) or problem
 
 
-def digest(path: Path, like: str = 64 * "0") -> str:
-    """The file's SHA-256, or its SHA-1 or MD5 where ``like`` is one of these by its length."""
-    found = hashlib.new(_ALGORITHMS[len(like)])
+def _encrypted(url: str) -> bool:
+    """Whether nobody on the way can change what comes from there; what stays on this machine counts as well."""
+    address = urllib.parse.urlsplit(url)
+    return address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
+
+
+def digest(path: Path, algorithm: str = "sha256") -> str:
+    """The file's SHA-256, SHA-1 or MD5."""
+    found = hashlib.new(algorithm)
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             found.update(chunk)
     return found.hexdigest()
+
+
+def agrees(path: Path, checksum: str) -> bool:
+    """Whether the file has this checksum: a SHA-256, the first eight digits of one, a SHA-1 or an MD5, by its length."""
+    return digest(path, _ALGORITHMS[len(checksum)]).startswith(checksum)

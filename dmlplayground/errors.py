@@ -18,8 +18,10 @@ def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, st
     """
     names = sorted(known)
     spelled = {_plain(word): word for word in (*names, *also)}
-    near = difflib.get_close_matches(_plain(name), spelled, n=1)
-    word = spelled[near[0]] if near else None
+    wanted = _plain(name)
+    nearness = {word: difflib.SequenceMatcher(None, wanted, word).ratio() for word in spelled}
+    near = max(spelled, key=lambda word: (nearness[word], spelled[word] in names), default="")
+    word = spelled[near] if nearness.get(near, 0) >= 0.6 else None
     hint = f" Did you mean {also.get(word, word)!r}?" if word else ""
     listing = ", ".join(names) if names else "none"
     return UserError(f"unknown {kind} {name!r}.{hint} Known: {listing}.")

@@ -29,6 +29,7 @@ from .options import Option, fill_options, options_of
 
 #: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
 HOMES = {
+    "backbones": "dmlplayground.backbones",
     "data": "dmlplayground.data",
     "methods": "dmlplayground.methods",
     "miners": "dmlplayground.mining",

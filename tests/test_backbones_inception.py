@@ -7,7 +7,7 @@ from mxnet import nd
 from reference import inception_bn as published
 
 from dmlplayground import backbones
-from dmlplayground.backbones import checkpoints, conversion
+from dmlplayground.backbones.weights import conversion, formats
 from dmlplayground.errors import UserError
 
 
@@ -81,7 +81,7 @@ def test_what_does_not_fit_is_named(parameters, tmp_path, change, message):
 
 def test_written_weights_have_the_published_names_and_come_back(checkpoint, parameters, tmp_path):
     network = backbones.create("inception_bn", pretrained=str(checkpoint / "Inception-BN-0126.params"))
-    checkpoints.write(tmp_path / "ours.params", network)
+    formats.write(tmp_path / "ours.params", network)
     stored = nd.load(str(tmp_path / "ours.params"))
     assert set(stored) == set(parameters) - {"arg:fc1_weight", "arg:fc1_bias"}
     assert all(np.array_equal(stored[name].asnumpy(), parameters[name]) for name in stored)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from mxnet import autograd, nd
+from mxnet import autograd, init, nd
 
 from dmlplayground import backbones, config
-from dmlplayground.backbones import checkpoints, trunks
+from dmlplayground.backbones import zoos
+from dmlplayground.backbones.weights import loading
+from dmlplayground.backbones.weights.conversion import count
 from dmlplayground.errors import UserError
 
 
@@ -18,6 +20,19 @@ def test_features_have_the_promised_width(name):
     assert features.shape == (2, record.features)
     assert np.isfinite(features.asnumpy()).all()
     assert features.asnumpy().std() > 0
+    assert count(network) == record.parameters
+
+
+def test_a_created_network_is_ready(recwarn):
+    """Who calls initialize out of habit hears nothing and loses nothing."""
+    network = backbones.create("conv4")
+    images = nd.random.uniform(-1, 1, (2, 3, 64, 64))
+    before = network(images).asnumpy()
+    network.initialize()
+    np.testing.assert_array_equal(network(images).asnumpy(), before)
+    assert not [warning for warning in recwarn if "initialized" in str(warning.message)]
+    network.initialize(init.Zero(), force_reinit=True)
+    assert np.abs(network(images).asnumpy()).max() < np.abs(before).max()
 
 
 @pytest.mark.parametrize("name", ["efficientnet_lite0", "googlenet", "resnet18_v1b"])
@@ -27,7 +42,7 @@ def test_every_parameter_that_learns_gets_a_gradient(name):
     with autograd.record():
         loss = (network(nd.random.uniform(-1, 1, (2, 3, 64, 64))) ** 2).sum()
     loss.backward()
-    for path, parameter in checkpoints.by_path(network).items():
+    for path, parameter in loading.by_path(network).items():
         if parameter.grad_req != "null" and not path.endswith("beta"):
             assert np.abs(parameter.grad().asnumpy()).max() > 0, path
 
@@ -50,12 +65,12 @@ def test_any_network_of_the_zoos(name, features):
 
 def test_a_network_of_a_zoo_is_what_the_zoo_computes():
     """Our features, through the zoo's own classifier, are the zoo's scores."""
-    whole = trunks._gluoncv().get_model("resnet18_v1b", pretrained=False)
+    whole = zoos._gluoncv().get_model("resnet18_v1b", pretrained=False)
     whole.initialize()
     images = nd.random.uniform(-1, 1, (2, 3, 64, 64))
     scores = whole(images).asnumpy()
     weight, bias = whole.fc.weight.data().asnumpy(), whole.fc.bias.data().asnumpy()
-    trunk = trunks.cut(whole, 64)
+    trunk = zoos.cut(whole, 64)
     assert {"fc.weight", "fc.bias"} <= trunk.left_out
     np.testing.assert_allclose(trunk(images).asnumpy() @ weight.T + bias, scores, rtol=1e-4, atol=1e-4)
 
@@ -101,6 +116,6 @@ def test_weights_that_are_not_there_are_refused(pretrained, message):
 
 @pytest.mark.slow
 def test_every_classifying_network_of_both_zoos_can_be_cut():
-    for library in trunks.LIBRARIES:
-        for name in trunks.names(library):
+    for library in zoos.LIBRARIES:
+        for name in zoos.names(library):
             assert backbones.get(f"{library}:{name}").features > 0, name

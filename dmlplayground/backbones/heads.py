@@ -9,7 +9,8 @@ from mxnet.gluon import nn
 
 from ..config import Head as HeadConfig
 from ..errors import UserError
-from . import Preprocessing, surgery
+from . import surgery
+from .base import Preprocessing
 
 
 class TruncatedNormal(init.Initializer):

@@ -30,7 +30,8 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
 
     if isinstance(given, Trial):
         given = given.mapping()
-    given = merge(expand(given), *(expand(override(text)) for text in overrides))
+    # Overrides are joined first: whether a part's name or its options come first makes no difference.
+    given = merge(expand(given), merge(*(expand(override(text)) for text in overrides)))
     recipe = _recipe(given)
     given = _whole(merge(CHOSEN, recipe.parts if recipe else {}, given))
     method = methods.get(given["method"]["name"])
@@ -41,7 +42,7 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
         for layer in (DEFAULTS, method.configuration, dataset.configuration, backbone.configuration)
     ]
     if recipe:
-        layers.append(hyperparams.layer(recipe, backbone.name))
+        layers.append(hyperparams.layer(recipe, backbone.key))
     built = build(Trial, merge(*layers, given), "")
     built = dataclasses.replace(
         built,

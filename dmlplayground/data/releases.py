@@ -189,7 +189,7 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
     known = {archive.name: archive.digest for archive in release.archives}
     for source in sources:
         digest = known.get(source.name)
-        if digest and download.digest(source, digest) != digest:
+        if digest and not download.agrees(source, digest):
             raise UserError(f"{source} is not the published file, or is damaged (wrong checksum).")
         if source.is_dir():
             raise UserError(
@@ -248,14 +248,14 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
     if not target.exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            download.fetch(archive.url, partial)
+            download.fetch(archive.url, partial, archive.digest)
         except download.ERRORS as problem:
             raise UserError(
                 f"cannot download {archive.url} ({download.reason(problem)}); what has come is kept, and the "
                 f"same command goes on from there. {release.advice} Then run: dmlplayground data prepare "
                 f"{release.name} --from {archive.name}"
             ) from None
-        if archive.digest and download.digest(partial, archive.digest) != archive.digest:
+        if archive.digest and not download.agrees(partial, archive.digest):
             partial.unlink()
             raise UserError(
                 f"what came from {archive.url} is not what was published (wrong checksum); try again."

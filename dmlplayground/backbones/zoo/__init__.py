@@ -1,1 +1,2 @@
-"""One file a network or family; see the package above."""
+"""One file a network or family; see the package above. MXNet is imported where a network is built, so that listing them
+all needs none."""

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-from mxnet.gluon import nn
-
-from .. import Preprocessing, register
+from ..base import KIND, Preprocessing
 
 
-@register(
-    "conv4",
+@KIND.register(
     title="Four convolutions, for a CPU",
     features=128,
+    parameters=241_184,
     preprocessing=Preprocessing(size=64, mean=(127.5, 127.5, 127.5), std=(64.0, 64.0, 64.0)),
 )
 def build():
     """Four blocks of 3 x 3 convolution, batch-norm, relu and pooling: seconds, not hours, on one core. For
     images of 32 to 64 pixels; there are no trained weights for it."""
+    from mxnet.gluon import nn
+
     network = nn.HybridSequential()
     with network.name_scope():
         network.add(

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from .. import register
-from ..trunks import IMAGENET, Zoo, trunk
+from ..base import IMAGENET, KIND
+from ..weights.homes import Homes, Zoo
 
 
-@register(
-    "googlenet",
+@KIND.register(
     title="GoogLeNet with batch-norm",
+    also=("Inception v1",),
     features=1024,
+    parameters=5_599_904,
     preprocessing=IMAGENET,
-    imagenet=Zoo("gluoncv", "googlenet"),
+    imagenet=Homes(Zoo("gluoncv", "googlenet")),
 )
 def build():
     """Inception v1 with batch-norm (Szegedy et al. 2015), from gluoncv."""
+    from ..zoos import trunk
+
     return trunk("gluoncv", "googlenet")

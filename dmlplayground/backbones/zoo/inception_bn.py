@@ -1,165 +1,26 @@
-"""Inception with batch-norm, the study's backbone, in the two arrangements that trained weights exist for.
-
-MXNet's model zoo and Caffe trained the same layers with different pooling at the borders (55, 27, 14, 7
-pixels a side against 56, 28, 14, 7) and different preprocessing. Both are here; their parameters have the
-same names and shapes.
-"""
-
 from __future__ import annotations
 
-from typing import NamedTuple
+from ..base import KIND, Preprocessing
+from ..weights.homes import Download, Homes
 
-from mxnet import gluon
-from mxnet.gluon import nn
-
-from .. import Preprocessing, register
-from ..weights import Download
-
-EPSILON = 1e-5 + 1e-10  # as in the published graph: above the least that cuDNN accepts
+ARCHIVE, FILE = "/models/imagenet/inception-bn.tar.gz", "Inception-BN-0126.params"
+SHA256 = "9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03"
 
 
-class Mixed(NamedTuple):
-    """The widths of one module: branches of one, two and three convolutions, and what follows its pooling."""
-
-    single: int | None  # without it and the projection the module halves the image
-    reduce: int
-    triple: int
-    double_reduce: int
-    double: int
-    pool: str
-    projection: int | None
-
-
-MODULES = {
-    "3a": Mixed(64, 64, 64, 64, 96, "avg", 32),
-    "3b": Mixed(64, 64, 96, 64, 96, "avg", 64),
-    "3c": Mixed(None, 128, 160, 64, 96, "max", None),
-    "4a": Mixed(224, 64, 96, 96, 128, "avg", 128),
-    "4b": Mixed(192, 96, 128, 96, 128, "avg", 128),
-    "4c": Mixed(160, 128, 160, 128, 160, "avg", 128),
-    "4d": Mixed(96, 128, 192, 160, 192, "avg", 128),
-    "4e": Mixed(None, 128, 192, 192, 256, "max", None),
-    "5a": Mixed(352, 192, 320, 160, 224, "avg", 128),
-    "5b": Mixed(352, 192, 320, 192, 224, "max", 128),
-}
-
-
-class CheckpointBatchNorm(nn.BatchNorm):
-    """Batch-norm whose parameters bear the checkpoint's names: moving_mean where Gluon says running_mean."""
-
-    def __init__(self, channels: int, prefix: str):
-        gluon.HybridBlock.__init__(self, prefix=prefix)
-        self._kwargs = {
-            "axis": 1,
-            "eps": EPSILON,
-            "momentum": 0.9,
-            "fix_gamma": False,
-            "use_global_stats": False,
-        }
-        self.fuse_relu = False
-        statistic = {"shape": (channels,), "grad_req": "null", "differentiable": False}
-        self.gamma = self.params.get("gamma", shape=(channels,), init="ones")
-        self.beta = self.params.get("beta", shape=(channels,), init="zeros")
-        self.running_mean = self.params.get("moving_mean", init="zeros", **statistic)
-        self.running_var = self.params.get("moving_var", init="ones", **statistic)
-
-
-class Unit(gluon.HybridBlock):
-    """Convolution with bias, batch-norm, relu; called ``name`` in the checkpoint."""
-
-    def __init__(self, name: str, inputs: int, channels: int, kernel: int, stride: int = 1, padding: int = 0):
-        super().__init__(prefix="")
-        self.channels = channels
-        self.conv = nn.Conv2D(channels, kernel, stride, padding, in_channels=inputs, prefix=f"conv_{name}_")
-        self.bn = CheckpointBatchNorm(channels, prefix=f"bn_{name}_")
-
-    def hybrid_forward(self, F, x):
-        return F.Activation(self.bn(self.conv(x)), act_type="relu")
-
-
-class Module(gluon.HybridBlock):
-    """Branches over the same input, joined by channels."""
-
-    def __init__(self, name: str, inputs: int, widths: Mixed, ceil_mode: bool):
-        super().__init__(prefix="")
-        stride = 1 if widths.projection else 2
-        branches = [
-            [
-                Unit(f"{name}_3x3_reduce", inputs, widths.reduce, 1),
-                Unit(f"{name}_3x3", widths.reduce, widths.triple, 3, stride, 1),
-            ],
-            [
-                Unit(f"{name}_double_3x3_reduce", inputs, widths.double_reduce, 1),
-                Unit(f"{name}_double_3x3_0", widths.double_reduce, widths.double, 3, 1, 1),
-                Unit(f"{name}_double_3x3_1", widths.double, widths.double, 3, stride, 1),
-            ],
-            [_pool(widths.pool, stride, ceil_mode)],
-        ]
-        self.channels = widths.triple + widths.double + (widths.single or 0) + (widths.projection or inputs)
-        if widths.single:
-            branches.insert(0, [Unit(f"{name}_1x1", inputs, widths.single, 1)])
-        if widths.projection:
-            branches[-1].append(Unit(f"{name}_proj", inputs, widths.projection, 1))
-        self.branches = nn.HybridSequential(prefix="")
-        for layers in branches:
-            branch = nn.HybridSequential(prefix="")
-            branch.add(*layers)
-            self.branches.add(branch)
-
-    def hybrid_forward(self, F, x):
-        return F.concat(*[branch(x) for branch in self.branches], dim=1)
-
-
-def _pool(kind: str, stride: int, ceil_mode: bool):
-    if kind == "avg":
-        return nn.AvgPool2D(3, stride, 1)  # zeros of the border are counted in the mean
-    padding = 0 if stride == 2 and ceil_mode else 1
-    return nn.MaxPool2D(3, stride, padding, ceil_mode=ceil_mode)
-
-
-def inception_bn(ceil_mode: bool):
-    network = nn.HybridSequential(prefix="")
-    network.add(
-        Unit("1", 3, 64, 7, 2, 3),
-        nn.MaxPool2D(3, 2, ceil_mode=ceil_mode),
-        Unit("2_red", 64, 64, 1),
-        Unit("2", 64, 192, 3, 1, 1),
-        nn.MaxPool2D(3, 2, ceil_mode=ceil_mode),
-    )
-    channels = 192
-    for name, widths in MODULES.items():
-        module = Module(name, channels, widths, ceil_mode)
-        network.add(module)
-        channels = module.channels
-    network.add(nn.GlobalAvgPool2D(), nn.Flatten())
-    network.left_out = ("fc1_weight", "fc1_bias")
-    return network
-
-
-@register(
-    "inception_bn",
+@KIND.register(
     title="Inception-BN, as MXNet's model zoo trained it",
+    also=("Inception v2", "Inception-BN-0126"),
     features=1024,
+    parameters=10_270_240,
     preprocessing=Preprocessing(size=224, mean=(123.68, 116.779, 103.939)),
-    imagenet=Download(
-        url="http://data.mxnet.io/models/imagenet/inception-bn.tar.gz",
-        digest="9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03",
-        name="Inception-BN-0126.params",
+    imagenet=Homes(
+        Download(f"http://data.mxnet.io{ARCHIVE}", FILE, SHA256),
+        Download(f"http://data.mxnet.io.s3-website-us-west-1.amazonaws.com{ARCHIVE}", FILE, SHA256),
     ),
 )
 def build():
-    """The study's default backbone (Ioffe and Szegedy 2015). Parameters have the names of
+    """The first study's backbone (Ioffe and Szegedy 2015). Its parameters have the names of
     Inception-BN-0126.params, which loads as it is."""
+    from ..networks.inception_bn import inception_bn
+
     return inception_bn(ceil_mode=False)
-
-
-@register(
-    "inception_bn_caffe",
-    title="Inception-BN, as Caffe trained it",
-    features=1024,
-    preprocessing=Preprocessing(size=224, mean=(104.0, 117.0, 128.0), channels="bgr"),
-)
-def build_caffe():
-    """The same layers with poolings that round up and images in BGR: the arrangement of the weights that
-    PyTorch users know as BN-Inception. Give their file as pretrained."""
-    return inception_bn(ceil_mode=True)

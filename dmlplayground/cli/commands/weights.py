@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...backbones.conversion import Converted, Verified
+    from ...backbones.weights.conversion import Converted, Verified
 
 EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
 
@@ -44,7 +44,7 @@ def fetch(arguments) -> None:
 
 
 def convert(arguments) -> None:
-    from ...backbones import conversion
+    from ...backbones.weights import conversion
 
     print(
         _converted(
@@ -59,7 +59,7 @@ def _converted(result: Converted, target: Path) -> str:
 
 
 def verify(arguments) -> None:
-    from ...backbones import conversion
+    from ...backbones.weights import conversion
 
     print(_verified(conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)))
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import seeds
-from ..download import digest
-from ..errors import UserError
-from . import build, checkpoints, create, get, weights_path
+from ... import seeds
+from ...download import digest
+from ...errors import UserError
+from .. import build, create, get, weights_path
+from . import formats, loading, namings
 
 TOLERANCE = 1e-4  # of the largest feature: float32, and two ways of ordering the same sums
 
@@ -26,16 +27,16 @@ class Converted:
 
 def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
     """Write the weights in ``source``, in any format and naming known here, as ``.params`` of a backbone."""
-    arrays, naming, beside = checkpoints.recognise(checkpoints.read(source))
+    arrays, naming, beside = namings.recognise(formats.read(source))
     candidates = (backbone,) if backbone else naming.backbones if naming else ()
     if not candidates:
-        known = ", ".join(naming.title for naming in checkpoints.NAMINGS)
+        known = ", ".join(naming.title for naming in namings.NAMINGS)
         raise UserError(
             f"{source} has none of the namings known here ({known}); say which --backbone it is for."
         )
     name, network = _first_that_fits(candidates, arrays, source)
-    checkpoints.write(target, network)
-    kept = {*checkpoints.by_path(network), *checkpoints.by_name(network)}
+    formats.write(target, network)
+    kept = {*loading.by_path(network), *loading.by_name(network)}
     return Converted(
         backbone=name,
         naming=naming.title if naming else "our own names",
@@ -44,14 +45,14 @@ def convert(source: Path, target: Path, backbone: str | None = None) -> Converte
     )
 
 
-def _first_that_fits(candidates, arrays: checkpoints.Arrays, source: Path) -> tuple[str, Any]:
+def _first_that_fits(candidates, arrays: formats.Arrays, source: Path) -> tuple[str, Any]:
     from mxnet import init
 
     problems = []
     for name in candidates:
         network = build(get(name), init.Zero())
         try:
-            checkpoints.load(network, arrays, source)
+            loading.load(network, arrays, source)
             return name, network
         except UserError as problem:
             problems.append(f"{name}: {problem}")
@@ -89,7 +90,7 @@ def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verifi
         raise UserError(f"{path}: the features of an image of noise are not finite.")
     difference = None
     if symbol is not None:
-        graph = _graph(symbol, checkpoints.recognise(checkpoints.read(path)).arrays)
+        graph = _graph(symbol, namings.recognise(formats.read(path)).arrays)
         difference = {
             mode: _difference(network, graph, images, mode == "training")
             for mode in ("evaluation", "training")
@@ -113,7 +114,7 @@ def _features(network, images: np.ndarray, training: bool) -> np.ndarray:
         return network(nd.array(images)).asnumpy()
 
 
-def _graph(symbol: Path, arrays: checkpoints.Arrays):
+def _graph(symbol: Path, arrays: formats.Arrays):
     """The published graph up to its last flattening, with these parameters."""
     from mxnet import MXNetError, gluon, nd, sym
 

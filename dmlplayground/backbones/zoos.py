@@ -6,57 +6,30 @@ out and lets its input pass. Either way the parameters keep the names they have 
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from mxnet import gluon, sym
 from mxnet.gluon import nn
 
 from ..errors import UserError, unknown
-from . import Backbone, Preprocessing, checkpoints, surgery
-from .weights import Download
+from . import surgery
+from .base import IMAGENET, Backbone, Preprocessing
+from .weights import loading
+from .weights.homes import Homes, Zoo
 
-ARCHIVE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 LIBRARIES = ("gluon", "gluoncv")
 CLASSIFIES = re.compile(
     r"(se_|cifar_)?(alexnet|darknet|densenet|dla|googlenet|inceptionv3|mobilenet|nasnet|res(idualattention)?ne[sx]?t|senet|"
     r"shufflenet|squeezenet|vgg|wideresnet|xception)(?!.*(_gn|custom|hmdb51|int8|kinetics|sthsth|ucf101)).*|hrnet_.*_c"
 )
-IMAGENET = Preprocessing(224, mean=(123.675, 116.28, 103.53), std=(58.395, 57.12, 57.375))
 CIFAR10 = Preprocessing(32, mean=(125.31, 122.95, 113.87), std=(51.59, 50.85, 51.26))
 SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331}  # pixels a side, of the others 224
 
 
-@dataclass(frozen=True)
-class Zoo:
-    """ImageNet weights of a network of ``gluon`` or ``gluoncv``; the checksums are in the library's own
-    tables."""
-
-    library: str
-    name: str
-
-    def describe(self) -> str:
-        return f"download ({self.library})"
-
-    def path(self) -> Path:
-        checksum = _checksums(self.library).get(self.name)
-        if checksum is None:
-            raise UserError(
-                f"the {self.library} zoo has no weights for {self.name}; give pretrained: FILE, or none."
-            )
-        name = f"{self.name}-{checksum[:8]}"
-        return Download(f"{_archive()}gluon/models/{name}.zip", f"{name}.params", content=checksum).path()
-
-
-def _archive() -> str:
-    return os.environ.get("MXNET_GLUON_REPO", ARCHIVE).rstrip("/") + "/"
-
-
-def _checksums(library: str) -> dict[str, str]:
+def checksums(library: str) -> dict[str, str]:
     from mxnet.gluon.model_zoo import model_store
 
     known = dict(model_store._model_sha1)
@@ -132,7 +105,7 @@ class Passing(gluon.HybridBlock):
 def cut(network, size: int):
     """A classification network without its classifier. ``left_out`` of what is returned names the removed
     parameters."""
-    whole = {*checkpoints.by_path(network), *checkpoints.by_name(network)}
+    whole = {*loading.by_path(network), *loading.by_name(network)}
     if hasattr(network, "features"):
         shape = output_shape(network.features, size)
         result = Features(network, pool=len(shape) == 4 and max(shape[2:]) > 1)
@@ -142,7 +115,7 @@ def cut(network, size: int):
     pooling = surgery.last(result, surgery.AVERAGES)
     if isinstance(pooling, nn.AvgPool2D):  # over 7 x 7 maps: all of them at the usual size, but not at others
         surgery.replace(result, pooling, nn.GlobalAvgPool2D())
-    result.left_out = whole - {*checkpoints.by_path(result), *checkpoints.by_name(result)}
+    result.left_out = whole - {*loading.by_path(result), *loading.by_name(result)}
     return result
 
 
@@ -152,15 +125,21 @@ def output_shape(network, size: int) -> tuple[int, ...]:
     return graph.infer_shape_partial(data=(1, 3, size, size))[1][0]
 
 
+@cache
 def record(library: str, name: str) -> Backbone:
     """The record of a zoo's network: what there is to know of it without a file of its own."""
-    shape = output_shape(trunk(library, name), preprocessing(name).size)
+    network = trunk(library, name)
+    weights = Zoo(library, name) if name in checksums(library) else None
+
+    def build():
+        return trunk(library, name)
+
+    build.__doc__ = f"The network {name} of {library}'s zoo, without its classifier."
     return Backbone(
-        name=f"{library}:{name}",
+        key=f"{library}:{name}",
         title=f"{name} of {library}",
-        description=f"The network {name} of {library}'s zoo, without its classifier.",
-        features=shape[1],
+        build=build,
+        features=output_shape(network, preprocessing(name).size)[1],
         preprocessing=preprocessing(name),
-        builder=lambda: trunk(library, name),
-        imagenet=Zoo(library, name) if name in _checksums(library) else None,
+        imagenet=Homes(weights) if weights else None,
     )

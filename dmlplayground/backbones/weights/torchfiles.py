@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..errors import UserError
+from ...errors import UserError
 
 LEGACY_MAGIC = (
     b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."  # the pickled number that the older format begins with

@@ -1,0 +1,78 @@
+"""What every file of ``zoo/`` builds on: the record of a network, and the registry of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Optional
+
+from ..options import Option
+from ..parts import Kind, Part
+from .weights.homes import Homes
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """What stands between a uint8 RGB image and the network: channels in its order, ``(image - mean) / std``,
+    channels first."""
+
+    size: int
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    channels: str = "rgb"  # or bgr
+
+
+#: What torchvision, timm and gluoncv train with.
+IMAGENET = Preprocessing(224, mean=(123.675, 116.28, 103.53), std=(58.395, 57.12, 57.375))
+
+
+@dataclass(frozen=True)
+class Backbone(Part):
+    """One network that can be built: what it expects, how large it is, where trained weights for it are."""
+
+    features: int = 0
+    parameters: int = 0  # numbers that are learned; 0: not counted
+    preprocessing: Preprocessing = Preprocessing(224, (127.5, 127.5, 127.5))
+    imagenet: Optional[Homes] = None
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        return {**Part.options.func(self), "pretrained": Option(str, "none")}  # type: ignore[attr-defined]
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """Where there are ImageNet weights, a trial with it begins with them."""
+        return {"backbone": {"pretrained": "imagenet"}} if self.imagenet else {}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {
+            "features": str(self.features),
+            "parameters": f"{self.parameters:,}" if self.parameters else "-",
+            "pixels": str(self.preprocessing.size),
+            "ImageNet weights": self.imagenet.describe() if self.imagenet else "-",
+        }
+
+
+class Backbones(Kind[Backbone]):
+    """Those of ``zoo/``, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need no file of their own."""
+
+    def get(self, key: str) -> Backbone:
+        library, colon, network = str(key).partition(":")
+        if not colon:
+            return super().get(key)
+        from . import zoos
+
+        return zoos.record(library, network)
+
+
+KIND = Backbones(
+    "backbone",
+    "dmlplayground.backbones.zoo",
+    Backbone,
+    remark=(
+        "gluon:NAME and gluoncv:NAME are any network of those zoos that classifies images.\n"
+        "backbone.pretrained is imagenet, none, or a file of weights (see dmlplayground weights)."
+    ),
+)

@@ -1,0 +1,1 @@
+"""The layers of networks that are in neither zoo. They need MXNet; their records in ``zoo/`` do not."""
