@@ -205,3 +205,12 @@ def test_aliases_and_merge_keys_serve_as_ever():
     read = config.parse_yaml(text, "text")
     assert read["own"] == {"lr": 1, "name": "sgd"}
     assert read["other"] == {"lr": 2}
+
+
+def test_options_may_come_before_the_part_they_belong_to(tmp_path):
+    """The first thing that an owner of images does."""
+    orders = [["data.name=folder", f"data.path={tmp_path}"], [f"data.path={tmp_path}", "data.name=folder"]]
+    for order in orders:
+        trial = config.trial({"method": "npairs"}, [*order, "transform.resize=64"])
+        assert (trial.data["name"], trial.data["path"]) == ("folder", str(tmp_path))
+        assert (trial.transform["name"], trial.transform["resize"]) == ("paper", 64)

@@ -310,3 +310,16 @@ def test_an_unwritable_cache_is_said_once_and_changes_nothing(tmp_path, monkeypa
         warnings.simplefilter("always")
         assert [fingerprint(dataset) for dataset in both(**SMALL)] == expected
     assert len(said) == 1 and "DMLPLAYGROUND_CACHE" in str(said[0].message)
+
+
+def test_a_loaded_set_goes_into_gluons_loader():
+    from mxnet import gluon
+
+    dataset = data.load("glyphs", split="test", classes=8, images_per_class=4, size=16)
+    seen = 0
+    for images, labels in gluon.data.DataLoader(dataset, batch_size=5, num_workers=0):
+        rows = slice(seen, seen + len(images))
+        np.testing.assert_array_equal(images.asnumpy(), dataset.images[rows])
+        np.testing.assert_array_equal(labels.asnumpy(), dataset.labels[rows])
+        seen += len(images)
+    assert seen == len(dataset)
