@@ -107,6 +107,7 @@ setup(
         "Pillow>=9.4,<14",
         "PyYAML>=6,<7",
         "scikit-learn>=1.3,<2",
+        "simplejpeg>=1.7,<2",  # tells of damage that other decoders hide
         "scipy>=1.10,<2",  # MXNet reads scipy.sparse.csr, which 2.0 removes
         "tqdm>=4.64,<5",
     ],

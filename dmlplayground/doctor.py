@@ -22,6 +22,7 @@ REQUIRED = {  # package as pip knows it: module
     "matplotlib": "matplotlib",
     "Pillow": "PIL",
     "PyYAML": "yaml",
+    "simplejpeg": "simplejpeg",
     "tqdm": "tqdm",
 }
 OPTIONAL = {  # module: what it is for

@@ -7,6 +7,7 @@ import errno
 import glob
 import json
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Container, Iterator
@@ -93,9 +94,35 @@ def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -
         file.write("\n")
 
 
+LARGEST = 1 << 30  # bytes of a file that is read whole
+
+
+@contextlib.contextmanager
+def opened(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to read from. A pipe or a device, which might never end, is an ``OSError``; so is a path that no file can
+    have."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # to open a pipe would wait as well
+    except ValueError:
+        raise OSError(errno.EINVAL, "its name holds a NUL character") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file")
+        yield file
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """All that is in a file, if that is not absurdly much; else an ``OSError``."""
+    with opened(path) as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20:,} MB")
+    return content
+
+
 def read_json(path: str | Path) -> Any:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(read_bytes(path))
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
     except (ValueError, RecursionError) as problem:
@@ -120,11 +147,12 @@ def write_arrays(
 def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
     """The header and the arrays that ``write_arrays`` put there; a UserError where any of it is damaged."""
     try:
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             if file.read(2) != b"PK":
                 raise ValueError("it does not begin as an archive does")
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
         return json.loads(arrays.pop(_HEADER).tobytes()), arrays
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None

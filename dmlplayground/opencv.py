@@ -28,16 +28,6 @@ def library() -> str:
     return f"mxnet {mxnet.__version__}"
 
 
-def decode(content: bytes) -> np.ndarray:
-    """The picture in these bytes as (H, W, 3) RGB, turned upright as its EXIF data says."""
-    if cv2 is None:
-        return _mxnet().imdecode(content).asnumpy()
-    image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
-    if image is None:
-        raise ValueError("OpenCV cannot decode it")
-    return cv2.cvtColor(image, cv2.COLOR_BGR2RGB, dst=image)
-
-
 def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np.ndarray:
     """By one of OpenCV's interpolations, or ``antialiased``: averaged where that makes it smaller, else linear."""
     if interpolation == "antialiased":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,7 +107,7 @@ def test_padding_after_the_end_is_no_harm(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"", "empty"), (b"hello", "no image"), (b"\xff\xd8\xff\xe0 broken", "cannot read")],
+    [(b"", "empty"), (b"hello", "not an image"), (b"\xff\xd8\xff\xe0 broken", "cannot read")],
 )
 def test_what_is_no_image_is_an_error(tmp_path, content, words):
     path = tmp_path / "a.jpg"
@@ -181,5 +183,58 @@ def test_bytes_of_a_jpeg_in_the_thumbnail_do_not_hide_that_it_is_cut(tmp_path):
     Image.new("RGB", (16, 16)).save(thumbnail, "JPEG")
     path = picture(tmp_path / "a.jpg", 1, (200, 150), exif=b"Exif\0\0" + thumbnail.getvalue())
     path.write_bytes(path.read_bytes()[:-400])
-    with pytest.raises(UserError, match="truncated"):
+    with pytest.raises(UserError, match="Premature end"):
         decoding.read(path, AS_IS)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+@pytest.mark.parametrize("progressive", [False, True])
+def test_a_jpeg_that_is_cut_and_closed_again_is_damaged(tmp_path, mode, progressive):
+    """Pillow and OpenCV accept these without a word, and fill the rest with grey."""
+    path = picture(tmp_path / "a.jpg", 1, (200, 150))
+    Image.open(path).convert(mode).save(path, progressive=progressive)
+    content = path.read_bytes()
+    for share in (0.4, 0.6, 0.8, 0.95):
+        path.write_bytes(content[: int(share * len(content))] + b"\xff\xd9")
+        with pytest.raises(UserError, match=f"cannot read the image {path}"):
+            decoding.read(path, AS_IS)
+
+
+def test_a_jpeg_with_a_damaged_body_is_found_where_its_decoder_can_tell(tmp_path):
+    """Of noise written into the body, most is found. (What happens to be a valid code cannot be.)"""
+    path = picture(tmp_path / "a.jpg", 1, (200, 150))
+    content, found = path.read_bytes(), 0
+    rng = np.random.default_rng(1)
+    for start in rng.integers(700, len(content) - 200, 40):
+        path.write_bytes(content[:start] + rng.bytes(100) + content[start + 100 :])
+        try:
+            decoding.read(path, AS_IS)
+        except decoding.Unreadable:
+            found += 1
+    assert found >= 36
+
+
+def test_jpegs_have_the_pixels_that_opencv_gives(tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    for number, mode in enumerate(("RGB", "L")):
+        path = picture(tmp_path / f"{mode}.jpg", number, (123, 77))
+        Image.open(path).convert(mode).save(path, quality=85, subsampling=2, progressive=bool(number))
+        theirs = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
+        assert np.array_equal(decoding.read(path, AS_IS), theirs)
+
+
+def test_without_simplejpeg_pillow_decodes(tmp_path, monkeypatch):
+    path = picture(tmp_path / "a.jpg", 1, (123, 77))
+    before = decoding.read(path, AS_IS)
+    monkeypatch.setattr(decoding, "simplejpeg", None)
+    assert np.abs(decoding.read(path, AS_IS).astype(int) - before).max() <= 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "NUL"])
+def test_what_is_not_a_file_is_refused_at_once(tmp_path, kind):
+    path = {"pipe": tmp_path / "a.jpg", "device": Path("/dev/zero"), "NUL": Path("a\0.jpg")}[kind]
+    if kind == "pipe":
+        os.mkfifo(path)
+    for look in (lambda: decoding.read(path, AS_IS), lambda: decoding.size(path)):
+        with pytest.raises(UserError, match="not a file|NUL"):
+            look()

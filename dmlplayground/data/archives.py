@@ -1,9 +1,8 @@
-"""Unpacking archives of others: nothing is written outside the folder given, and only plain files and folders
-are."""
+"""Unpacking archives of others: nothing is written outside the folder given, only plain files and folders are, and no
+more than images can come to."""
 
 from __future__ import annotations
 
-import shutil
 import stat
 import tarfile
 import zipfile
@@ -25,6 +24,11 @@ _BROKEN = (
 )
 
 
+#: Pictures hardly shrink in an archive, and lists some ten times; what unpacks to more is made to fill disks.
+MOST_TIMES, MOST_BESIDES = 20, 64 << 20
+MOST_FILES = 5_000_000
+
+
 class Member(NamedTuple):
     name: str
     kind: str  # file, folder, or what it is called where it is refused
@@ -38,7 +42,7 @@ def is_archive(path: Path) -> bool:
 def unpack(archive: Path, folder: Path) -> int:
     """Write the archive's files below the folder; how many they were. What is refused is refused with a
     UserError."""
-    count = 0
+    count, room = 0, MOST_TIMES * archive.stat().st_size + MOST_BESIDES
     try:
         members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
         for member in members:
@@ -53,11 +57,22 @@ def unpack(archive: Path, folder: Path) -> int:
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with member.content as source, target.open("wb") as file:
-                    shutil.copyfileobj(source, file, 1 << 20)
+                    room -= _copy(source, file, room)
                 count += 1
+            if room < 0 or count > MOST_FILES:
+                raise UserError(f"{archive} would unpack to far more than a data set; it is not unpacked.")
     except _BROKEN as problem:
         raise UserError(f"cannot unpack {archive}: {problem}.") from None
     return count
+
+
+def _copy(source: IO[bytes], target: IO[bytes], room: int) -> int:
+    """How many bytes were copied; it stops once there are more than ``room``. What an archive says of sizes may be wrong."""
+    copied = 0
+    while copied <= room and (chunk := source.read(1 << 20)):
+        target.write(chunk)
+        copied += len(chunk)
+    return copied
 
 
 def _parts(name: str, archive: Path) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
+from .. import files
 from ..errors import UserError
 from .decoding import SUFFIXES, Box
 
@@ -70,8 +72,8 @@ def catalogue(
             f"data set {name}: a test split is all of queries and galleries or has none of them; got "
             f"{', '.join(sorted(roles))}."
         )
-    if boxes and any(entry.box is None for entry in chosen):
-        raise UserError(f"data set {name} has no boxes; leave out the option boxes.")
+    if boxes:
+        _check_boxes(name, chosen)
     return Catalogue(
         name,
         split,
@@ -83,6 +85,22 @@ def catalogue(
         np.array([entry.split == "query" for entry in chosen]) if "query" in roles else None,
         cached,
     )
+
+
+def _check_boxes(name: str, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        if entry.box is None:
+            raise UserError(f"data set {name} has no boxes; leave out the option boxes.")
+        if not is_box(entry.box):
+            raise UserError(f"data set {name}: {BOX}, which {list(entry.box)} is not ({entry.file}).")
+
+
+#: What a box is, in words.
+BOX = "a box is x, y, width and height in pixels, none of them negative and the last two above 0"
+
+
+def is_box(box: Box) -> bool:
+    return all(map(math.isfinite, box)) and min(box) >= 0 and min(box[2:]) > 0
 
 
 def natural(names: Iterable[str]) -> list[str]:
@@ -146,7 +164,8 @@ def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[st
 def lines(path: Path) -> list[str]:
     """The lines of a text file that hold anything."""
     try:
-        return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        text = files.read_bytes(path).decode("utf-8-sig")
+        return [line.strip() for line in text.splitlines() if line.strip()]
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
     except UnicodeDecodeError:

@@ -3,12 +3,14 @@ it.
 
 What is decided: grey becomes three equal channels; CMYK is converted, inverted or not as its maker says;
 transparent pixels show white; 16 bits keep their upper 8; a picture is turned upright as its EXIF data says;
-of an animation the first frame counts; a truncated file is an error, not a half-grey picture.
+of an animation the first frame counts; a file that is cut or damaged, as far as its decoder can tell, is an error and
+not a half-grey picture.
 """
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
@@ -16,13 +18,21 @@ from typing import Optional
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from .. import opencv
+from .. import files
 from ..errors import UserError
 from ..transforms.stored import Stored
+
+# A JPEG has no checksum. Where its data stop making sense the decoder warns and fills in the rest, and OpenCV and Pillow
+# hide the warning. simplejpeg calls the same library, gives the same pixels, and takes the warning for an error.
+try:
+    import simplejpeg
+except ImportError:  # no wheel for this machine: files that are cut are still found, other damage is not
+    simplejpeg = None
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 Box = Sequence[float]  # x, y, width, height
 
+_MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")  # of a JPEG; the others stand inside its data
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 _SIDEWAYS = (5, 6, 7, 8)  # EXIF orientations that swap height and width
 _PROBLEMS = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
@@ -39,7 +49,7 @@ class Unreadable(UserError):
 def read(path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:
     """The image in this file, cut to its box where one is given, and resized to be stored."""
     try:
-        image = decode(path.read_bytes())
+        image = decode(files.read_bytes(path))
     except _PROBLEMS as problem:
         raise _unreadable(path, problem) from None
     if box is not None:
@@ -51,7 +61,7 @@ def read(path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:
 def size(path: Path, box: Optional[Box] = None) -> tuple[int, int]:
     """Height and width of what ``read`` would decode, from the file's first bytes."""
     try:
-        with Image.open(path) as opened:
+        with files.opened(path) as file, Image.open(file) as opened:
             width, height = opened.size
             if opened.getexif().get(0x0112) in _SIDEWAYS:
                 width, height = height, width
@@ -72,15 +82,49 @@ def clamp(box: Box, height: int, width: int) -> tuple[int, int, int, int]:
 
 def decode(content: bytes) -> np.ndarray:
     with Image.open(io.BytesIO(content)) as opened:
-        if opened.format == "JPEG" and opened.mode in ("L", "RGB") and _ends_well(content):
-            return opencv.decode(content)
-        opened.load()  # unlike OpenCV this says where a file is cut short
+        if opened.format in ("JPEG", "MPO") and simplejpeg is not None:
+            _require_all_scans(content)
+            if opened.mode in ("L", "RGB"):
+                return _upright(simplejpeg.decode_jpeg(content, "RGB"), opened.getexif().get(0x0112))
+            simplejpeg.decode_jpeg(content, "CMYK")  # raises where it is damaged; Pillow knows more of inks
+        opened.load()
         return np.asarray(_as_rgb(ImageOps.exif_transpose(opened)))
 
 
-def _ends_well(content: bytes) -> bool:
-    """With JPEG's mark of the end, which the data before it cannot hold; some files are padded."""
-    return content[-64:].rstrip(b"\0\r\n ").endswith(b"\xff\xd9")
+def _require_all_scans(content: bytes) -> None:
+    """``ValueError`` for a progressive JPEG that ends before its last scan: no decoder warns of that, it only looks blurred.
+
+    Such a picture comes in scans, each with some bits of some of the 64 coefficients; all are there once there has been
+    a scan with the lowest bit (``Al`` in the standard) of each coefficient of each component.
+    """
+    components, place = 0, 2
+    complete: set[tuple[int, int]] = set()
+    while found := _MARKER.search(content, place):
+        marker, place = found[1][0], found.end()
+        if marker in (0xC0, 0xC1, 0xD9):  # not progressive, or the end
+            break
+        length = int.from_bytes(content[place : place + 2], "big")
+        segment = content[place + 2 : place + length]
+        place += length
+        if marker == 0xC2:
+            components = segment[5]
+        elif marker == 0xDA:
+            *names, first, last, bits = segment[1 : 1 + 2 * segment[0] : 2] + segment[-3:]
+            if bits & 15 == 0:
+                complete.update((name, number) for name in names for number in range(first, last + 1))
+    if components and len(complete) < 64 * components:
+        raise ValueError("the file ends before its last scan")
+
+
+def _upright(image: np.ndarray, orientation: object) -> np.ndarray:
+    """Turned and mirrored as EXIF's number says."""
+    if orientation in _SIDEWAYS:
+        image = image.swapaxes(0, 1)
+    if orientation in (3, 4, 7, 8):
+        image = image[::-1]
+    if orientation in (2, 3, 6, 7):
+        image = image[:, ::-1]
+    return np.ascontiguousarray(image)
 
 
 def _as_rgb(image: Image.Image) -> Image.Image:
@@ -96,7 +140,7 @@ def _as_rgb(image: Image.Image) -> Image.Image:
 
 def _unreadable(path: Path, problem: Exception) -> Unreadable:
     if isinstance(problem, UnidentifiedImageError):
-        reason = "it is no image that Pillow knows" if path.stat().st_size else "it is empty"
+        reason = "it is not an image that Pillow knows" if path.stat().st_size else "it is empty"
     else:
         reason = getattr(problem, "strerror", None) or str(problem)
     return Unreadable(path, reason)

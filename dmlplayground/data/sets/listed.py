@@ -10,7 +10,7 @@ from typing import Any, Literal, Optional
 
 from ...errors import UserError, unknown
 from .. import KIND
-from ..catalogue import Catalogue, Classes, Entry, catalogue, divide, lines
+from ..catalogue import BOX, Catalogue, Classes, Entry, catalogue, divide, is_box, lines
 
 COLUMNS = ("path", "label", "split", "box")
 SPLITS = ("train", "test", "query", "gallery")
@@ -53,10 +53,16 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         for number, line in enumerate(text, 1):
             try:
                 yield number, json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise UserError(f"{file}, line {number} is not JSON.") from None
     else:
-        yield from enumerate(csv.DictReader(text, skipinitialspace=True), 2)
+        rows = csv.DictReader(text, skipinitialspace=True)
+        try:
+            yield from enumerate(rows, 2)
+        except csv.Error as problem:
+            raise UserError(
+                f"{file}, line {rows.line_num} is not CSV as it is read here: {problem}."
+            ) from None
 
 
 def _entry(row: Any, where: str) -> Entry:
@@ -78,6 +84,8 @@ def _box(given: Any, where: str) -> Optional[tuple[float, float, float, float]]:
         return None
     try:
         x, y, width, height = map(float, given.split() if isinstance(given, str) else given)
-    except (TypeError, ValueError):
-        raise UserError(f"{where}: a box is four numbers, x, y, width and height, not {given!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise UserError(f"{where}: {BOX}, not {given!r}.") from None
+    if not is_box((x, y, width, height)):
+        raise UserError(f"{where}: {BOX}, not {given!r}.")
     return x, y, width, height
