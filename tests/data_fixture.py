@@ -66,6 +66,42 @@ def cars(folder: Path, classes: int = 4, per_class: int = 3) -> Path:
     return folder
 
 
+def cars_of_kaggle(folder: Path, doubled: bool = True, labels_in_devkit: bool = False) -> Path:
+    """cars_train/ and cars_test/ with the same file names, and the devkit: the images of ``cars``, divided otherwise."""
+    fields = [*((f"bbox_{side}", "O") for side in ("x1", "y1", "x2", "y2")), ("class", "O"), ("fname", "O")]
+    devkit = folder / "devkit"
+    devkit.mkdir(parents=True)
+    files = {
+        "cars_train": devkit / "cars_train_annos.mat",
+        "cars_test": (devkit if labels_in_devkit else folder) / "cars_test_annos_withlabels.mat",
+    }
+    for number, (part, path) in enumerate(files.items()):
+        rows = []
+        for image in range(number, 12, 2):
+            name = f"{image // 2 + 1:05d}.jpg"
+            picture(folder / part / (part if doubled else "") / name, image)
+            rows.append((11, 6, 40, 25, 1 + image % 4, name))
+        savemat(path, {"annotations": np.array(rows, dtype=fields)[None]})
+    names = np.array([f"Maker Model {number}" for number in range(1, 5)], dtype=object)
+    savemat(devkit / "cars_meta.mat", {"class_names": names[None]})
+    return folder
+
+
+def cars_by_name(folder: Path, divided: bool = False) -> Path:
+    """A folder a class, called in full; perhaps below train/ and test/, which both have all classes."""
+    names = [
+        "Acura TL Sedan 2012",
+        "Eagle Talon Hatchback 1998",
+        "FIAT 500 Abarth 2012",
+        "smart fortwo Convertible 2012",
+    ]
+    for number, name in enumerate(names):
+        for i in range(3):
+            part = ("train", "test")[i % 2] if divided else ""
+            picture(folder / part / name / f"{i}.jpg", 10 * number + i)
+    return folder
+
+
 def products(folder: Path) -> Path:
     """Stanford_Online_Products/: products of two to four images, in two categories, listed out of order."""
     base = folder / "Stanford_Online_Products"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmlplayground import config, data
+from dmlplayground.data import decoding
 from dmlplayground.data.catalogue import Entry, divide, natural
 from dmlplayground.errors import UserError
 
@@ -174,7 +176,7 @@ def test_json_lines_with_queries(tmp_path):
         ("path,class\na.jpg,b\n", "'class'"),
         ("path,label\na.jpg\n", "line 2 needs a path and a label"),
         ("path,label,split\na.jpg,b,dev\n", "'dev'.*gallery, query, test, train"),
-        ("path,label,box\na.jpg,b,1 2 3\n", "four numbers"),
+        ("path,label,box\na.jpg,b,1 2 3\n", "a box is x, y, width and height"),
         ("path,label,split\na.jpg,b,train\nb.jpg,c,query\n", "all of queries and galleries"),
         ("path,label\n", "no images"),
     ],
@@ -191,3 +193,97 @@ def test_lines_that_are_no_json_and_missing_files_are_named(tmp_path):
     path = csv(tmp_path, "path,label\npictures/0.jpg,a\npictures/9.jpg,a\npictures/1.jpg,b\n")
     with pytest.raises(UserError, match=r"1 of the 2 images .* such as pictures/9\.jpg"):
         data.load("list", path=path)
+
+
+@pytest.mark.parametrize(
+    "box", ["-1 0 5 5", "0 0 nan 5", "0 0 inf 5", "1 1 0 5", "1 1 5 -5", "1 2 3", "1e400 0 5 5"]
+)
+def test_a_box_that_is_none_is_refused(tmp_path, box):
+    (tmp_path / "list.csv").write_text(f"path,label,box\na.jpg,a,0 0 5 5\nb.jpg,b,{box}\n")
+    with pytest.raises(UserError, match=r"list\.csv, line 3: a box is x, y, width and height in pixels"):
+        data.catalogue("list", path=str(tmp_path / "list.csv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("list.csv", "path,label\na.jpg," + "b" * 200_000, "not CSV as it is read here: field larger"),
+        ("list.jsonl", "[" * 100_000, "line 1 is not JSON"),
+        ("list.csv", "path,label\na\0.jpg,a\nb.jpg,b\n", "NUL"),
+    ],
+)
+def test_a_hostile_list_is_one_line(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UserError, match=words) as said:
+        data.load("list", path=str(tmp_path / name), cache="none").images[0]
+    assert "\n" not in str(said.value)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "pipe.csv"])
+def test_a_list_that_is_no_file_is_refused_at_once(tmp_path, path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(UserError, match="not a file"):
+        data.catalogue("list", path=str(tmp_path / path))
+
+
+# Parquet
+
+
+def _parquet(path, rows, names=None, image="image", label="label"):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = arrow.table({image: [row[0] for row in rows], label: [row[1] for row in rows]})
+    if names:
+        features = {"info": {"features": {label: {"names": names, "_type": "ClassLabel"}}}}
+        table = table.replace_schema_metadata({"huggingface": json.dumps(features)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(table, path)
+
+
+def test_parquet_files_of_a_hub(tmp_path, monkeypatch):
+    """Two shards, numbered classes with names in the schema; the pixels are those of the files."""
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+    contents = [picture(tmp_path / f"{n}.{'jpg' if n % 2 else 'png'}", n).read_bytes() for n in range(12)]
+    names = ["zebra", "ape", "cat", "bee"]
+    for shard in range(2):
+        rows = [({"bytes": contents[n], "path": None}, n % 4) for n in range(6 * shard, 6 * shard + 6)]
+        _parquet(tmp_path / "hub" / "data" / f"train-{shard:05d}-of-00002.parquet", rows, names)
+    train, test = (data.load("parquet", split, path=str(tmp_path / "hub")) for split in data.SPLITS)
+    assert train.class_names == ("0 zebra", "1 ape") and test.class_names == ("2 cat", "3 bee")
+    assert len(train) == len(test) == 6
+    expected = decoding.read(tmp_path / "4.png", data.Stored())
+    assert np.array_equal(train.images[1], expected)  # zebras are 0, 4, 8
+    before = sorted(path.name for path in (tmp_path / "cache" / "parquet").iterdir())
+    data.load("parquet", path=str(tmp_path / "hub"))
+    assert sorted(path.name for path in (tmp_path / "cache" / "parquet").iterdir()) == before
+
+
+def test_parquet_with_columns_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+    content = picture(tmp_path / "a.png", 1).read_bytes()
+    _parquet(tmp_path / "own.parquet", [(content, kind) for kind in "abcd"], image="photo", label="target")
+    found = data.catalogue("parquet", path=str(tmp_path / "own.parquet"), image="photo", train=["d"])
+    assert found.class_names == ("d",)
+    with pytest.raises(UserError, match="unknown column of own.parquet: 'image'.*Known: photo, target"):
+        data.catalogue("parquet", path=str(tmp_path / "own.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("row", "words"), [((None, 1), "row 0: there are no bytes"), ((b"x", None), "row 0: None is not a class")]
+)
+def test_parquet_rows_without_an_image_or_a_class_are_named(tmp_path, monkeypatch, row, words):
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+    _parquet(tmp_path / "own.parquet", [row])
+    with pytest.raises(UserError, match=words):
+        data.catalogue("parquet", path=str(tmp_path / "own.parquet"))
+    assert not list((tmp_path / "cache" / "parquet").iterdir())
+
+
+def test_what_is_no_parquet_is_said(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 but not really PAR1")
+    with pytest.raises(UserError, match="not a Parquet file"):
+        data.catalogue("parquet", path=str(tmp_path / "a.parquet"))
+    with pytest.raises(UserError, match="there is no Parquet file"):
+        data.catalogue("parquet", path=str(tmp_path / "elsewhere"))

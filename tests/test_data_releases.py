@@ -203,7 +203,11 @@ def test_prepared_from_an_archive_or_a_folder_it_is_the_same(name, pack, tmp_pat
     command = ["data", "prepare", name, "--allow-partial", "--from"]
     assert cli.main([*command, str(archive)]) == 0
     first = capsys.readouterr().out
-    assert f"{name} is prepared: train" in first and str(tmp_path / "data" / name) in first
+    assert (
+        f"{name} is prepared: " in first
+        and "images: train" in first
+        and str(tmp_path / "data" / name) in first
+    )
     assert cli.main([*command, str(archive)]) == 0
     assert "already prepared" in capsys.readouterr().out
     assert cli.main([*command, str(miniatures[name]), "--root", str(tmp_path / "elsewhere")]) == 0
@@ -280,7 +284,7 @@ def test_a_file_with_the_name_but_not_the_checksum_of_the_published_one_is_refus
 
 def test_another_archive_is_not_taken_for_the_release(tmp_path, miniatures):
     archive = tarred(miniatures["sop"], tmp_path / "products.tgz")
-    with pytest.raises(UserError, match=r"no image_class_labels\.txt"):
+    with pytest.raises(UserError, match=r"has image_class_labels\.txt"):
         releases.prepare(data.get("cub200").release, [archive])
     assert not list((tmp_path / "data").iterdir())
 
@@ -387,7 +391,7 @@ def served(miniatures, tmp_path):
 
 
 def test_fetched_once_and_prepared(served):
-    assert "is prepared: train 9 images of 3 classes, test 9" in releases.fetch(served.release)
+    assert "18 images: train 9 images of 3 classes, test 9" in releases.fetch(served.release)
     assert "already prepared" in releases.fetch(served.release)
     assert served.starts == [0]
 
@@ -452,7 +456,7 @@ def test_show_draws_a_contact_sheet_without_making_a_cache(tmp_path, miniatures)
 
 def test_data_sets_samplers_and_transforms_are_listed(capsys):
     for command, words in {
-        "data": ["cub200", "cars196", "sop", "inshop", "folder", "list", "5,864", "division"],
+        "data": ["cub200", "cars196", "sop", "inshop", "folder", "list", "parquet", "5,864", "division"],
         "samplers": ["near_proxies", "per_class=5", "same_image", "supports"],
         "transforms": ["reality_check", "crop=0.875", "squash=256"],
     }.items():
@@ -460,3 +464,81 @@ def test_data_sets_samplers_and_transforms_are_listed(capsys):
         listed = capsys.readouterr().out
         for word in words:
             assert word in listed
+
+
+# Layouts in which Cars196 circulates
+
+
+def _pictures(found) -> list[list[bytes]]:
+    """The bytes of each class's images, in no particular order."""
+    return [
+        sorted(found.path(row).read_bytes() for row in np.flatnonzero(found.labels == label))
+        for label in range(len(found.class_names))
+    ]
+
+
+@pytest.mark.parametrize("doubled", [True, False])
+@pytest.mark.parametrize("labels_in_devkit", [True, False])
+def test_cars196_as_kaggle_and_torchvision_have_it(tmp_path, miniatures, doubled, labels_in_devkit):
+    """The same classes, splits, images and boxes as the original layout, which they are another arrangement of."""
+    fixture.cars_of_kaggle(tmp_path / "cars", doubled, labels_in_devkit)
+    original = catalogues("cars196", miniatures["cars196"], boxes=True)
+    found = catalogues("cars196", tmp_path / "cars", boxes=True)
+    for one, other in zip(original, found):
+        assert one.class_names == other.class_names
+        assert _pictures(one) == _pictures(other)
+        assert np.array_equal(one.boxes, other.boxes)
+
+
+@pytest.mark.parametrize("divided", [True, False])
+def test_cars196_by_the_names_of_classes(tmp_path, divided):
+    train, test = catalogues("cars196", fixture.cars_by_name(tmp_path / "cars", divided))
+    assert train.class_names == ("Acura TL Sedan 2012", "Eagle Talon Hatchback 1998")
+    assert test.class_names == ("FIAT 500 Abarth 2012", "smart fortwo Convertible 2012")
+    assert len(train) == len(test) == 6
+    assert all(found.path(row).is_file() for found in (train, test) for row in range(len(found)))
+
+
+def test_prepare_names_the_layout_it_found(tmp_path, capsys):
+    for name, make in {
+        "Kaggle's and torchvision's layout, 12 images": fixture.cars_of_kaggle,
+        "the original layout, 12 images": fixture.cars,
+        "folders called by class names, 12 images": fixture.cars_by_name,
+    }.items():
+        (tmp_path / name).mkdir()
+        make(tmp_path / name)
+        command = ["data", "prepare", "cars196", "--allow-partial", "--root", str(tmp_path / name / "root")]
+        assert cli.main([*command, "--from", str(tmp_path / name)]) == 0
+        assert name in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "missing", ["devkit/cars_meta.mat", "devkit/cars_train_annos.mat", "cars_test_annos_withlabels.mat"]
+)
+def test_prepare_names_what_is_missing(tmp_path, capsys, missing):
+    folder = fixture.cars_of_kaggle(tmp_path / "cars")
+    (folder / missing).unlink()
+    assert cli.main(["data", "prepare", "cars196", "--allow-partial", "--from", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert "looks like cars196 (Kaggle's and torchvision's layout), but cannot be read" in said
+    assert f"{missing.rpartition('/')[2]} is missing" in said
+    assert (
+        cli.main(["data", "prepare", "cars196", "--from", str(tmp_path)]) == 2
+    )  # an image is missing, by name
+    capsys.readouterr()
+
+
+def test_an_archive_that_unpacks_to_far_more_than_itself_is_stopped(tmp_path):
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(3):
+            archive.writestr(f"{number}.txt", b"0" * (50 << 20))
+    with pytest.raises(UserError, match="would unpack to far more"):
+        archives.unpack(bomb, tmp_path / "folder")
+    assert sum(path.stat().st_size for path in (tmp_path / "folder").iterdir()) < 80 << 20
+
+
+def test_over_ftp_a_data_set_has_a_sha256():
+    for name in PUBLISHED:
+        for archive in data.get(name).release.archives:
+            assert not archive.url or archive.url.startswith("https:") or len(archive.digest) == 64

@@ -155,7 +155,7 @@ def test_a_missing_page_is_reported(server):
 
 
 def test_an_archive_without_the_file_is_reported(server):
-    source = Download(server.url("w.zip", _zip("other.params", CONTENT)), "w.params")
+    source = Homes(Download(server.url("w.zip", _zip("other.params", CONTENT)), "w.params"))
     with pytest.raises(UserError, match=r"it does not hold w\.params"):
         source.path("w")
 

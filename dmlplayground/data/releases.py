@@ -12,7 +12,7 @@ import shutil
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,19 +41,25 @@ class Count(NamedTuple):
         return f"{self.images:,} images of {self.classes:,} classes"
 
 
+class Layout(NamedTuple):
+    """One way in which a data set's files circulate. A folder is known by any of the ``markers``, files or folders in it;
+    ``read`` lists its images with their splits."""
+
+    title: str
+    markers: tuple[str, ...]
+    read: Callable[[Path], list[Entry]]
+
+
 @dataclass(frozen=True)
 class Release:
-    """What a data set's authors publish, and how to read it.
+    """What a data set's authors publish, and how to read it in each layout that it is found in.
 
-    ``markers`` are files (or folders) by which the release's folder is known; ``read`` lists the images of
-    such a folder with their splits; ``counts`` says how many belong to each of them; ``advice`` says where
-    the files are to be had.
+    ``counts`` says how many images belong to each split; ``advice`` says where the files are to be had.
     """
 
     name: str
     title: str
-    markers: tuple[str, ...]
-    read: Callable[[Path], list[Entry]] = field(repr=False)
+    layouts: tuple[Layout, ...]
     counts: Mapping[str, Count]
     archives: tuple[Archive, ...]
     advice: str
@@ -63,9 +69,13 @@ class Release:
         if not folder.is_dir():
             return None
         inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-        for place in (folder, *inside):
-            if any((place / marker).exists() for marker in self.markers):
-                return place
+        return next((place for place in (folder, *inside) if self.layout(place)), None)
+
+    def layout(self, folder: Path) -> Layout | None:
+        """The first of the known layouts that the folder has a mark of."""
+        for layout in self.layouts:
+            if any((folder / marker).exists() for marker in layout.markers):
+                return layout
         return None
 
     def locate(self, root: str) -> Path:
@@ -83,10 +93,14 @@ class Release:
 
     def entries(self, folder: Path, partial: bool = False) -> list[Entry]:
         """The images that the release lists; of a part of it, those that are there."""
+        layout = self.layout(folder)
+        assert layout is not None, folder
         try:
-            listed = self.read(folder)
+            listed = layout.read(folder)
         except (OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as problem:
-            raise UserError(f"{folder} is not a release of {self.name} as it is known: {problem}.") from None
+            raise UserError(
+                f"{folder} looks like {self.name} ({layout.title}), but cannot be read: {problem}."
+            ) from None
         return [entry for entry in listed if (folder / entry.file).is_file()] if partial else listed
 
     def miscounted(self, entries: Sequence[Entry]) -> list[str]:
@@ -149,8 +163,9 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
         found = release.find(beside)
         if found is None:
             raise UserError(
-                f"there is no {' or '.join(release.markers)} in {', '.join(map(str, sources))}: this is not "
-                f"{release.name}, or not all of it. {release.advice}"
+                f"{', '.join(map(str, sources))} holds none of the layouts that {release.name} is known in: "
+                + "; ".join(f"{layout.title} has {' or '.join(layout.markers)}" for layout in release.layouts)
+                + f". {release.advice}"
             )
         wrong = problems(release, found, allow_partial)
         if wrong:
@@ -268,6 +283,8 @@ def _told(release: Release, home: Path) -> str:
     folder = release.find(home)
     assert folder is not None
     listed, present = release.entries(folder), release.entries(folder, partial=True)
+    layout = release.layout(folder)
+    assert layout is not None
     lines = ", ".join(f"{split} {count}" for split, count in counts(present).items())
     rest = f"; {len(listed) - len(present):,} images that it lists are not there" if present != listed else ""
-    return f"{lines}, in {folder}{rest}"
+    return f"{layout.title}, {len(present):,} images: {lines}, in {folder}{rest}"

@@ -7,7 +7,7 @@ from typing import Literal
 
 from .. import KIND
 from ..catalogue import Catalogue, Entry, lines
-from ..releases import Archive, Count, Release
+from ..releases import Archive, Count, Layout, Release
 
 
 def _read(folder: Path) -> list[Entry]:
@@ -36,14 +36,13 @@ def _table(path: Path) -> dict[str, list[str]]:
 RELEASE = Release(
     name="cub200",
     title="CUB-200-2011: birds of 200 species",
-    markers=("image_class_labels.txt",),
-    read=_read,
+    layouts=(Layout("its authors' folder", ("image_class_labels.txt",), _read),),
     counts={"train": Count(5864, 100), "test": Count(5924, 100)},
     archives=(
         Archive(
             "CUB_200_2011.tgz",
             "https://data.caltech.edu/records/65de6-vp158/files/CUB_200_2011.tgz",
-            "97eceeb196236b17998738112f37df78",
+            "0c685df5597a8b24909f6a7c9db6d11e008733779a671760afef78feb49bf081",
         ),
     ),
     advice="CUB_200_2011.tgz is to be had from the data repository of Caltech (record 65de6-vp158).",

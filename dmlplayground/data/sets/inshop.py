@@ -7,7 +7,7 @@ from typing import Literal
 
 from .. import KIND
 from ..catalogue import Catalogue, Entry, lines
-from ..releases import Archive, Count, Release
+from ..releases import Archive, Count, Layout, Release
 
 PARTITION = "list_eval_partition.txt"
 
@@ -22,8 +22,7 @@ def _read(folder: Path) -> list[Entry]:
 RELEASE = Release(
     name="inshop",
     title="In-Shop Clothes Retrieval (DeepFashion): 7,982 garments",
-    markers=(PARTITION, f"Eval/{PARTITION}"),
-    read=_read,
+    layouts=(Layout("its authors' folders", (PARTITION, f"Eval/{PARTITION}"), _read),),
     counts={"train": Count(25882, 3997), "query": Count(14218, 3985), "gallery": Count(12612, 3985)},
     archives=(Archive("img.zip"), Archive(PARTITION)),
     advice=(

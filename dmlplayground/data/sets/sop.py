@@ -8,7 +8,7 @@ from typing import Literal
 
 from .. import KIND
 from ..catalogue import Catalogue, Entry, class_folders, lines
-from ..releases import Archive, Count, Release
+from ..releases import Archive, Count, Layout, Release
 
 
 def _official(folder: Path) -> list[Entry]:
@@ -36,14 +36,13 @@ def _by_directory(folder: Path) -> list[Entry]:
 RELEASE = Release(
     name="sop",
     title="Stanford Online Products: 22,634 products in 12 categories",
-    markers=("Ebay_train.txt",),
-    read=_official,
+    layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _official),),
     counts={"train": Count(59551, 11318), "test": Count(60502, 11316)},
     archives=(
         Archive(
             "Stanford_Online_Products.zip",
             "ftp://cs.stanford.edu/cs/cvgl/Stanford_Online_Products.zip",
-            "7f73d41a2f44250d4779881525aea32e",
+            "b04fa78210e69fab050ce73939550e1cd0f96890bdd98ec9fee732c3b756ef48",
         ),
     ),
     advice=(
@@ -52,7 +51,9 @@ RELEASE = Release(
     ),
 )
 #: The same files, divided as the study's code does. It published the numbers of classes only.
-BY_DIRECTORY = replace(RELEASE, read=_by_directory, counts={})
+BY_DIRECTORY = replace(
+    RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _by_directory),), counts={}
+)
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
