@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+LARGEST_RANK = 10_000
+
 
 def count(text: str) -> int:
     number = int(text)
@@ -13,8 +15,18 @@ def count(text: str) -> int:
     return number
 
 
+def natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
+
+
 def ranks(text: str) -> tuple[int, ...]:
-    return tuple(count(part) for part in text.split(","))
+    numbers = tuple(count(part) for part in text.split(","))
+    if max(numbers) > LARGEST_RANK:
+        raise argparse.ArgumentTypeError(f"must be at most {LARGEST_RANK:,}")
+    return numbers
 
 
 def add_trial_options(command: argparse.ArgumentParser) -> None:

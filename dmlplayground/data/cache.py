@@ -1,7 +1,8 @@
 """Arrays that are made once and then read from disk, memory-mapped.
 
-An entry is a folder of ``.npy`` files. It is written beside its place and renamed into it, so it is there
-whole or not at all; of several processes that make the same entry at once the first to finish wins.
+An entry is a folder of ``.npy`` files and their checksums, which every process compares once. It is written beside its
+place and renamed into it, so it is there whole or not at all; of several processes that make the same entry at once the
+first to finish wins.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import shutil
 import uuid
 import warnings
+import zlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -55,13 +57,36 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
     return _read(entry) or made
 
 
+def entries(name: str) -> list[Path]:
+    """The entries that hold arrays of this name."""
+    return sorted(path.parent for path in folder().glob(f"{name}-*/{CHECKSUMS}"))
+
+
+def remove_if_damaged(entry: Path) -> bool:
+    """Whether the entry is not what was written; if so it is gone now, and will be made anew."""
+    if _read(entry) is None:
+        shutil.rmtree(entry, ignore_errors=True)
+        return True
+    return False
+
+
+CHECKSUMS = "checksums.json"
+
+
 def _read(entry: Path) -> Arrays | None:
-    """The entry's arrays, memory-mapped; None where there is no entry, or one that was damaged."""
+    """The entry's arrays, memory-mapped; None where there is no entry, or one that is damaged."""
     try:
-        found = {file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in entry.glob("*.npy")}
-    except (OSError, ValueError, EOFError):
+        checksums = json.loads((entry / CHECKSUMS).read_text(encoding="utf-8"))
+        found = {
+            name: np.load(entry / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in checksums
+        }
+        return found if checksums == {name: _checksum(array) for name, array in found.items()} else None
+    except (OSError, ValueError, EOFError, AttributeError):
         return None
-    return found or None
+
+
+def _checksum(array: np.ndarray) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data)
 
 
 def _write(entry: Path, made: Arrays) -> None:
@@ -74,8 +99,11 @@ def _write(entry: Path, made: Arrays) -> None:
                 np.save(file, array, allow_pickle=False)
                 file.flush()
                 os.fsync(file.fileno())
-        if entry.exists() and _read(entry) is None:
-            shutil.rmtree(entry, ignore_errors=True)
+        checksums = {name: _checksum(array) for name, array in made.items()}
+        (beside / CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
+        checked = (entry / CHECKSUMS).exists()  # entries of long ago have no checksums
+        if remove_if_damaged(entry) and checked:
+            warnings.warn(f"the cache {entry} was damaged; it has been made anew.", stacklevel=4)
         beside.rename(entry)
     except OSError:
         if _read(entry) is None:

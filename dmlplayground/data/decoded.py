@@ -71,12 +71,13 @@ def entries(name: str) -> Iterator[Path]:
                 yield path.parent
 
 
-def damaged(entry: Path) -> bool:
-    """Whether any image of the entry is not what was written."""
+def remove_if_damaged(entry: Path) -> bool:
+    """Whether any image of the entry is not what was written; if so it is gone now, and will be made anew."""
     found = _open(entry)
-    if found is None:
-        return True
-    return any(zlib.crc32(found.image(row).data) != found.checksums[row] for row in range(len(found)))
+    if found is not None and all(map(found.whole, range(len(found)))):
+        return False
+    shutil.rmtree(entry, ignore_errors=True)
+    return True
 
 
 def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:

@@ -4,6 +4,7 @@ uint8."""
 from __future__ import annotations
 
 import mmap
+import zlib
 from pathlib import Path
 from typing import Any, Optional
 
@@ -81,6 +82,8 @@ class Packed(Images):
         super().__init__(len(self.sizes), *alike)
         self._map: mmap.mmap = pixels._mmap
         self._pixels = np.asarray(pixels)
+        self._folder = folder
+        self._checked = np.zeros(len(self), bool)
         self._touched = 0
 
     def image(self, row: int) -> np.ndarray:
@@ -89,7 +92,26 @@ class Packed(Images):
         self._touched += height * width * 3
         if self._touched > RESIDENT:
             self._forget()
-        return self._pixels[end - height * width * 3 : end].reshape(height, width, 3)
+        pixels = self._pixels[end - height * width * 3 : end]
+        if not self._checked[row]:  # once in a process; reading it from disk takes longer
+            self._check(row, pixels)
+        return pixels.reshape(height, width, 3)
+
+    def whole(self, row: int) -> bool:
+        """Whether the image is what was written."""
+        try:
+            self.image(row)
+        except UserError:
+            return False
+        return True
+
+    def _check(self, row: int, pixels: np.ndarray) -> None:
+        if zlib.crc32(pixels.data) != self.checksums[row]:
+            raise UserError(
+                f"the cache {self._folder} is damaged (wrong checksum of image {row}); delete this folder, and it is made "
+                "anew from the image files."
+            )
+        self._checked[row] = True
 
     def _forget(self) -> None:
         """Give the pages back: what has been read remains in the system's cache, but not in this process's

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .. import metrics
+from .. import files, metrics
 from ..backbones.engines import Engine
 from ..errors import UserError
 from ..store import records
@@ -24,7 +24,10 @@ def of_arrays(embeddings: Path, labels: Path, **options: Any) -> dict[str, Optio
 
 def _array(path: Path) -> np.ndarray:
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        with files.opened(path):  # a pipe would be waited for
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+    except EOFError:
+        raise UserError(f"{path} is empty.") from None
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
     except ValueError as problem:

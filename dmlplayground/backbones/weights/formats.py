@@ -28,7 +28,7 @@ def read(path: str | Path) -> Arrays:
     """The named arrays of a checkpoint, whatever framework wrote it. Nothing in the file is executed."""
     path = Path(path)
     try:
-        with path.open("rb") as stream:
+        with files.opened(path) as stream:
             start = stream.read(len(torchfiles.LEGACY_MAGIC))
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None

@@ -97,7 +97,7 @@ def verify(arguments) -> int:
 
 
 def show(arguments) -> None:
-    from ... import data
+    from ... import data, files
     from ...data import pictures
 
     options = _options(arguments)
@@ -105,7 +105,9 @@ def show(arguments) -> None:
         options = {"cache": "none", **options}  # for a few images
     dataset = data.load(arguments.name, split=arguments.split, **options)
     path = arguments.out or Path(f"{arguments.name}-{arguments.split}.png")
-    pictures.contact_sheet(dataset, arguments.classes, arguments.per_class).save(path)
+    sheet = pictures.contact_sheet(dataset, arguments.classes, arguments.per_class)
+    with files.replacing(path, "wb") as file:
+        sheet.save(file, "PNG")
     print(f"{dataset.describe()}\nwrote {path}")
 
 

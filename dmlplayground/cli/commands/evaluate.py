@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .. import outcomes
-from ..arguments import add_engine, ranks
+from ..arguments import add_engine, natural, ranks
 
 EXAMPLE = "evaluate embeddings.npy labels.npy --ks 1,10,100"
 
@@ -37,7 +37,7 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--no-clustering", action="store_true", help="leave out the metrics that need clusters"
     )
-    command.add_argument("--seed", type=int, help="of k-means (default: as when the trial was run, or 0)")
+    command.add_argument("--seed", type=natural, help="of k-means (default: as when the trial was run, or 0)")
     add_engine(command)
 
 
