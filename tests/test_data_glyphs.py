@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from dmlplayground import data, seeds
+from dmlplayground import cli, data, seeds
 from dmlplayground.data import Dataset, cache, glyphs, pictures
 from dmlplayground.errors import UserError
 
@@ -323,3 +323,28 @@ def test_a_loaded_set_goes_into_gluons_loader():
         np.testing.assert_array_equal(labels.asnumpy(), dataset.labels[rows])
         seen += len(images)
     assert seen == len(dataset)
+
+
+def test_a_changed_byte_in_the_cache_is_found_and_the_pictures_are_drawn_anew(tmp_path, monkeypatch):
+    """Without checksums a trial went on to another result."""
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path))
+    options = {"classes": 6, "images_per_class": 3, "size": 16}
+    before = np.array(data.load("glyphs", **options).images)
+    path = next(path for path in tmp_path.glob("glyphs-*/images.npy"))
+    content = bytearray(path.read_bytes())
+    content[-100] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.warns(UserWarning, match="was damaged; it has been made anew"):
+        assert np.array_equal(data.load("glyphs", **options).images, before)
+
+
+def test_data_verify_looks_at_the_cache_of_a_built_in_set(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path))
+    data.load("glyphs", classes=6, images_per_class=3, size=16)
+    assert cli.main(["data", "verify", "glyphs"]) == 0
+    assert "all is well" in capsys.readouterr().out
+    path = next(path for path in tmp_path.glob("glyphs-*/images.npy"))
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    assert cli.main(["data", "verify", "glyphs"]) == 1
+    assert f"cache {path.parent}: damaged" in capsys.readouterr().out
+    assert not path.exists()

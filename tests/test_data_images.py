@@ -154,11 +154,13 @@ def test_a_damaged_entry_is_made_anew(folder, tmp_path):
 def test_checksums_find_a_changed_pixel(folder, tmp_path):
     load(folder)
     (entry,) = made(tmp_path)
-    assert not decoded.damaged(entry) and list(decoded.entries("folder")) == [entry]
+    assert not decoded.remove_if_damaged(entry) and list(decoded.entries("folder")) == [entry]
     content = bytearray((entry / "pixels.npy").read_bytes())
     content[5000] ^= 4
     (entry / "pixels.npy").write_bytes(bytes(content))
-    assert decoded.damaged(entry)
+    with pytest.raises(UserError, match=rf"the cache {entry} is damaged \(wrong checksum of image 0\)"):
+        load(folder).images[0]
+    assert decoded.remove_if_damaged(entry) and not entry.exists()
 
 
 # Disks and processes

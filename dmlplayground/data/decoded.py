@@ -110,7 +110,7 @@ def _content(catalogue: Catalogue) -> str:
     total = hashlib.blake2b(digest_size=16)
     for one in progress(ahead(digest, range(len(catalogue)), cores()), len(catalogue)):
         total.update(one)
-    with contextlib.suppress(OSError):  # a cache that cannot be written: read again the next time
+    with contextlib.suppress(written.CannotWrite):  # then they are read again the next time
         written.write_json(known, {"content": total.hexdigest()})
     return total.hexdigest()
 
