@@ -27,7 +27,6 @@ EXTRAS = {
         "nvidia-nccl-cu11==2.21.5",
         "nvidia-nvtx-cu11==11.8.86",
     ],
-    "parquet": ["pyarrow>=14"],
     "ray": ["ray>=2.51,<3"],
     "tune": ["optuna>=4,<6"],
     "tensorboard": ["tensorboard>=2.15,<3"],
@@ -55,7 +54,6 @@ EXTRAS["all"] = sorted(
         *EXTRAS["tune"],
         *EXTRAS["tensorboard"],
         *EXTRAS["onnx"],
-        *EXTRAS["parquet"],
         *EXTRAS["pretrained"],
         *EXTRAS["test"],
     }
