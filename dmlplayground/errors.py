@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable, Mapping
 
 
@@ -30,3 +31,13 @@ def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, st
 def _plain(name: object) -> str:
     """Without case, and with one kind of separator: ``N. Softmax`` and ``n-softmax`` are near each other."""
     return "_".join(re.findall(r"[a-z0-9]+", str(name).lower()))
+
+
+def warn(line: str) -> None:
+    """Tell the user of something that is wrong but does not stop us; the same thing once."""
+    if line not in _WARNED:
+        _WARNED.add(line)
+        print(f"warning: {line}", file=sys.stderr)
+
+
+_WARNED: set[str] = set()

@@ -252,17 +252,30 @@ def test_a_store_that_is_none(tmp_path):
         plan.write(tmp_path / "file", grid.Experiment("x"), Path("x.yaml"), TRIALS)
 
 
-def test_a_record_that_cannot_be_read_is_named_before_anything_runs(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{half a rec", "is not valid JSON"),
+        ("[]", "it holds no mapping"),
+        (json.dumps({"id": "x", "config": {}, "status": "done"}), "its status 'done' is not one of"),
+        (json.dumps({"id": "x", "config": TRIALS[0].mapping(), "status": "failed"}), "of another trial, x"),
+    ],
+)
+def test_a_record_that_cannot_be_used_is_named_and_the_others_run(tmp_path, capsys, content, reason):
     folder = tmp_path / TRIALS[2].id
     folder.mkdir()
-    (folder / records.RECORD).write_text("{half a rec")
+    (folder / records.RECORD).write_text(content)
     executor = Scripted()
-    with pytest.raises(UserError, match=rf"{TRIALS[2].id}.*is not valid JSON"):
-        runner.run(tmp_path, TRIALS, executor, quiet=True)
-    assert executor.started == []
+    runner.run(tmp_path, TRIALS, executor, quiet=True)
+    assert sorted(executor.started) == [0, 1, 3]
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"{TRIALS[2].id}/record.json" in line
+    assert reason in line
+    assert plan.tally(tmp_path, TRIALS) == {"finished": 3, "unreadable": 1}
+    assert (folder / records.RECORD).read_text() == content
 
 
-def test_half_a_line_of_the_stream_is_not_read(tmp_path):
+def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
     job = runner.Job(TRIALS[0], tmp_path)
     (tmp_path / stream.FILE).write_text('{"epoch": 0}\n{"epoch": 1, "lo')
     assert [entry["epoch"] for entry in job.look()] == [0]
@@ -270,6 +283,31 @@ def test_half_a_line_of_the_stream_is_not_read(tmp_path):
     assert [entry["epoch"] for entry in job.look()] == [1]
     assert job.look() == []
     assert job.epochs == 1
+    bad = ["", "[]", "nonsense", "\0", '{"epoch": "1"}', '{"epoch": 1, "loss": NaN}', "[" * 9999]
+    bad += ['{"epoch": 1, "metrics": {"R@1": "high"}}', '{"epoch": 1, "fold": null}']
+    (tmp_path / stream.FILE).write_text("\n".join([*bad, '{"epoch": 2, "fold": 0, "member": 0}', ""]))
+    assert [entry["epoch"] for entry in stream.read(tmp_path)] == [2]
+
+
+def test_a_trial_whose_process_was_killed_is_not_running(tmp_path):
+    folder = tmp_path / TRIALS[0].id
+    save(TRIALS[0], folder, "running")
+    assert records.find(folder).status == plan.status(folder) == "interrupted"
+    assert [record.status for record in records.load_store(tmp_path)] == ["interrupted"]
+    with locks.hold(folder):
+        assert plan.status(folder) == "running"
+    locks._create(folder, 1, {**locks._identity(), "born": "1"})
+    assert plan.status(folder) == "interrupted"
+
+
+def test_what_a_killed_process_left_of_a_finished_trial_is_cleared_away(tmp_path):
+    folder = tmp_path / TRIALS[0].id
+    save(TRIALS[0], folder, "finished")
+    locks._create(folder, 1, {**locks._identity(), "born": "1"})
+    (folder / "lock-1.abc").mkdir()
+    (folder / "lock-1.abc" / ".record.json.x.part").write_text("half")
+    runner.run(tmp_path, TRIALS[:1], Scripted(), quiet=True)
+    assert [path.name for path in folder.iterdir()] == [records.RECORD]
 
 
 # --- the machine and what is said ------------------------------------------------------------------------------------

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 def plan(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and what of it is there already."""
-    from ..store import records
+    from ..sweeps.plan import status
 
-    rows = []
-    for trial in trials:
-        record = records.find(store / trial.id)
-        rows.append((trial.id, record.status if record else "to run"))
+    rows = [(trial.id, status(store / trial.id)) for trial in trials]
     states = Counter(state for _, state in rows)
     return text.columns(rows) + f"\n{text.plural(len(trials), 'trial')} in {store}: " + text.tally(states)
 
@@ -47,8 +44,8 @@ def scores(values: Mapping[str, Any]) -> str:
 def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
-    from ..store import records
+    from ..reports import reading
 
     page = reports.report(store)
-    board = reports.leaderboard(records.load_store(store), reports.planned(store))
+    board = reports.leaderboard(reading.load(store), reports.planned(store))
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")

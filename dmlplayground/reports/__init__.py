@@ -12,7 +12,7 @@ from .. import files
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
-from . import drawing, figures, glance, optimism, page, pictures
+from . import drawing, figures, glance, optimism, page, pictures, reading
 from .cells import Arena, arenas
 from .compare import compare
 from .leaderboard import arena_table, leaderboard, scores
@@ -27,7 +27,7 @@ FILES = "files.json"  # in the report's folder: the tables and figures that it c
 def report(path: str | Path) -> Path:
     """Regenerate the report of a store, or of one trial, from its records; returns the page."""
     path = Path(path)
-    found = records.load_store(path)
+    found = reading.load(path)
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
         return _write(folder, folder.parent, found, [], found[0].id, "")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import metrics
-from ..store import records
+from . import reading
 from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed
@@ -35,7 +35,7 @@ COLUMNS = [
 
 def compare(a: str | Path, b: str | Path) -> Table:
     """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric."""
-    before, after = (arenas(records.load_store(store)) for store in (a, b))
+    before, after = (arenas(reading.load(store)) for store in (a, b))
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
     titles = {cell.key: arena.title for arena in [*before, *after] for cell in arena.cells}

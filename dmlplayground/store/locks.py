@@ -77,6 +77,19 @@ def current(folder: Path, besides: Optional[Path] = None) -> Optional[Lock]:
     return None
 
 
+def alive(folder: Path) -> bool:
+    """Whether some process trains the trial, as far as can be told at once."""
+    lock = current(folder)
+    return lock is not None and not lock.gone
+
+
+def tidy(folder: Path) -> None:
+    """Clear away what an owner that was killed has left."""
+    if any(folder.glob("lock-*")) and not alive(folder):
+        with contextlib.suppress(Busy), hold(folder):
+            pass
+
+
 State = Literal["free", "busy", "unsure"]
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import files
+from ..errors import UserError, warn
+from . import checks
 
 FILE = "experiment.json"
 
@@ -27,8 +29,27 @@ def read(store: str | Path) -> Manifest:
     path = Path(store) / FILE
     if not path.exists():
         return Manifest()
-    content = files.read_json(path)
-    return Manifest(**{key: value for key, value in content.items() if key in Manifest.__dataclass_fields__})
+    try:
+        return _manifest(files.read_json(path))
+    except checks.Wrong as reason:
+        problem = f"{path} is damaged: {reason}."
+    except UserError as unreadable:
+        problem = str(unreadable)
+    warn(f"{problem} What is missing from the store cannot be told; sweep again to have it written anew.")
+    return Manifest()
+
+
+def _manifest(content: Any) -> Manifest:
+    if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
+        raise checks.Wrong("it has no list of trials")
+    for entry in content["trials"]:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+            raise checks.Wrong("a trial in it has no id")
+        checks.configuration(entry.get("config"))
+    known = {key: content[key] for key in Manifest.__dataclass_fields__ if key in content}
+    if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
+        raise checks.Wrong("its title is not a text")
+    return Manifest(**known)
 
 
 def write(

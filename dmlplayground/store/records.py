@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Optional
 
 from .. import files
-from ..errors import UserError
+from ..errors import UserError, warn
+from . import checks, locks
 
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
@@ -49,31 +50,66 @@ class Record:
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
+        """The record in a file; a UserError with the reason where it is damaged."""
         content = files.read_json(path)
-        if not isinstance(content, dict) or not {"id", "config", "status"} <= set(content):
-            raise UserError(f"{path} is not the record of a trial.")
-        if content.get("format", 0) > FORMAT:
+        newer = content.get("format", 0) if isinstance(content, dict) else 0
+        if isinstance(newer, int) and newer > FORMAT:
             raise UserError(
-                f"{path} was written by a newer dmlplayground (format {content['format']}); this one reads {FORMAT}."
+                f"{path} was written by a newer dmlplayground (format {newer}); this one reads {FORMAT}."
             )
+        try:
+            checks.record(content)
+        except checks.Wrong as reason:
+            raise UserError(f"{path} is not the record of a trial, or is damaged: {reason}.") from None
         return cls(**{key: value for key, value in content.items() if key in cls.__dataclass_fields__})
 
 
 def find(folder: Path) -> Optional[Record]:
-    """The record in a trial's folder, or None where there is none yet."""
-    return Record.load(folder / RECORD) if (folder / RECORD).exists() else None
+    """The record in a trial's folder as things are now, or None where there is none yet.
+
+    A trial that claims to be running, but that no process trains, was interrupted: by its process's death.
+    """
+    path = folder / RECORD
+    if not path.exists():
+        return None
+    record = Record.load(path)
+    if record.id != folder.resolve().name:
+        raise UserError(f"{path} is the record of another trial, {record.id}.")
+    if record.status == "running" and not locks.alive(folder):
+        record.status = "interrupted"
+    return record
+
+
+def survey(store: str | Path) -> tuple[list[Record], list[str]]:
+    """All records of a store, by id, and a line about each that cannot be used."""
+    store = Path(store)
+    if not store.is_dir():
+        raise UserError(f"there is no store at {store}.")
+    found, problems = [], []
+    for path in sorted(store.glob(f"*/{RECORD}")):
+        try:
+            record = find(path.parent)
+        except UserError as problem:
+            problems.append(str(problem))
+        else:
+            found += [record] if record else []
+    return found, problems
 
 
 def load_store(store: str | Path) -> list[Record]:
-    """All records of a store, by id; one record where ``store`` is a record or a trial's folder."""
+    """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder.
+
+    Of the others the user is warned.
+    """
     store = Path(store)
     if store.is_file():
         return [Record.load(store)]
     if (store / RECORD).is_file():
         return [Record.load(store / RECORD)]
-    if not store.is_dir():
-        raise UserError(f"there is no store at {store}.")
-    return [Record.load(path) for path in sorted(store.glob(f"*/{RECORD}"))]
+    found, problems = survey(store)
+    for problem in problems:
+        warn(f"{problem} It is left out.")
+    return found
 
 
 def versions() -> dict[str, str]:

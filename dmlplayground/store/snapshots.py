@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from .. import files, seeds
+from ..errors import UserError, warn
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -35,10 +36,14 @@ def save(folder: Path, content: Mapping[str, Any], through: Optional[Path] = Non
 
 
 def load(folder: Path) -> dict[str, Any] | None:
-    """What ``save`` wrote, or None where there is nothing."""
+    """What ``save`` wrote, or None where there is nothing that can be used."""
     if not (folder / FILE).exists():
         return None
-    header, arrays = files.read_arrays(folder / FILE)
+    try:
+        header, arrays = files.read_arrays(folder / FILE)
+    except UserError as problem:
+        warn(f"{problem} The pictures of this trial are left out.")
+        return None
     return {**header, **arrays}
 
 

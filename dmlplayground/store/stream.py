@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import files
+from . import checks
 
 FILE = "epochs.jsonl"
 
@@ -48,6 +49,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
 def _entry(line: str) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
+        checks.epoch(entry)
     except (ValueError, RecursionError):
         return None
-    return entry if isinstance(entry, dict) and isinstance(entry.get("epoch"), int) else None
+    return entry

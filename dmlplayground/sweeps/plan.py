@@ -9,7 +9,8 @@ from pathlib import Path
 
 from .. import files
 from ..config import Trial
-from ..store import manifest, records
+from ..errors import UserError, warn
+from ..store import locks, manifest, records
 from .grid import Experiment
 from .job import Job
 from .worker import TRIAL
@@ -25,8 +26,17 @@ def write(
 
 def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> list[Job]:
     """What is left to do of the trials."""
-    made = (Job(trial, store / trial.id, retry_failed) for trial in trials)
-    return [job for job in made if job.outcome() is None]
+    left = []
+    for trial in trials:
+        job = Job(trial, store / trial.id, retry_failed)
+        try:
+            if job.outcome() is None:
+                left.append(job)
+            else:
+                locks.tidy(job.folder)
+        except UserError as problem:
+            warn(f"{problem} The trial is left out; to train it, move that file away and sweep again.")
+    return left
 
 
 def commands(store: Path, left: Iterable[Job]) -> list[str]:
@@ -42,5 +52,13 @@ def commands(store: Path, left: Iterable[Job]) -> list[str]:
 
 def tally(store: Path, trials: Sequence[Trial]) -> Counter:
     """How many of the trials have which status."""
-    found = [records.find(store / trial.id) for trial in trials]
-    return Counter(record.status if record else "not started" for record in found)
+    return Counter(status(store / trial.id) for trial in trials)
+
+
+def status(folder: Path) -> str:
+    """How a trial is doing, in a word or two."""
+    try:
+        record = records.find(folder)
+    except UserError:
+        return "unreadable"
+    return record.status if record else "not started"

@@ -146,6 +146,7 @@ class Runner:
         if ending is None:
             return
         self.executor.ended(self.running.pop(job))
+        locks.tidy(job.folder)
         job.look()
         if job.outcome() is not None:
             self._done(job, job.outcome())

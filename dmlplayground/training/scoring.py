@@ -40,6 +40,8 @@ def learners(folder: Path, which: str = "best") -> list[Learner]:
     result = record.results.get(which) or record.results.get("joined")
     if result is None:
         raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights.")
+    if not result.get("weights"):
+        raise UserError(f"{folder / records.RECORD} does not say which weights are the {which} ones.")
     return [models.load(folder / name, owner=record.id) for name in result["weights"]]
 
 

@@ -1,0 +1,57 @@
+"""Records for reports: those that tables can be made of. Of the others the user is warned, and they are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import metrics
+from ..errors import UserError, warn
+from ..store import records
+from ..store.records import Record
+from .cells import arenas
+
+SLACK = 1e-6  # by which rounding may carry a share beyond 1
+
+
+def load(store: str | Path) -> list[Record]:
+    """The records of a store, or the one of a trial, that a report can show."""
+    return [record for record in records.load_store(store) if _can_be_shown(record)]
+
+
+def _can_be_shown(record: Record) -> bool:
+    problem = _problem(record)
+    if problem:
+        warn(f"the record of {record.id} is damaged: {problem}. It is left out.")
+    return not problem
+
+
+def _problem(record: Record) -> str:
+    for name, value in _measured(record):
+        if value is not None and _is_share(name) and not -SLACK <= value <= 1 + SLACK:
+            return f"{name} is {value:g}, and cannot be more than 1 or less than 0"
+    try:
+        for arena in arenas([record], []):
+            for cell in arena.finished:
+                _ = cell.score
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as reason:
+        return f"no table can be made of it ({type(reason).__name__}: {reason})"
+    return ""
+
+
+def _measured(record: Record) -> Iterator[tuple[str, Any]]:
+    results = [entry for result in record.results.values() for entry in _entries(result)]
+    for entry in [*record.epochs, *results]:
+        yield from entry.get("metrics", {}).items()
+
+
+def _entries(result: Any) -> list[Mapping[str, Any]]:
+    return result if isinstance(result, list) else [result]
+
+
+def _is_share(name: str) -> bool:
+    try:
+        return metrics.get(name).percent
+    except UserError:  # a metric of another version
+        return False

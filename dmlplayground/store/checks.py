@@ -1,0 +1,86 @@
+"""What a file of a store must hold for reports to be made of it: damaged files are named, instead of met by accident later.
+
+Each function raises Wrong with the reason; what is not told of here may be missing or be anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+STATUSES = ("running", "finished", "failed", "interrupted")
+PARTS = ("method", "data", "backbone", "protocol")  # of a configuration, each with a name
+NUMBERS = ("loss", "learning_rate", "seconds")  # of an epoch
+
+
+class Wrong(ValueError):
+    """The reason why a file cannot be used."""
+
+
+def record(content: Any) -> None:
+    """The content of a record's file."""
+    _need(isinstance(content, Mapping), "it holds no mapping")
+    missing = [key for key in ("id", "config", "status") if key not in content]
+    _need(not missing, f"it has no {' and no '.join(missing)}")
+    _need(isinstance(content["id"], str) and content["id"], "its id is not a name")
+    _need(
+        content["status"] in STATUSES, f"its status {content['status']!r} is not one of {', '.join(STATUSES)}"
+    )
+    configuration(content["config"])
+    _need(_is_number(content.get("seconds", 0.0)), "its seconds are not a number")
+    epochs, results = content.get("epochs", []), content.get("results", {})
+    _need(isinstance(epochs, list), "its epochs are not a list")
+    for number, entry in enumerate(epochs):
+        epoch(entry, f"entry {number} of its epochs")
+    _need(isinstance(results, Mapping), "its results are not a mapping")
+    _need(results or content["status"] != "finished", "it is finished, but has no results")
+    for name, result in results.items():
+        for entry in result if isinstance(result, list) else [result]:
+            _need(isinstance(entry, Mapping) and "metrics" in entry, f"its result {name!r} has no metrics")
+            metrics(entry["metrics"], f"its result {name!r}")
+
+
+def configuration(config: Any) -> None:
+    _need(isinstance(config, Mapping), "its config is not a mapping")
+    for key in PARTS:
+        part = config.get(key)
+        _need(
+            isinstance(part, Mapping) and isinstance(part.get("name"), str),
+            f"its config does not name the {key}",
+        )
+    for key in ("seed", "embed_dim", "batch_size"):
+        _need(_is_count(config.get(key)), f"its config has no {key} that is a whole number")
+
+
+def epoch(entry: Any, where: str = "it") -> None:
+    """One epoch, of a record or of the stream."""
+    _need(isinstance(entry, Mapping), f"{where} is not a mapping")
+    for key in ("epoch", "fold", "member"):
+        _need(
+            _is_count(entry.get(key, None if key == "epoch" else 0)),
+            f"{where} has no {key} that is a whole number",
+        )
+    for key in NUMBERS:
+        _need(entry.get(key) is None or _is_number(entry[key]), f"{where} has a {key} that is not a number")
+    if "metrics" in entry:
+        metrics(entry["metrics"], where)
+
+
+def metrics(values: Any, where: str) -> None:
+    _need(isinstance(values, Mapping), f"{where} has metrics that are not a mapping")
+    for name, value in values.items():
+        _need(value is None or _is_number(value), f"{where} has {name} {value!r}, which is not a number")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _need(condition: Any, reason: str) -> None:
+    if not condition:
+        raise Wrong(reason)

@@ -1,0 +1,117 @@
+"""Stores with files that are damaged, yet can be read: each is named in one line, and the report shows the others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from reports_fixture import record
+
+from dmlplayground import errors, reports
+from dmlplayground.errors import UserError
+from dmlplayground.reports import reading
+from dmlplayground.store import manifest, records, snapshots
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(errors, "_WARNED", set())
+    for seed in (0, 1):
+        made = record(seed=seed)
+        made.save(tmp_path / made.id)
+    return tmp_path
+
+
+def damage(store, change):
+    """Change the content of one record; gives its path."""
+    path = next(store.glob(f"*-s1/{records.RECORD}"))
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def best(content):
+    return content["results"]["best"]
+
+
+SHAPES = {
+    "share above 1": lambda c: best(c)["metrics"].update({"R@1": 7.5}),
+    "share below 0": lambda c: c["epochs"][3]["metrics"].update({"MAP@R": -0.5}),
+    "not a number": lambda c: best(c)["metrics"].update({"R@1": float("nan")}),
+    "infinite": lambda c: c["epochs"][2].update(loss=float("inf")),
+    "text for a number": lambda c: best(c)["metrics"].update({"R@1": "high"}),
+    "unknown status": lambda c: c.update(status="done"),
+    "no results": lambda c: c.update(results={}),
+    "results of another kind": lambda c: c.update(results={"untrained": c["results"]["untrained"]}),
+    "results a list": lambda c: c.update(results=[1]),
+    "result a word": lambda c: c["results"].update(best="good"),
+    "epochs a mapping": lambda c: c.update(epochs={}),
+    "epoch a number": lambda c: c["epochs"].append(3),
+    "epoch without its number": lambda c: c["epochs"][0].pop("epoch"),
+    "metrics a list": lambda c: c["epochs"][0].update(metrics=[0.5]),
+    "config a list": lambda c: c.update(config=[]),
+    "config without a method": lambda c: c["config"].pop("method"),
+    "method a word": lambda c: c["config"].update(method="npairs"),
+    "method null": lambda c: c["config"].update(method=None),
+    "seed a word": lambda c: c["config"].update(seed="one"),
+    "seconds a word": lambda c: c.update(seconds="long"),
+    "id null": lambda c: c.update(id=None),
+    "id of another trial": lambda c: c.update(id="another"),
+    "nothing": lambda c: c.clear(),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_damaged_record_is_named_and_left_out(store, capsys, shape):
+    path = damage(store, SHAPES[shape])
+    assert [found.seed for found in reading.load(store)] == [0]
+    page = reports.report(store)
+    [line] = capsys.readouterr().err.splitlines()
+    assert path.parent.name in line
+    assert line.endswith("It is left out.")
+    assert page.is_file()
+    reports.compare(store, store)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "{}",
+        "7",
+        '{"trials": 3}',
+        '{"trials": [3]}',
+        '{"trials": [{"id": "x"}]}',
+        "{half",
+        '{"trials": [], "title": 3}',
+    ],
+)
+def test_a_damaged_manifest_is_named(store, capsys, content):
+    (store / manifest.FILE).write_text(content)
+    assert reports.report(store).is_file()
+    [line] = capsys.readouterr().err.splitlines()
+    assert str(store / manifest.FILE) in line
+
+
+def test_damaged_snapshots_are_named(store, capsys):
+    for folder in store.glob("*-s*"):
+        (folder / snapshots.FILE).write_bytes(b"PK damaged")
+    assert reports.report(store).is_file()
+    assert all(snapshots.FILE in line for line in capsys.readouterr().err.splitlines())
+
+
+def test_a_copy_of_a_trial_under_another_name_is_not_counted_twice(store, capsys):
+    folder = next(store.glob("*-s1"))
+    shutil.copytree(folder, store / "copy")
+    assert len(reading.load(store)) == 2
+    assert "copy/record.json is the record of another trial" in capsys.readouterr().err
+
+
+def test_one_record_alone_that_is_damaged_is_an_error(store):
+    path = damage(store, SHAPES["unknown status"])
+    with pytest.raises(
+        UserError, match="its status 'done' is not one of running, finished, failed, interrupted"
+    ):
+        reports.report(path.parent)
