@@ -10,6 +10,7 @@ import os
 import stat
 import tempfile
 import time
+import zipfile
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO, Any, Optional
@@ -140,8 +141,15 @@ def write_arrays(
     The format has a checksum of each of them, and reading compares it.
     """
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with signals.deferred(), replacing(path, "wb", through) as file:
-        np.savez(file, **{_HEADER: text}, **arrays)
+    # Not np.savez, whose archive stays open on a full disk and complains once more when it is collected.
+    with (
+        signals.deferred(),
+        replacing(path, "wb", through) as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
+        for name, array in {_HEADER: text, **arrays}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:

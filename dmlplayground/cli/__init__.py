@@ -50,6 +50,10 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe has gone, as after "| head"
         sys.stdout = None
         return 1
+    except OSError as problem:  # a full disk, a folder that is read-only, wherever it was met
+        place = f"{problem.filename}: " if problem.filename else ""
+        print(f"error: cannot read or write: {place}{problem.strerror or problem}.", file=sys.stderr)
+        return 2
 
 
 class _Parser(argparse.ArgumentParser):

@@ -86,10 +86,11 @@ class Runner:
                 if time.monotonic() - self._looked > LOOK:
                     self._look_elsewhere()
                 self._show()
-        except OSError as problem:
+        except (OSError, files.CannotWrite) as problem:
             self._close()
             raise UserError(
-                f"the store {self.store} cannot be written or read: {problem}. What was done is kept; run the same command again."
+                f"the store {self.store} cannot be written or read: {str(problem).rstrip('.')}. "
+                "What was done is kept; once it can, run the same command again."
             ) from None
         except BaseException:
             self._close()
@@ -152,6 +153,8 @@ class Runner:
             self._done(job, job.outcome())
         elif ending.code == worker.BUSY:
             self.elsewhere.append(job)
+        elif ending.code == worker.UNWRITABLE:
+            raise files.CannotWrite(_last_words(job.folder).removeprefix("error: "))
         elif ending.code == worker.STOPPED:
             self._done(job, records.find(job.folder))
         else:

@@ -18,7 +18,7 @@ from .. import signals
 
 TRIAL, LOG = "trial.json", "log.txt"
 TENSORBOARD = "--tensorboard"
-FAILED, REFUSED, BUSY, STOPPED = 1, 2, 75, 130  # exit codes besides 0
+FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
 PATIENCE = 20  # seconds that a trial gets to stop in
 
 
@@ -71,6 +71,7 @@ def main(trial: str, store: str, *options: str) -> int:
     threading.Thread(target=_follow, daemon=True).start()
     try:
         from ..errors import UserError
+        from ..files import CannotWrite
         from ..store.locks import Busy
         from ..training import train
         from ..training.run import TrialFailed
@@ -82,7 +83,7 @@ def main(trial: str, store: str, *options: str) -> int:
             return BUSY
         except UserError as problem:
             print(f"error: {problem}", file=sys.stderr)
-            return REFUSED
+            return UNWRITABLE if isinstance(problem, CannotWrite) else REFUSED
         except TrialFailed as failure:
             print(failure, file=sys.stderr)
             return FAILED

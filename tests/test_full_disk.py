@@ -1,0 +1,107 @@
+"""Disks without room and folders that nothing can be written to: one clear line, exit code 2, and nothing kept is lost."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dmlplayground as dml
+from dmlplayground import config, files
+from dmlplayground.store import checkpoints, records
+
+TINY = {
+    "method": "npairs",
+    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
+    "embed_dim": 8,
+    "batch_size": 12,
+    "iterations": 1,
+    "epochs": 1,
+    "evaluation": {"clustering": False},
+}
+LIMIT = 3000  # bytes that a file may have; less than all that the commands here write
+
+
+def command(*words, limit=None) -> subprocess.CompletedProcess:
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    words = [sys.executable, "-m", "dmlplayground", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, preexec_fn=full if limit else None)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    store = tmp_path_factory.mktemp("trained")
+    record = dml.train(TINY, store)
+    return store / record.id
+
+
+@pytest.fixture
+def trial(trained, tmp_path):
+    return Path(shutil.copytree(trained, tmp_path / "store" / trained.name))
+
+
+def refused(told: subprocess.CompletedProcess, *words: str) -> None:
+    assert told.returncode == 2, told.stderr
+    assert "Traceback" not in told.stderr
+    line = told.stderr.strip().splitlines()[-1]
+    assert line.startswith("error: ")
+    assert all(word in line for word in words)
+
+
+COMMANDS = {
+    "report": lambda trial, out: ("report", trial.parent),
+    "data show": lambda trial, out: ("data", "show", "glyphs", "--out", out / "sheet.png"),
+    "export": lambda trial, out: ("export", trial, out / "exported"),
+    "train": lambda trial, out: ("train", trial / "trial.json", "--set", "seed=1", "--store", out, "--quiet"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_disk_that_is_full(trial, tmp_path, name):
+    refused(command(*COMMANDS[name](trial, tmp_path), limit=LIMIT), "cannot ")
+
+
+@pytest.mark.parametrize("name", ["data show", "export", "train"])
+def test_a_place_that_nothing_can_be_written_to(trial, name):
+    refused(command(*COMMANDS[name](trial, Path("/proc/nowhere"))), "/proc/nowhere")
+
+
+def test_a_trial_goes_on_once_there_is_room(trained, tmp_path):
+    """Neither failed nor begun anew: its checkpoint and its record stay as they were."""
+    given = {**TINY, "epochs": 2, "seed": 5}
+    (tmp_path / "trial.yaml").write_text(yaml.safe_dump(given))
+    words = ("train", tmp_path / "trial.yaml", "--store", tmp_path / "store", "--quiet")
+    folder = tmp_path / "store" / config.trial(given).id
+    refused(command(*words, limit=40_000), "cannot write", folder.name, "File too large")
+    assert records.find(folder).status == "interrupted"
+    assert not list(folder.glob("lock-*"))
+    assert command(*words).returncode == 0
+    assert records.find(folder).status == "finished"
+    assert not (folder / checkpoints.DAMAGED).exists()
+
+
+def test_a_sweep_stops_and_goes_on_once_there_is_room(tmp_path):
+    file = tmp_path / "sweep.yaml"
+    file.write_text(yaml.safe_dump({"title": "Two", "base": TINY, "grid": {"seed": [0, 1]}}))
+    words = ("sweep", file, "--store", tmp_path / "store", "--workers", 1)
+    refused(command(*words, limit=40_000), "the store", "File too large", "run the same command again")
+    found = records.load_store(tmp_path / "store")
+    assert {record.status for record in found} == {"interrupted"}
+    assert command(*words).returncode == 0
+    assert [record.status for record in records.load_store(tmp_path / "store")] == ["finished", "finished"]
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch):
+    files.write_json(tmp_path / "kept.json", "old")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(files.CannotWrite, match=r"cannot write .*kept\.json: No space left on device\."):
+        files.write_json(tmp_path / "kept.json", "new")
+    assert files.read_json(tmp_path / "kept.json") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]
