@@ -14,10 +14,9 @@ A row is named after its method; where a study has two rows of one method, the f
       optimizer.name: {value: rmsprop, source: paper, note: ...}
     backbones:                       # what differs again, with another backbone than the study's first
       resnet50_v2: {source: script, values: {...}}
-    reported:                        # results published with these settings, in percent
-      - {backbone: inception_bn, source: log, runs: 10, scores: {R@1: 51.61, NMI: 62.02}}
 
-A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own.
+A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. The
+results that were published with such settings stand in ``reports/published``.
 
 In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
 ``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
@@ -69,10 +68,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Reported:
-    """A published result, in percent."""
+    """The result of a search's winner, in percent."""
 
     backbone: str
-    source: Literal["log", "paper", "plot", "search"]
+    source: Literal["search"]
     scores: dict[str, float]
     runs: Optional[int] = None
     note: str = ""

@@ -14,7 +14,9 @@ from typing import Any
 
 from .. import metrics
 from ..store.records import Record
+from . import published
 from .statistics import Summary, best, summary
+from .tables import Quoted
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
@@ -76,6 +78,10 @@ class Cell:
     def scores(self, which: str, metric: str) -> Summary:
         """Percent, over seeds; empty where nothing was measured."""
         return summary((record.seed, score(record, which, metric)) for record in self.records)
+
+    def published(self, which: str) -> dict[str, Quoted]:
+        """What was published of such trials, by metric: nothing unless all conditions agree."""
+        return published.find(self.config, len(self.records), which)
 
     @property
     def score(self) -> Summary:

@@ -13,6 +13,7 @@ from . import optimism as optimisms
 from . import published
 from .cells import Arena, Cell
 from .statistics import Summary, differences, summary
+from .tables import Quoted
 
 INTERVAL = (
     "Whiskers and bands of the figures: 95 % interval of the mean, from three seeds on. Two seeds tell next to "
@@ -42,9 +43,8 @@ class Series:
         seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
         self._append(x, measured.mean, low, high, runs, f"{label}, {seeds}" if label else seeds)
 
-    def quote(self, x: Any, cell: Cell) -> None:
-        """Add what was published for such trials, if anything was."""
-        found = published.find(cell.config).get(cell.headline)
+    def quote(self, x: Any, found: Quoted | None) -> None:
+        """Add a published value, if there is one."""
         if found:
             self._append(x, found.value, None, None, [], f"quoted: {found.source}")
 
@@ -105,7 +105,9 @@ def bars(arena: Arena) -> Figure:
         backbone = cell.config["backbone"]["name"]
         category = cell.label_without("backbone.name")
         measured.setdefault(backbone, Series(backbone)).add(category, cell.score)
-        quoted.setdefault(backbone, Series(f"{backbone}, published", backbone)).quote(category, cell)
+        quoted.setdefault(backbone, Series(f"{backbone}, published", backbone)).quote(
+            category, cell.published(cell.primary).get(cell.headline)
+        )
     series = [*measured.values(), *(one for one in quoted.values() if one.x)]
     untrained = list(arena.untrained(arena.headline).values())
     reference = untrained[0].mean if len(untrained) == 1 and arena.untrained_on == {"test"} else None
@@ -182,7 +184,8 @@ def _line(label: str, key: str, cells: Iterable[Cell]) -> list[Series]:
     measured, quoted = Series(label), Series(f"{label}, published", label)
     for cell in cells:
         measured.add(cell.config[key], cell.score)
-        quoted.quote(cell.config[key], cell)
+        points = published.curve(cell.config, len(cell.records), key)
+        quoted.quote(cell.config[key], points.get(cell.headline))
     return [measured, quoted] if quoted.x else [measured]
 
 

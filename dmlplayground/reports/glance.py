@@ -110,10 +110,13 @@ def _published(arena: Arena, winner: Cell) -> Answer:
     question = "Against what was published?"
     gaps = {cell.label: gap for cell in arena.finished if (gap := _against_published(cell)) is not None}
     if not gaps:
+        near = published.differences(winner.config, len(winner.records))
         return Answer(
             question,
             "Nothing published corresponds",
-            ["the study's tables are of CUB-200-2011, Cars196 and SOP"],
+            [f"nearest to {winner.method}: {near[0].study}, {near[0].source}: {'; '.join(near[1])}"]
+            if near
+            else [],
         )
     mean = sum(gaps.values()) / len(gaps)
     furthest = max(gaps, key=lambda label: abs(gaps[label]))
@@ -127,7 +130,7 @@ def _published(arena: Arena, winner: Cell) -> Answer:
 
 
 def _against_published(cell: Cell) -> float | None:
-    quote = published.find(cell.config).get(cell.headline)
+    quote = cell.published(cell.primary).get(cell.headline)
     return cell.score.mean - quote.value if quote else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,13 +60,22 @@ def leaderboard(
 
 def arena_table(arena: Arena) -> Table:
     """Mean ± spread of the headline metrics, beside what was published where anything corresponds."""
-    quoted = any(published.find(cell.config) for cell in arena.cells)
+    quoted = {metric for cell in arena.finished for metric in cell.published(cell.primary)}
     fields = _naming(arena)
-    for metric in metrics.leading([arena.headline, *arena.metrics]):
+    for metric in _leading(arena, quoted):
         fields += _measured(arena, metric)
-        fields += _quoted(metric) if quoted else []
+        fields += _quoted(metric) if metric in quoted else []
     fields.append(Field(Column("time", "wall time of a trial, mean over seeds"), _seconds))
     return _table("leaderboard", "Leaderboard", arena, fields)
+
+
+def _leading(arena: Arena, quoted: Collection[str]) -> list[str]:
+    """The few metrics to show. Of clusterings, the metric that a study has published rather than one that it has not."""
+    told = [name for name in arena.metrics if name in quoted and metrics.get(name).needs == "clusters"]
+    leading = metrics.leading([arena.headline, *arena.metrics])
+    return list(
+        dict.fromkeys(told[0] if told and metrics.get(name).needs == "clusters" else name for name in leading)
+    )
 
 
 def scores(arena: Arena) -> Table:
@@ -119,7 +128,7 @@ def _score(arena: Arena, metric: str, which: str, column: Column) -> Field:
 
 def _quoted(metric: str) -> list[Field]:
     def quote(cell: Cell) -> Any:
-        return published.find(cell.config).get(metric)
+        return cell.published(cell.primary).get(metric)
 
     def difference(cell: Cell) -> Any:
         measured = cell.scores(cell.primary, metric)
@@ -190,4 +199,7 @@ def _notes(arena: Arena) -> list[str]:
         notes.append(PAIR)
     if arena.untrained_on - {"test"}:
         notes.append(ON_VALIDATION)
-    return notes + published.notes(cell.config for cell in arena.cells)
+    return notes + published.notes(
+        published.Trials(cell.config, len(cell.records), (cell.primary, cell.secondary))
+        for cell in arena.finished
+    )

@@ -21,6 +21,7 @@ class Quoted:
     value: float
     source: str
     doubt: str = ""
+    half: float | None = None  # of the 95 % interval of its mean, where that was published
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def run(arguments) -> None:
 
 
 def table() -> str:
-    """What settings there are, where they come from, and the result reported with them."""
+    """What settings there are, and where they come from."""
     from ... import hyperparams
 
     files = sorted(hyperparams.names(), key=lambda name: name.row)
@@ -40,14 +40,14 @@ def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
     """A line a file and backbone, below its heading."""
     from ... import hyperparams
 
-    table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own", "reported", "in")]
+    table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own")]
     for name in names:
         file = hyperparams.read(name)
         for backbone in (file.backbone, *file.backbones):
             own = file.on(backbone)
-            found = [_reported(result) for result in file.reported if result.backbone == backbone]
-            place = (name.row, f"{name.study}/{name.data}", backbone, str(own.source), str(len(own.values)))
-            table.append((*place, *(found[0] if found else ("-", "-"))))
+            table.append(
+                (name.row, f"{name.study}/{name.data}", backbone, str(own.source), str(len(own.values)))
+            )
     return table
 
 

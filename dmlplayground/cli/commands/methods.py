@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...options import describe
 from .. import listing, text
+
+if TYPE_CHECKING:
+    from ...reports.published import Quote
 
 EXAMPLE = "methods npairs"
 
@@ -60,23 +65,43 @@ def _settings(name: str) -> list[str]:
 
 
 def _published(method: str) -> list[str]:
-    """What the study's tables and curves say of it."""
+    """What studies have published of it: their tables row by row, their curves."""
     from ...reports import published
 
-    parts = []
-    if tables := published.tables_of(method):
-        metrics = list(dict.fromkeys(metric for figures in tables.values() for metric in figures))
-        rows = [("  data set", "backbone", *metrics)]
-        for (data_name, backbone), figures in tables.items():
-            marks = (
-                f"{figures[m].value:g}{'?' * bool(figures[m].doubt)}" if m in figures else "-"
-                for m in metrics
+    told = []
+    for study in published.names():
+        rows = [quote for quote in published.of_method(method) if quote.study == study]
+        if rows:
+            title = (
+                f"Published in percent (? where there is reason to doubt it): {published.get(study).title}"
             )
-            rows.append((f"  {data_name}", backbone, *marks))
-        parts.append(
-            "In the study's tables, in percent (? where there is reason to doubt it):\n" + text.columns(rows)
-        )
-    for (data_name, backbone, axis), points in published.curves_of(method).items():
-        line = ", ".join(f"{at}: {value:g}" for at, value in points.items())
-        parts.append(f"In its figure of R@1 against {axis}, on {data_name} with {backbone}:\n  {line}")
-    return parts
+            curves = _curves([quote for quote in rows if quote.axis])
+            told.append("\n".join([title, _table([quote for quote in rows if not quote.axis]), *curves]))
+    return told
+
+
+def _table(rows: Sequence[Quote]) -> str:
+    metrics = list(dict.fromkeys(metric for quote in rows for metric in quote.scores))
+    lines = [("  where", "data set", "backbone", "outcome", *metrics)]
+    for quote in rows:
+        place = f"  {quote.source}{', ' * bool(quote.label)}{quote.label}"
+        data, network = (_words(quote.conditions[f"{part}.name"]) for part in ("data", "backbone"))
+        lines.append((place, data, network, quote.outcome, *(_mark(quote, metric) for metric in metrics)))
+    return text.columns(lines)
+
+
+def _curves(points: Sequence[Quote]) -> list[str]:
+    lines: dict[str, list[str]] = {}
+    for quote in points:
+        values = ", ".join(f"{metric} {score.value:g}" for metric, score in quote.scores.items())
+        lines.setdefault(quote.source, []).append(f"{quote.conditions[quote.axis]}: {values}")
+    return [f"  {source}: {'; '.join(found)}" for source, found in lines.items()]
+
+
+def _words(network: str | tuple[str, ...]) -> str:
+    return network if isinstance(network, str) else " or ".join(network)
+
+
+def _mark(quote: Quote, metric: str) -> str:
+    score = quote.scores.get(metric)
+    return f"{score.value:g}{'?' * bool(score.doubt)}" if score else "-"

@@ -1,0 +1,130 @@
+"""What was published: numbers quoted from studies, a file a study, each with the conditions that it holds under.
+
+A number stands beside a trial's only where all of its conditions agree; where some do not, ``differences`` says which. To
+add a study, add a file:
+
+    @KIND.register(title="Authors: Title (venue)", year=2020)
+    def quotes():
+        yield Quote("table 4", conditions={"method.name": "npairs", "data.name": "cub200", ...}, scores={"R@1": Score(51.6)})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..tables import Quoted
+from .quotes import KIND, Quote, Score, Study, flat
+
+__all__ = [
+    "KIND",
+    "Quote",
+    "Score",
+    "Study",
+    "curve",
+    "differences",
+    "find",
+    "get",
+    "matching",
+    "names",
+    "notes",
+    "of_method",
+]
+
+names, get = KIND.names, KIND.get
+MANY = 10**9  # runs: enough for any mean
+
+
+@cache
+def quotes() -> tuple[Quote, ...]:
+    """Every published number, tables before curves."""
+    found = [replace(quote, study=key) for key in names() for quote in get(key).build()]
+    return tuple(sorted(found, key=lambda quote: bool(quote.axis)))
+
+
+def of_method(method: str) -> list[Quote]:
+    """All that was published of a method."""
+    return [quote for quote in quotes() if quote.conditions["method.name"] == method]
+
+
+def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:
+    """What was published of such trials, so many of them: all conditions agree."""
+    there = flat(config)
+    return [quote for quote in quotes() if quote.names(there) and not quote.differences(there, runs)]
+
+
+def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted]:
+    """The published figures beside this outcome of such trials, by metric: a table's, and a curve's where no table has them."""
+    found: dict[str, Quoted] = {}
+    for quote in _beside(config, runs):
+        if quote.outcome == outcome:
+            for metric in quote.scores:
+                found.setdefault(metric, _quoted(quote, metric))
+    return found
+
+
+def _beside(config: Mapping[str, Any], runs: int) -> list[Quote]:
+    """What can be shown beside such trials: no point of a curve where a table has them, be it of more runs."""
+    in_tables = any(not quote.axis for quote in matching(config, MANY))
+    return [quote for quote in matching(config, runs) if not (quote.axis and in_tables)]
+
+
+def curve(config: Mapping[str, Any], runs: int, axis: str) -> dict[str, Quoted]:
+    """The point of a published curve against ``axis`` that such trials correspond to, by metric."""
+    found = (quote for quote in matching(config, runs) if quote.axis == axis)
+    return {metric: _quoted(quote, metric) for quote in found for metric in quote.scores}
+
+
+def differences(config: Mapping[str, Any], runs: int) -> tuple[Quote, list[str]] | None:
+    """The row of a table that is nearest to such trials, of the same method and data set, and what differs; None where
+    there is none or nothing differs."""
+    there = flat(config)
+    rows = [quote for quote in quotes() if not quote.axis and quote.names(there)]
+    if not rows or _beside(config, runs):
+        return None
+    nearest = min(rows, key=lambda quote: len(quote.differences(there, runs)))
+    return nearest, nearest.differences(there, runs)
+
+
+def _quoted(quote: Quote, metric: str) -> Quoted:
+    score = quote.scores[metric]
+    return Quoted(score.value, f"{get(quote.study).title}, {quote.source}", score.doubt, score.half)
+
+
+class Trials(NamedTuple):
+    """What is to be set beside published numbers: a configuration, how many runs of it, and which of its outcomes."""
+
+    config: Mapping[str, Any]
+    runs: int
+    outcomes: tuple[str, ...]
+
+
+def notes(shown: Iterable[Trials]) -> list[str]:
+    """What must be said of the published figures beside these trials: their source, what is doubtful, what differs."""
+    sources: dict[str, None] = {}
+    doubts: dict[str, None] = {}
+    apart: dict[str, None] = {}
+    for trials in shown:
+        method = trials.config["method"]["name"]
+        for quote in _beside(trials.config, trials.runs):
+            study = get(quote.study)
+            if quote.outcome in trials.outcomes:
+                sources[
+                    f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}".strip()
+                ] = None
+                for metric, score in quote.scores.items():
+                    if score.doubt:
+                        doubts[f"Doubtful (?): {method} {metric}: {score.doubt}."] = None
+        if near := differences(trials.config, trials.runs):
+            quote, found = near
+            apart[
+                f"Not beside the published row of {method} ({quote.study}, {quote.source}): {'; '.join(found)}."
+            ] = None
+    return [*sources, *doubts, *_shortened(list(apart))]
+
+
+def _shortened(lines: list[str], limit: int = 6) -> list[str]:
+    more = len(lines) - limit
+    return lines if more <= 0 else [*lines[:limit], f"So it is with {more} further rows."]

@@ -1,0 +1,109 @@
+"""What a published number is: its conditions, and what of a trial differs from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional
+
+from ... import parts
+
+
+@dataclass(frozen=True)
+class Study(parts.Part):
+    """A publication: its file's function gives the numbers."""
+
+    year: int = 0
+    warning: str = ""  # what a reader must know of all of them
+
+
+KIND: parts.Kind[Study] = parts.Kind("study", "dmlplayground.reports.published", Study)
+
+
+class Not(NamedTuple):
+    """A condition: anything but this."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return f"not {self.value}"
+
+
+class Score(NamedTuple):
+    """In percent; ``half`` is half of the 95 % interval of the mean, ``spread`` the standard deviation over runs."""
+
+    value: float
+    half: Optional[float] = None
+    spread: Optional[float] = None
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Scores that were published together, and under which conditions."""
+
+    source: str  # where in the study
+    conditions: Mapping[
+        str, Any
+    ]  # by dotted key of a trial's configuration: a value, a tuple of values, or Not(value)
+    scores: Mapping[str, Score]
+    runs: Optional[int] = None  # that the mean is of, where it is known
+    outcome: str = "best"  # the result of a trial that it is to be compared with
+    axis: str = ""  # a point of a curve against this key; empty: a row of a table
+    label: str = ""  # the study's name for the row
+    study: str = field(default="", compare=False)
+
+    def names(self, flat: Mapping[str, Any]) -> bool:
+        """Whether it is about this method on this data set at all."""
+        return all(_agrees(self.conditions[key], flat.get(key)) for key in ("method.name", "data.name"))
+
+    def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
+        """What of a trial is not as it was there; nothing where the two may be compared."""
+        found = [
+            f"{_heading(key)} {_shown(there)} there, {flat.get(key)} here"
+            for key, there in self.conditions.items()
+            if not _agrees(there, flat.get(key))
+        ]
+        if self.runs is not None and runs < self.runs:
+            found.append(f"{self.runs} run{'s' * (self.runs != 1)} there, {runs} here")
+        return found
+
+
+def _agrees(there: Any, here: Any) -> bool:
+    if isinstance(there, Not):
+        return bool(here != there.value)
+    return here in there if isinstance(there, tuple) else bool(here == there)
+
+
+def _shown(there: Any) -> str:
+    return (
+        " or ".join(map(str, there))
+        if isinstance(there, tuple) and not isinstance(there, Not)
+        else str(there)
+    )
+
+
+def _heading(key: str) -> str:
+    return key.removesuffix(".name")
+
+
+def scores(metrics: tuple[str, ...], values: tuple, doubts: Mapping[str, str] = {}) -> dict[str, Score]:
+    """A row of a table as scores by metric; None where the table is empty."""
+    return {
+        metric: Score(value, doubt=doubts.get(metric, ""))
+        for metric, value in zip(metrics, values)
+        if value is not None
+    }
+
+
+def flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration by dotted keys."""
+    return dict(_items(config, ""))
+
+
+def _items(config: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            yield from _items(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
