@@ -137,21 +137,8 @@ def test_a_file_of_ones_own(tmp_path):
 
 
 def test_listings():
-    table = command.table()
-    assert [
-        "npairs",
-        "fehervari2019/cub200",
-        "inception_bn",
-        "log",
-        "4",
-        "R@1",
-        "51.61,",
-        "NMI",
-        "62.02",
-        "log,",
-        "10",
-        "runs",
-    ] in [line.split() for line in table.splitlines()]
+    rows = [line.split() for line in command.table().splitlines()]
+    assert ["npairs", "fehervari2019/cub200", "inception_bn", "log", "4"] in rows
     told = command.of_method("structured_clustering")
     assert ["optimizer.name", "rmsprop", "paper"] in [line.split() for line in told.splitlines()]
     with pytest.raises(UserError, match="Did you mean 'npairs'"):
