@@ -130,7 +130,7 @@ def read_json(path: str | Path) -> Any:
         raise UserError(f"{path} is not valid JSON: {problem}.") from None
 
 
-_HEADER = "header.json"
+_NAMES, _HEADER = "names.json", "header.json"
 
 
 def write_arrays(
@@ -138,18 +138,23 @@ def write_arrays(
 ) -> None:
     """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
 
-    The format has a checksum of each of them, and reading compares it.
+    The format has a checksum of each of them, which reading compares, but none of its table of contents: so the names are
+    kept as well, in the first place.
     """
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    named = {_NAMES: _as_array(list(arrays)), _HEADER: _as_array(header), **arrays}
     # Not np.savez, whose archive stays open on a full disk and complains once more when it is collected.
     with (
         signals.deferred(),
         replacing(path, "wb", through) as file,
         zipfile.ZipFile(file, "w") as archive,
     ):
-        for name, array in {_HEADER: text, **arrays}.items():
+        for name, array in named.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def _as_array(content: Any) -> np.ndarray:
+    return np.frombuffer(json.dumps(content).encode(), np.uint8)
 
 
 def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
@@ -161,7 +166,11 @@ def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
             file.seek(0)
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        return json.loads(arrays.pop(_HEADER).tobytes()), arrays
+        header = json.loads(arrays.pop(_HEADER).tobytes())
+        names = arrays.pop(_NAMES, None)
+        if names is not None and json.loads(names.tobytes()) != list(arrays):
+            raise ValueError("some of what it held is missing")
+        return header, arrays
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
     except Exception as problem:  # a damaged archive raises whatever its damage leads to

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import yaml
+from sweeps_fixture import SMALL, command
 
 import dmlplayground as dml
 from dmlplayground import config, files, resources
@@ -19,12 +19,9 @@ from dmlplayground.store import checkpoints, manifest, records
 from dmlplayground.sweeps import grid
 
 BASE = {
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
-    "batch_size": 12,
+    **SMALL,
     "iterations": 2,
     "epochs": 1,
-    "evaluation": {"clustering": False},
 }
 
 
@@ -220,21 +217,6 @@ def test_a_bad_file_is_refused(tmp_path, content, words):
         grid.load(experiment_file(tmp_path, **content))[0].trials()
 
 
-def sweep_command(file: Path, store: Path, *more: str) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "dmlplayground",
-        "sweep",
-        str(file),
-        "--store",
-        str(store),
-        "--workers",
-        "2",
-        *more,
-    ]
-
-
 def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     file = experiment_file(
         tmp_path,
@@ -244,7 +226,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
         ],
     )
     store = tmp_path / "store"
-    first = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
+    first = subprocess.run(command(file, store), capture_output=True, text=True)
     assert first.returncode == 1, first.stderr
     assert "2 finished, 1 failed" in first.stdout
     assert "--retry-failed" in first.stdout
@@ -253,7 +235,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert (store / "report" / "index.html").exists()
     written = {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")}
     assert len(written) == 3
-    second = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
+    second = subprocess.run(command(file, store), capture_output=True, text=True)
     assert second.returncode == 1
     assert {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")} == written
     planned = files.read_json(store / manifest.FILE)
@@ -263,7 +245,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
 def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path):
     backbones = [{"name": "conv4", "pretrained": str(tmp_path / "none.params")}, "conv4"]
     file = experiment_file(tmp_path, grid={"method": ["npairs", "proxy_nca"], "backbone": backbones})
-    told = subprocess.run(sweep_command(file, tmp_path / "store"), capture_output=True, text=True)
+    told = subprocess.run(command(file, tmp_path / "store"), capture_output=True, text=True)
     assert told.returncode == 2
     assert "none.params is no file" in told.stderr
     assert not list((tmp_path / "store").glob("*/record.json"))
@@ -276,7 +258,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     )
     store = tmp_path / "store"
     process = subprocess.Popen(
-        sweep_command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     while process.poll() is None and len(list(store.glob(f"*/{checkpoints.FILE}"))) < 2:
         time.sleep(0.02)
@@ -285,7 +267,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     assert process.returncode == 130
     assert "2 interrupted" in errors
     assert "Traceback" not in errors
-    again = subprocess.run(sweep_command(file, store), capture_output=True, text=True)
+    again = subprocess.run(command(file, store), capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert "2 finished" in again.stdout
 
