@@ -239,6 +239,23 @@ def test_other_choices_need_another_store(tmp_path):
         tune.tune(changed, tmp_path, Machine(), quiet=True)
 
 
+def test_a_dry_run_checks_both_ends_of_the_ranges_and_writes_nothing(tmp_path):
+    file, store = tmp_path / "search.yaml", tmp_path / "store"
+    file.write_text(yaml.safe_dump({"title": "Small", "trials": 5, "config": CONFIG}))
+    command = [sys.executable, "-m", "dmlplayground", "tune", str(file), "--store", str(store), "--dry-run"]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    *ranges, last = told.stdout.splitlines()
+    assert last == f"5 trials of Small, into {store}"
+    assert [line.split()[0] for line in ranges] == list(search.load(file).parameters)
+    bad = [*command, "--set", "embed_dim={range: [4, 2000000000]}"]
+    told = subprocess.run(bad, capture_output=True, text=True)
+    assert told.returncode == 2
+    assert told.stderr.startswith("error: with ")
+    assert "embed_dim must be at most" in told.stderr
+    assert not store.exists()
+
+
 # --- for real ---------------------------------------------------------------------------------------------------------
 
 

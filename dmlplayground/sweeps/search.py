@@ -45,6 +45,16 @@ class Range:
         if self.log and (low <= 0 or self.step is not None):
             raise UserError(f"{key}: a range with log begins above 0 and has no step.")
 
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        return self.range[0], self.range[1]
+
+    def __str__(self) -> str:
+        how = (" on a logarithmic scale" if self.log else "") + (
+            f" in steps of {self.step}" if self.step else ""
+        )
+        return f"{self.range[0]} to {self.range[1]}{how}"
+
     def ask(self, trial: Any, key: str) -> Any:
         low, high = self.range
         if isinstance(low, int) and isinstance(high, int):
@@ -61,6 +71,13 @@ class Choice:
     def check(self, key: str) -> None:
         if not self.choose:
             raise UserError(f"{key}: there is nothing to choose from.")
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        return self.choose[0], self.choose[-1]
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(map(str, self.choose))
 
     def ask(self, trial: Any, key: str) -> Any:
         return json.loads(trial.suggest_categorical(key, [json.dumps(value) for value in self.choose]))
@@ -96,6 +113,16 @@ class Search:
         if trial.protocol.name != "validated":
             raise UserError("a search is judged on validation classes: leave config.protocol at validated.")
         return trial
+
+    def check(self) -> None:
+        """Make the trials at both ends of all ranges: a UserError where one of them cannot be trained."""
+        for end in (0, 1):
+            values = {key: parameter.ends[end] for key, parameter in self.parameters.items()}
+            try:
+                self.trial(values)
+            except UserError as problem:
+                chosen = ", ".join(f"{key} {value}" for key, value in values.items())
+                raise UserError(f"with {chosen}: {problem}") from None
 
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:

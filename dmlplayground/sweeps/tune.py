@@ -70,7 +70,7 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
 
     running = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
     waiting = [optuna.trial.Trial(study, trial._trial_id) for trial in running]
-    while waiting or len(study.trials) < search.trials:
+    while waiting or len(study.get_trials(deepcopy=False)) < search.trials:
         proposed = waiting.pop(0) if waiting else study.ask()
         try:
             values = {key: parameter.ask(proposed, key) for key, parameter in search.parameters.items()}
@@ -104,7 +104,7 @@ class Attempt(Job):
     def __init__(self, trial: config.Trial, folder: Path, study: Any, proposed: Any):
         super().__init__(trial, folder)
         self.study, self.proposed = study, proposed
-        self.reported = set(study.trials[proposed.number].intermediate_values)
+        self.reported = set(self._stored().intermediate_values)
         self.pruned = False
 
     @staticmethod
@@ -116,8 +116,12 @@ class Attempt(Job):
 
     def outcome(self) -> Optional[Record]:
         """Ended is also what another runner of the search has pruned."""
-        over = self.study.trials[self.proposed.number].state.is_finished()
+        over = self._stored().state.is_finished()
         return records.find(self.folder) if over else super().outcome()
+
+    def _stored(self) -> Any:
+        """What the study knows of it; not a copy of the whole study, which every look would have to wait for."""
+        return self.study.get_trials(deepcopy=False)[self.proposed.number]
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
         criterion = metrics.get(self.trial.protocol.criterion)

@@ -27,13 +27,23 @@ def add_arguments(command) -> None:
         "--store", type=Path, help="where the records and the result go (default: runs/NAME)"
     )
     add_executor(command)
+    command.add_argument(
+        "--dry-run", action="store_true", help="check everything, say what would be searched, and stop"
+    )
 
 
 def run(arguments) -> None:
-    from ...sweeps import executors, search, tune
+    from ...sweeps import search
 
     wanted = search.load(arguments.file, arguments.set)
     store = arguments.store or Path("runs") / arguments.file.stem
+    if arguments.dry_run:
+        wanted.check()
+        print(text.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
+        print(f"{text.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
+        return
+    from ...sweeps import executors, tune
+
     print(f"{wanted.title}: {text.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
     executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
     winner = tune.tune(wanted, store, executor, workers=arguments.workers)
