@@ -17,9 +17,12 @@ LOOPS = {"compiled": loops_in_numba, "plain": loops_in_numpy}
 SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions
 
 
-@pytest.fixture(params=LOOPS)
+@pytest.fixture(params=[(name, mirrored) for name in LOOPS for mirrored in (False, True)], ids=str)
 def either_loops(request, monkeypatch):
-    monkeypatch.setattr(rank_counting, "loops", lambda: LOOPS[request.param])
+    """Either loops, with tiles that count for their rows alone and with tiles that count for their columns too."""
+    name, mirrored = request.param
+    monkeypatch.setattr(rank_counting, "loops", lambda: LOOPS[name])
+    monkeypatch.setattr(rank_counting, "SPARSE", 0 if mirrored else np.inf)
 
 
 def cloud(random, size, dim, kind):
@@ -111,15 +114,42 @@ def test_loops_agree_to_the_last_bit():
     random = np.random.default_rng(1)
     for dtype in (np.float32, np.float64):
         x, y = random.normal(size=(9, 21)).astype(dtype), random.normal(size=(30, 21)).astype(dtype)
-        columns = random.integers(-1, 30, size=(9, 7))
+        begin = np.concatenate([[0], np.cumsum(random.integers(8, size=9))])
+        index = random.integers(30, size=begin[-1])
         for cosine in (False, True):
             lengths = [
                 np.linalg.norm(rows.astype(float), axis=1) if cosine else np.ones(30) for rows in (x, y)
             ]
-            arguments = (x, lengths[0], y, lengths[1], columns, cosine)
+            arguments = (x, lengths[0], y, lengths[1], begin, index, cosine)
             np.testing.assert_array_equal(
                 loops_in_numba.distances(*arguments), loops_in_numpy.distances(*arguments)
             )
+
+
+def test_lists_are_sorted_by_distance_and_index():
+    random = np.random.default_rng(2)
+    begin = np.concatenate([[0], np.cumsum([0, 1, 5, 64, 65, 300, 2])])
+    distance = random.integers(9, size=begin[-1]).astype(float)
+    index = np.arange(begin[-1])
+    for module in LOOPS.values():
+        values, places = distance.copy(), index.copy()
+        module.sort_lists(begin, values, places)
+        for first, last in zip(begin, begin[1:]):
+            expected = sorted(zip(distance[first:last], index[first:last]))
+            assert list(zip(values[first:last], places[first:last])) == expected
+
+
+@pytest.mark.parametrize("sparse", [0, np.inf])
+def test_half_the_products_count_for_all(monkeypatch, sparse):
+    """Tiles of several sizes, many positives and few, and depths above and below them."""
+    monkeypatch.setattr(rank_counting, "SPARSE", sparse)
+    random = np.random.default_rng(4)
+    for classes, depth in ((3, 5), (40, 2), (40, 60), (150, 8)):
+        labels = random.integers(classes, size=500)
+        points = random.normal(size=(classes, 7))[labels] + random.normal(size=(500, 7))
+        expected = ranks_by_loops(points, labels, "euclidean", depth=depth)
+        for memory in (150_000, 1_000_000, MEMORY):
+            assert ranks_by_query(points, labels, "euclidean", depth=depth, memory=memory) == expected
 
 
 def test_loops_of_kmeans_agree():

@@ -97,15 +97,11 @@ def _pack(values: np.ndarray) -> np.ndarray:
     return np.concatenate([np.packbits(part, axis=1) for part in parts])
 
 
-def hamming_distances(
-    one: Embeddings, other: Embeddings, queries: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
-    """Differing bits of each of the ``queries`` and its own ``columns``, of which -1 is infinitely far."""
-    out = np.full(columns.shape, np.inf)
-    row, place = np.nonzero(columns >= 0)
-    for part in one.slices(len(row)):
-        i, m = row[part], place[part]
-        out[i, m] = _SET_BITS[one.raw[queries[i]] ^ other.raw[columns[i, m]]].sum(axis=1)
+def hamming_distances(one: Embeddings, other: Embeddings, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Differing bits of pairs of rows."""
+    out = np.empty(len(rows))
+    for part in one.slices(len(rows)):
+        out[part] = _SET_BITS[one.raw[rows[part]] ^ other.raw[others[part]]].sum(axis=1)
     return out
 
 

@@ -7,11 +7,17 @@ import numpy as np
 PAIRS = 2**18  # numbers gathered at a time for exact distances
 
 
-def distances(x, x_length, y, y_length, columns, cosine):
-    out = np.full(columns.shape, np.inf)
-    row, column = np.nonzero(columns >= 0)
-    out[row, column] = _pair_distances(x, x_length, y, y_length, row, columns[row, column], cosine)
-    return out
+def distances(x, x_length, y, y_length, begin, index, cosine):
+    return _pair_distances(x, x_length, y, y_length, _queries(begin), index, cosine)
+
+
+def _queries(begin):
+    return np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+
+
+def sort_lists(begin, distance, index):
+    order = np.lexsort((distance, _queries(begin)))
+    distance[:], index[:] = distance[order], index[order]
 
 
 def _pair_distances(x, x_length, y, y_length, row, column, cosine):
@@ -33,13 +39,19 @@ def _pair_distances(x, x_length, y, y_length, row, column, cosine):
 
 def count_closer(
     tile,
+    first_query,
     first,
     own,
+    mirrored,
+    begin,
     distance,
     index,
-    alive,
+    value,
     closer,
     depth,
+    alive,
+    found,
+    limit,
     shift,
     slack,
     gain,
@@ -50,54 +62,80 @@ def count_closer(
     y_length,
     cosine,
 ):
-    row, column = _candidates(tile, first, own, distance, alive, depth, shift, slack, gain)
-    if exact:
-        value = (tile[row, column] + shift[row]) / gain
-    else:
-        value = _pair_distances(x, x_length, y, y_length, row, column, cosine)
-    place = _place(row, value, first + column, distance, index, alive)
-    counted = place < alive[row]
-    np.add.at(closer, (row[counted], place[counted]), 1)
-    within = np.cumsum(closer, axis=1) < depth[:, None]
-    within &= np.arange(closer.shape[1]) < alive[:, None]
-    alive[:] = within.sum(axis=1)
+    levels = tile + shift[:, None]
+
+    def exactly(row, column):
+        if exact:
+            return levels[row, column] / gain
+        return _pair_distances(x, x_length, y, y_length, row, column, cosine)
+
+    hunt = (begin, distance, index, value, closer, depth, alive, found, limit)
+    blur = 0.0 if exact else slack
+    _count_rows(levels, first_query, first, own, hunt, blur, exactly)
+    if mirrored:
+        _count_rows(levels.T, first, own, first, hunt, blur, lambda column, row: exactly(row, column))
 
 
-def _candidates(tile, first, own, distance, alive, depth, shift, slack, gain):
-    """Where the tile has references that may be closer than a positive that still matters.
+def _count_rows(levels, first_query, first, own, hunt, blur, exactly):
+    """Each row is a query; it is reference ``own`` + row, and its columns are references from ``first`` on."""
+    begin, distance, index, _, closer, _, alive, _, _ = hunt
+    queries = slice(first_query, first_query + len(levels))
+    row, column = _candidates(levels, hunt, queries, blur)
+    others = first + column != own + row
+    row, column = row[others], column[others]
+    query = first_query + row
+    place = _place(query, exactly(row, column), first + column, begin, distance, index, alive)
+    counted = place < begin[query] + alive[query]
+    np.add.at(closer, place[counted], 1)
+    _forget(hunt, queries)
 
-    If there are very many, the nearest of them alone show which positives lie too deep, and ``alive`` sinks
-    first.
+
+def _candidates(levels, hunt, queries, blur):
+    """Where references may be closer than a positive that still matters.
+
+    If there are very many, the nearest of them alone show which positives lie too deep, and these are forgotten first.
     """
-    enough = int(depth.max()) + 1  # one more than count, because the query itself may be among them
-    many = np.count_nonzero(tile <= _limits(distance, alive, shift, slack, gain)) > 4 * enough * len(tile)
-    if many and enough < tile.shape[1]:
-        reached = (
-            np.partition(tile, enough, axis=1)[:, enough] + slack + shift
-        )  # so many are closer than this
-        alive[:] = np.minimum(alive, np.count_nonzero(gain * distance <= reached[:, None], axis=1))
-    row, column = np.nonzero(tile <= _limits(distance, alive, shift, slack, gain))
-    others = first + column != own[row]
-    return row[others], column[others]
+    begin, _, _, value, _, depth, alive, _, limit = hunt
+    enough = int(depth[queries].max()) + 1  # one more than count, because the query itself may be among them
+    near = levels <= _bounds(limit[queries], blur)
+    if enough < levels.shape[1] and np.count_nonzero(near) > 4 * enough * len(levels):
+        reached = np.partition(levels, enough, axis=1)[:, enough]  # so many are closer than this
+        reached += blur + 2.0**-22 * abs(reached)
+        for place, query in enumerate(range(queries.start, queries.stop)):
+            values = value[begin[query] : begin[query] + alive[query]]
+            alive[query] = np.searchsorted(values, reached[place], side="right")
+        _forget(hunt, queries)
+        near = levels <= _bounds(limit[queries], blur)
+    return np.nonzero(near)
 
 
-def _limits(distance, alive, shift, slack, gain):
-    last = np.where(alive > 0, distance[np.arange(len(alive)), alive - 1], -np.inf)
-    return (gain * last - shift + slack)[:, None]
+def _bounds(limit, blur):
+    return (limit + blur + 2.0**-22 * np.where(np.isfinite(limit), abs(limit), 0))[:, None]
 
 
-def _place(row, value, reference, distance, index, alive):
-    """How many of its query's positives come before each candidate: a binary search in all of them at
-    once."""
-    low, high = np.zeros(len(row), np.int64), alive[row].astype(np.int64)
+def _place(query, exact, reference, begin, distance, index, alive):
+    """The first positive that comes after each candidate: a binary search in all of them at once."""
+    low, high = begin[query], begin[query] + alive[query]
     while np.any(low < high):
-        middle = np.minimum((low + high) // 2, distance.shape[1] - 1)
-        there = distance[row, middle]
-        before = (there < value) | ((there == value) & (index[row, middle] <= reference))
+        middle = np.minimum((low + high) // 2, len(distance) - 1)
+        before = (distance[middle] < exact) | ((distance[middle] == exact) & (index[middle] <= reference))
         searching = low < high
-        low = np.where(searching & before, middle + 1, low)
-        high = np.where(searching & ~before, middle, high)
+        low, high = (
+            np.where(searching & before, middle + 1, low),
+            np.where(searching & ~before, middle, high),
+        )
     return low
+
+
+def _forget(hunt, queries):
+    """Positives that more references are closer than to matter are alive no longer."""
+    begin, _, _, value, closer, depth, alive, found, limit = hunt
+    for query in range(queries.start, queries.stop):
+        first, left = begin[query], alive[query]
+        counts = np.cumsum(closer[first : first + left])
+        left = np.searchsorted(counts, depth[query])
+        alive[query], found[query] = left, counts[left - 1] if left else 0
+        limit[query] = value[first + left - 1] if left else -np.inf
 
 
 def gains(tile, value):

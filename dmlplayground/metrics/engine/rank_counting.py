@@ -4,6 +4,9 @@ A metric of retrieval needs, of all references, only how many lie closer than ea
 of the positives are computed first, exactly; then tile after tile of products is compared with them and
 counted. Time does not depend on K, nothing of size queries x references exists, and a positive that has sunk
 below the depth that matters is forgotten at once. Equal distances rank by index in the gallery.
+
+Where the queries are the gallery, the matrix of products is symmetric: each tile above its diagonal is counted for its
+rows and for its columns, and the half below is never computed.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from .ranks import Ranks
 from .rounded import Block, Frame, Operands
 
 AHEAD = 2  # tiles: one is looked at, one computed
+TILE = 2**21  # numbers in a tile that is counted for its rows alone
+SPARSE = 1000  # references a positive, from which on counting for columns too is cheaper than products
 _NOTHING = np.empty((0, 0), np.float32)
 
 
@@ -39,8 +44,8 @@ def positive_ranks(
     pool = queries if gallery is None else gallery
     if (queries.distance, queries.dim) != (pool.distance, pool.dim):
         raise UserError(f"queries have {queries.dim} dimensions, the gallery has {pool.dim}.")
-    plan = _Plan.within(memory, pool)
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
+    plan = _Plan.within(memory, pool, positives)
     frame = Frame(pool) if gallery is None else Frame(pool, queries)
     search = _Search(queries, positives, _References(frame, pool, plan, memory))
     for rows in positives.blocks(plan):
@@ -54,16 +59,22 @@ class _Plan:
     queries: int
     references: int
     positives: int  # queries x positives handled at once
+    mirrored: bool  # whether the half of the products below the diagonal is left to the half above
 
     @classmethod
-    def within(cls, memory: int, gallery: Embeddings) -> _Plan:
-        dim, kept = gallery.dim, Operands.fit(gallery, memory)
-        row = 24 * dim + 64  # a row as stored, in float32, as an operand, and a share of float64
-        columns = min(1024, memory // 8 // row)
-        rows = min(2048 if kept else 4096, memory // 8 // row, memory // 8 // (4 * AHEAD * max(columns, 1)))
-        if min(rows, columns) < 8:
-            raise UserError(f"memory of {memory} bytes is too little for rows of {dim} numbers.")
-        return cls(rows, columns, memory // 8 // 80)
+    def within(cls, memory: int, gallery: Embeddings, positives: _Positives) -> _Plan:
+        """Columns are dearer to count for than rows, which pays only where few references are near: where a tile's row
+        seldom has one that is closer than a query's positives."""
+        row = 24 * gallery.dim + 64  # a row as stored, in float32, as an operand, and a share of float64
+        most = memory // 8 // row
+        at_once = memory // 4 // 80
+        relevant = positives.relevant
+        mirrored = positives.own and relevant.sum() <= at_once and SPARSE * relevant.mean() < len(gallery)
+        references = min(1024 if mirrored else 8192, most, int((memory // 8 // (4 * AHEAD)) ** 0.5))
+        queries = references if mirrored else min(most, max(TILE // max(references, 1), 8), 2048)
+        if min(queries, references) < 8:
+            raise UserError(f"memory of {memory} bytes is too little for rows of {gallery.dim} numbers.")
+        return cls(queries, references, at_once, mirrored)
 
 
 class _Positives:
@@ -80,42 +91,83 @@ class _Positives:
         self.relevant: np.ndarray = self._size - own
 
     def blocks(self, plan: _Plan) -> Iterator[np.ndarray]:
-        """Queries in blocks of similar R, so that tables of one row a query waste little."""
-        order = np.lexsort((self._class, self._size))
-        while len(order):
-            sizes = np.maximum(self._size[order[: plan.queries]], 1)
-            count = max(1, int(np.count_nonzero(sizes * np.arange(1, len(sizes) + 1) <= plan.positives)))
-            yield order[:count]
-            order = order[count:]
+        """Queries in blocks that have so many positives together; all of them, if they can, in the order of the gallery."""
+        before = np.cumsum(self._size) - self._size
+        block = before // max(plan.positives, int(self._size.max(initial=1)))
+        yield from np.split(np.arange(len(block)), np.flatnonzero(np.diff(block)) + 1)
 
-    def table(self, rows: np.ndarray) -> np.ndarray:
-        """A row a query: indices of its positives, ascending, and -1 for nobody."""
-        places = np.arange(self._size[rows].max())
-        inside = places < self._size[rows][:, None]
-        table = self._members[np.where(inside, self._starts[self._class[rows]][:, None] + places, 0)]
-        inside &= ~(self.own & (table == rows[:, None]))
-        return np.where(inside, table, -1)
+    def lists(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The positives of these queries, ascending, one query's after another's, and where each query's begin."""
+        sizes = self._size[rows]
+        query = np.repeat(np.arange(len(rows)), sizes)
+        place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        members = self._members[self._starts[self._class[rows]][query] + place]
+        if self.own:
+            members = members[members != rows[query]]
+        return members, np.concatenate([[0], np.cumsum(self.relevant[rows])])
 
 
 class _References:
     """The gallery, block by block, as one side of the products."""
 
     def __init__(self, frame: Frame, gallery: Embeddings, plan: _Plan, memory: int):
-        self.frame, self.gallery = frame, gallery
+        self.frame, self.gallery, self.plan = frame, gallery, plan
         self.product = Product(plan.queries * min(plan.references, len(gallery)), buffers=AHEAD)
         self._operands = Operands(self.product, frame, gallery, memory)
         starts = range(0, len(gallery), plan.references)
-        self._parts = [slice(start, min(start + plan.references, len(gallery))) for start in starts]
-        self._blocks = [self._block(part) for part in self._parts]
+        self.parts = [slice(start, min(start + plan.references, len(gallery))) for start in starts]
+        self._blocks = [self._block(part) for part in self.parts]
 
-    def __iter__(self):
-        for part, (block, bias) in zip(self._parts, self._blocks):
-            yield part, block, bias, self._operands.operand(part)
+    def tile(self, data, number: int) -> tuple[Block, Callable[[], np.ndarray]]:
+        """Begin the products of these query rows with a part of the gallery."""
+        block, bias = self._blocks[number]
+        return block, self.product.start(data, self._operands.operand(self.parts[number]), bias)
 
     def _block(self, part: slice):
         block = self.frame.block(self.gallery, part)
         without_rows = replace(block, rows=_NOTHING)
         return without_rows, self.product.array(block.bias)
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """What is known of the positives of some queries while closer references are counted: arrays that the loops fill.
+
+    Those of query i stand at ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` of them can still be within
+    ``depth[i]``.
+    """
+
+    begin: np.ndarray
+    distance: np.ndarray  # exact, float64
+    index: np.ndarray  # in the gallery
+    value: np.ndarray  # the distance in a tile's units, float32
+    closer: np.ndarray  # how many references lie between this positive and the one before
+    depth: np.ndarray
+    alive: np.ndarray
+    found: np.ndarray  # how many are counted of those that are alive
+    limit: np.ndarray  # the value of the farthest positive that is alive; minus infinity if none is
+
+    @classmethod
+    def of(
+        cls, begin: np.ndarray, distance: np.ndarray, index: np.ndarray, depth: np.ndarray, gain: float
+    ) -> Hunt:
+        value = (gain * distance).astype(np.float32)
+        alive = np.diff(begin)
+        limit = np.full(len(alive), -np.inf, np.float32)
+        limit[alive > 0] = value[begin[1:][alive > 0] - 1]
+        closer, found = np.zeros(len(index), np.int64), np.zeros(len(alive), np.int64)
+        return cls(begin, distance, index, value, closer, depth, alive, found, limit)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return tuple(vars(self).values())
+
+    def ranks(self, relevant: np.ndarray) -> Ranks:
+        lists = np.repeat(np.arange(len(self.alive)), relevant)
+        place = np.arange(len(lists)) - self.begin[lists]
+        total = np.cumsum(self.closer)
+        before = np.concatenate([[0], total])[self.begin[:-1]]
+        rank = total - before[lists] + 1
+        return Ranks(rank[place < self.alive[lists]], self.alive, relevant, self.depth)
 
 
 class _Search:
@@ -124,56 +176,64 @@ class _Search:
         self._cosine = queries.distance == "cosine"
 
     def ranks(self, rows: np.ndarray, depth: int) -> Ranks:
-        """The ranks of the positives of these queries."""
+        """The ranks of the positives of these queries, which are neighbours in their order."""
         relevant: np.ndarray = self._positives.relevant[rows]
-        depths = np.maximum(relevant, depth)
-        alive = relevant.copy()
-        closer = np.zeros((len(rows), max(int(relevant.max()), 1)), np.int64)
+        hunt = self._begin(rows, np.maximum(relevant, depth))
         if relevant.any():
-            self._count(rows, *self._sorted_positives(rows), alive, closer, depths)
-        ranks = np.cumsum(closer, axis=1) + 1
-        listed = np.arange(closer.shape[1]) < alive[:, None]
-        return Ranks(ranks[listed], alive, relevant, depths)
+            self._count(rows, hunt)
+        return hunt.ranks(relevant)
 
-    def _sorted_positives(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Exact distances of the positives and their indices, nearest first, nobody last."""
-        queries, gallery, table = self._queries, self._references.gallery, self._positives.table(rows)
+    def _begin(self, rows: np.ndarray, depth: np.ndarray) -> Hunt:
+        """The positives by exact distance and index, nothing counted yet."""
+        queries, gallery = self._queries, self._references.gallery
+        index, begin = self._positives.lists(rows)
         if queries.distance == "hamming":
-            distance = hamming_distances(queries, gallery, rows, table)
+            distance = hamming_distances(queries, gallery, np.repeat(rows, np.diff(begin)), index)
         else:
             both = (queries.raw[rows], queries.length[rows], gallery.raw, gallery.length)
-            distance = loops().distances(*both, table, self._cosine)
-        order = np.argsort(distance, axis=1, kind="stable")
-        return np.take_along_axis(distance, order, 1), np.take_along_axis(table, order, 1)
+            distance = loops().distances(*both, begin, index, self._cosine)
+        loops().sort_lists(begin, distance, index)
+        return Hunt.of(begin, distance, index, depth, self._references.frame.gain)
 
-    def _count(self, rows, distance, index, alive, closer, depths) -> None:
-        """Fill ``closer`` tile by tile, until no positive is left that matters."""
+    def _count(self, rows: np.ndarray, hunt: Hunt) -> None:
+        """Look at tile after tile, until no positive is left that matters."""
         frame = self._references.frame
-        block = frame.block(self._queries, rows)
-        data = self._references.product.array(-block.rows)
-        own = rows if self._positives.own else np.full(len(rows), -1)
-        x = self._exact_rows(self._queries, rows)
-        for part, reference, tile in self._tiles(data):
-            y = self._exact_rows(self._references.gallery, part)
-            scale = (block.shift, frame.slack(block, reference), frame.gain, frame.exact)
-            loops().count_closer(
-                tile, part.start, own, distance, index, alive, closer, depths, *scale, *x, *y, self._cosine
-            )
-            if not alive.any():
-                break
-
-    def _tiles(self, data) -> Iterator[tuple[slice, Block, np.ndarray]]:
-        """The products with the gallery, block by block; while one is looked at, the next is on its way."""
-        waiting: list[tuple[slice, Block, Callable[[], np.ndarray]]] = []
-        for part, reference, bias, weight in self._references:
-            waiting.append((part, reference, self._references.product.start(data, weight, bias)))
+        waiting: list[tuple] = []
+        for tile in self._tiles(rows, hunt):
+            waiting.append(tile)
             if len(waiting) == AHEAD:
-                part, reference, finish = waiting.pop(0)
-                yield part, reference, finish()
-        for part, reference, finish in waiting:
-            yield part, reference, finish()
+                self._look(*waiting.pop(0), hunt=hunt, rows=rows, frame=frame)
+        for tile in waiting:
+            self._look(*tile, hunt=hunt, rows=rows, frame=frame)
 
-    def _exact_rows(self, points: Embeddings, which: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
+    def _tiles(self, rows: np.ndarray, hunt: Hunt) -> Iterator[tuple]:
+        """Every tile whose rows or columns can still matter; while one is looked at, the next is on its way."""
+        references, plan = self._references, self._references.plan
+        for start in range(0, len(rows), plan.queries):
+            some = slice(start, min(start + plan.queries, len(rows)))
+            block = references.frame.block(self._queries, rows[some])
+            data = references.product.array(-block.rows)
+            for number, part in enumerate(references.parts):
+                if plan.mirrored and part.start < start:
+                    continue
+                mirrored = plan.mirrored and part.start > start
+                if not (hunt.alive[some].any() or (mirrored and hunt.alive[part].any())):
+                    continue
+                reference, finish = references.tile(data, number)
+                yield some, part, block, reference, finish, mirrored
+
+    def _look(self, some, part, block, reference, finish, mirrored, *, hunt, rows, frame) -> None:
+        """Count what a tile shows for its rows, and for its columns if it is ``mirrored``."""
+        tile = finish()
+        own = rows[some.start] if self._positives.own else -len(rows) - len(self._references.gallery)
+        place = (some.start, part.start, int(own), mirrored)
+        slack = float(frame.slack(block, reference).max())
+        scale = (block.shift, slack, frame.gain, frame.exact)
+        x = self._exact_rows(self._queries, slice(rows[some.start], rows[some.stop - 1] + 1))
+        y = self._exact_rows(self._references.gallery, part)
+        loops().count_closer(tile, *place, *hunt.arrays(), *scale, *x, *y, self._cosine)
+
+    def _exact_rows(self, points: Embeddings, which: slice) -> tuple[np.ndarray, np.ndarray]:
         """What exact distances are computed from; bits need none, because their products are exact."""
         if self._references.frame.exact:
             return _NOTHING, points.length[:0]
