@@ -51,7 +51,7 @@ def bare(run: Run):
     together.hybridize(static_alloc=True, static_shape=True)
     optimizer = mx.optimizer.Adam(learning_rate=trial.optimizer.lr, wd=trial.optimizer.weight_decay)
     trainer = gluon.Trainer(learner.learned(), optimizer, kvstore=None)
-    train, sampler = unit.fold.train, run._sampler(unit)
+    train, sampler = unit.fold.train, run._feed(unit, [learner]).sampler
     ready = [
         [
             (nd.array(train.images[rows], dtype="uint8"), nd.array(train.labels[rows]))
@@ -74,8 +74,8 @@ def bare(run: Run):
 def ours(run: Run):
     unit = run.units[0]
     learner = Learner(run.trial, unit.fold.train.num_classes, run.contexts)
-    sampler = run._sampler(unit)
-    return lambda number: run._train_epoch(unit, number + 1, [learner], sampler)
+    feed = run._feed(unit, [learner])
+    return lambda number: run._train_epoch(unit, number + 1, [learner], feed)
 
 
 def measure(arguments) -> None:

@@ -22,6 +22,7 @@ COLOURS = (
 DASHES = ("-", "--", ":", "-.")
 INK = "#333333"
 PUBLISHED = "published"
+TOLD = 16  # sizes on a logarithmic axis that have a mark each; of more, the powers of ten have
 STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -144,6 +145,9 @@ def _lines(axes, figure: Figure) -> None:
     _limit(axes, figure)
     if figure.log:
         sizes = sorted({x for series in figure.series for x in series.x})
+        if len(sizes) > TOLD:
+            axes.set_xscale("log")
+            return
         axes.set_xscale("log", base=2)
         axes.set_xticks(sizes, [str(size) for size in sizes])
         axes.minorticks_off()

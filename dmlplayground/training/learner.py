@@ -90,6 +90,11 @@ class Learner:
             if name != "backbone" or epoch > self.trial.warmup_epochs
         ]
 
+    def scale_rates(self, factor: float) -> None:
+        """Make every part's learning rate this many times what the trial states."""
+        for part in self.parts.values():
+            part.begin_epoch(1, factor)
+
     def step(self, batches: list[Batch]) -> Step:
         """One update from the mean loss of the batches; nothing is waited for."""
         if self.trial.accumulate > 1:

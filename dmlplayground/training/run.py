@@ -132,15 +132,7 @@ class Run:
             Learner(self.trial, unit.fold.train.num_classes, self.contexts, (unit.fold.number, member))
             for member in unit.members
         ]
-        feed = Feed(
-            self.trial,
-            unit.fold.train,
-            learners,
-            self.transform,
-            # The seed of the batches and their augmentation: folds and members draw their own.
-            seed=seeds.integer(self.trial.seed, "unit", unit.number),
-            workers=self.workers,
-        )
+        feed = self._feed(unit, learners)
         holders: list[Learner | Feed] = [*learners, feed]
         if states is not None:
             for holder, state in zip(holders, states):
@@ -165,6 +157,12 @@ class Run:
         self._concluded()
         self._keep(unit, [learner.state() for learner in learners], "last")
         self.before.append(self._embed(unit, learners) if self.current is None else self.current)
+
+    def _feed(self, unit: Unit, learners: list[Learner]) -> Feed:
+        seed = seeds.integer(
+            self.trial.seed, "unit", unit.number
+        )  # folds and members draw batches of their own
+        return Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, workers=self.workers)
 
     def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], feed: Feed) -> dict[str, Any]:
         """All steps of an epoch; returns their figures."""

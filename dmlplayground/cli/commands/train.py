@@ -29,7 +29,7 @@ def run(arguments) -> int:
     from ... import config
     from ...store import records
 
-    trial = config.trial(_given(arguments.config), arguments.set)
+    trial = config.trial(given(arguments.config), arguments.set)
     if arguments.dry_run:
         print(outcomes.plan([trial], arguments.store))
         return 0
@@ -46,7 +46,7 @@ def run(arguments) -> int:
     return 0
 
 
-def _given(text: str):
+def given(text: str):
     """A method's name, or a file with a configuration."""
     from ... import config, methods
 

@@ -1,0 +1,84 @@
+"""find a learning rate by a short training in which it rises"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..arguments import add_trial_options, count
+from .train import given
+
+EXAMPLE = "lr npairs --set embed_dim=128"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
+    add_trial_options(command)
+    command.add_argument(
+        "--low", type=float, default=1e-7, help="the rate of the first step (default: %(default)s)"
+    )
+    command.add_argument(
+        "--high", type=float, default=1.0, help="the rate of the last step (default: %(default)s)"
+    )
+    command.add_argument(
+        "--steps",
+        type=count,
+        default=100,
+        help="how many steps (default: %(default)s); fewer if the loss explodes",
+    )
+    command.add_argument(
+        "--out", type=Path, help="the figure, .png or .svg (default: lr-METHOD.svg in the current folder)"
+    )
+
+
+def run(arguments) -> int:
+    from ... import config
+    from ...errors import UserError
+
+    trial = config.trial(given(arguments.config), arguments.set)
+    path = arguments.out or Path(f"lr-{trial.method['name']}.svg")
+    if path.suffix not in (".png", ".svg"):
+        raise UserError(f"--out must end in .png or .svg, not {path}.")
+    if arguments.dry_run:
+        print(
+            f"{trial.id}: {arguments.steps} steps at rates from {arguments.low:g} to {arguments.high:g}, "
+            f"drawn in {path}"
+        )
+        return 0
+    from ... import files
+    from ...reports import drawing
+    from ...training import rates
+
+    found = rates.find(trial, arguments.low, arguments.high, arguments.steps)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with files.replacing(path, "wb") as file:
+        file.write(drawing.draw(_figure(trial, found))[path.suffix])
+    print(_told(found, arguments.high))
+    print(f"drawn in {path}")
+    return 0
+
+
+def _told(found, high: float) -> str:
+    lines = []
+    if found.rates[-1] < high * 0.999:
+        lines.append(f"The loss explodes above {found.rates[-1]:.1e}.")
+    if found.suggestion is None:
+        return "\n".join(
+            [*lines, "The loss does not fall at any of these rates; try others with --low and --high."]
+        )
+    lines.append(f"The loss falls fastest at {found.suggestion:.1e} and is lowest at {found.lowest:.1e}.")
+    return "\n".join([*lines, f"Suggested: --set optimizer.lr={found.suggestion:.1e}"])
+
+
+def _figure(trial, found):
+    from ...reports.figures import Figure, Series
+
+    each = Series("each step", x=found.rates, y=found.losses)
+    mean = Series("mean around it", x=found.rates, y=found.smoothed)
+    series = [each, mean]
+    if found.suggestion is not None:
+        at = found.rates.index(found.suggestion)
+        series.append(
+            Series(f"suggested: {found.suggestion:.1e}", x=[found.suggestion], y=[found.smoothed[at]])
+        )
+    title = f"Loss of {trial.method['name']} while its learning rate rises"
+    return Figure("lr", title, "lines", "learning rate", "loss", series, log=True)

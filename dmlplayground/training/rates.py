@@ -1,0 +1,88 @@
+"""The learning-rate finder: one short training whose rate rises with every step, and what its losses suggest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import chain, count
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from .. import seeds, transforms
+from ..config import Trial
+from ..errors import UserError
+from . import models, protocols
+from .feed import Feed
+from .learner import Learner
+
+RECENT = 5  # steps whose mean loss says whether the training has diverged
+
+
+class Rates(NamedTuple):
+    """The rate of every step (of ``optimizer.lr``; parts with a rate of their own keep their ratio to it), the loss
+    there, and the mean of the losses around it."""
+
+    rates: list[float]
+    losses: list[float]
+    smoothed: list[float]
+
+    @property
+    def lowest(self) -> float:
+        """The rate at which the smoothed loss is lowest."""
+        return self.rates[int(np.argmin(self.smoothed))]
+
+    @property
+    def suggestion(self) -> Optional[float]:
+        """Where the smoothed loss falls fastest on its way to the lowest; None: it does not fall."""
+        end = int(np.argmin(self.smoothed)) + 1
+        if end < 3:
+            return None
+        slopes = np.gradient(self.smoothed[:end], np.log(self.rates[:end]))
+        return self.rates[int(np.argmin(slopes))]
+
+
+def find(trial: Trial, low: float, high: float, steps: int, workers: int = 1) -> Rates:
+    """Train for so many steps with rates from ``low`` to ``high``, each by the same factor above the one before; less
+    if the loss explodes on the way."""
+    if not 0 < low < high:
+        raise UserError(f"the rates must be above 0 and the lowest first, not {low:g} and {high:g}.")
+    if not trial.optimizer.lr:
+        raise UserError("optimizer.lr is 0: there is no rate to vary.")
+    feed, learner = _ready(trial, workers)
+    rates = np.geomspace(low, high, steps).tolist()
+    losses: list[float] = []
+    batches = chain.from_iterable(feed.batches(epoch) for epoch in count(1))
+    for rate, step in zip(rates, batches):
+        learner.scale_rates(rate / trial.optimizer.lr)
+        outcome = learner.step(step)
+        feed.seen([outcome])
+        losses.append(float(outcome.loss.asscalar()))
+        if _exploded(losses):
+            break
+    losses = losses if math.isfinite(losses[-1]) else losses[:-1]
+    if not losses:
+        raise UserError("the loss of the untrained network is not a finite number.")
+    return Rates(rates[: len(losses)], losses, _smoothed(losses, steps))
+
+
+def _ready(trial: Trial, workers: int) -> tuple[Feed, Learner]:
+    fold = protocols.plan(trial).folds[0]
+    learner = Learner(trial, fold.train.num_classes, models.devices(trial), (fold.number, 0))
+    learner.begin_epoch(trial.warmup_epochs + 1)  # with the backbone, if it is frozen at first
+    seed = seeds.integer(trial.seed, "rates")
+    return Feed(
+        trial, fold.train, [learner], transforms.create(**trial.transform), seed=seed, workers=workers
+    ), learner
+
+
+def _exploded(losses: Sequence[float]) -> bool:
+    """Not finite, or three times what it was at first."""
+    first, recent = np.mean(losses[:RECENT]), np.mean(losses[-RECENT:])
+    return not math.isfinite(losses[-1]) or bool(recent > first + 2 * abs(first))
+
+
+def _smoothed(losses: Sequence[float], steps: int) -> list[float]:
+    """The mean of the losses at most a thirtieth of the steps away."""
+    reach = max(1, round(steps / 30))
+    return [float(np.mean(losses[max(0, i - reach) : i + reach + 1])) for i in range(len(losses))]
