@@ -154,6 +154,16 @@ def test_a_larger_crop_in_training_than_in_test():
     ) == (224, 224)
 
 
+@pytest.mark.parametrize("name", ["training_strategies", "released", "reality_check"])
+def test_training_images_are_embedded_as_test_images_are(name):
+    """However they are stored for training."""
+    transform = transforms.create(name, **({"squash": 0} if name == "released" else {}))
+    originals = rng().integers(0, 256, (3, 300, 411, 3), np.uint8)
+    stored = np.stack([transform.stored_for_test.apply(image) for image in originals])
+    expected = transform.test(stored, np.arange(3))
+    assert np.array_equal(transform.test(originals, np.arange(3)), expected)
+
+
 def test_a_window_made_smaller_is_averaged():
     stripes = np.zeros((64, 64, 3), np.uint8)
     stripes[::2] = 255

@@ -159,14 +159,20 @@ class AreaCrop(Transform):
     def test(self, images, rows):
         block = np.empty((len(rows), self.test_size, self.test_size, 3), np.uint8)
         for target, row in zip(block, rows.tolist()):
-            image = images[row]
-            self._write(
-                cut(image, *_centre(image.shape[0], image.shape[1], self.test_size)), target, False, "cubic"
-            )
+            image = self._as_for_test(images[row])
+            centre = cut(image, *_centre(image.shape[0], image.shape[1], self.test_size))
+            self._write(centre, target, False, "cubic")
         return block
 
     def test_shape(self, images):
         return self.test_size, self.test_size
+
+    def _as_for_test(self, image: np.ndarray) -> np.ndarray:
+        """A training image is embedded too (for its metrics, and for samplers that look), and may be stored larger."""
+        wanted = self.stored_for_test
+        return (
+            wanted.apply(image) if wanted.resize == "short" and min(image.shape[:2]) > wanted.size else image
+        )
 
     def _window(
         self, height: int, width: int, shapes: np.ndarray, place: np.ndarray
