@@ -32,9 +32,10 @@ def distances(F, x):
 def squares_between(F, x, y, precision):
     """|x_i - y_j|^2 as (B, R), exactly zero where it is no more than ``precision``, the numbers' rounding, makes of it."""
     left, right = factors(F, x)[0], factors(F, y)[1]
-    squares = F.dot(left, right, transpose_b=True)
-    lengths = F.broadcast_add(row_sums(F, F.square(x)), F.transpose(row_sums(F, F.square(y))))
-    return squares * F.BlockGrad(squares > 8 * precision * lengths)
+    squares = F.relu(F.dot(left, right, transpose_b=True))
+    lengths = [row_sums(F, F.square(F.BlockGrad(each))) for each in (x, y)]
+    limits = 8 * precision * F.broadcast_add(lengths[0], F.reshape(lengths[1], shape=(1, -1)))
+    return squares * (F.BlockGrad(squares) > limits)
 
 
 def distances_between(F, x, y, precision):

@@ -42,6 +42,27 @@ def mean(F, losses, weights=None):
     return F.mean(losses if weights is None else F.reshape_like(losses, weights) * weights)
 
 
+def width(F, matrix):
+    """The number of columns, (1, 1), for a matrix of floats."""
+    last = F.slice_axis(F.contrib.arange_like(matrix, axis=1), axis=0, begin=-1, end=None)
+    return F.reshape(last + 1, shape=(1, 1))
+
+
+def entry(F, matrix, column):
+    """Of every row the entry in its column, (B, R), (B, 1) -> (B, 1)."""
+    return F.pick(matrix, flat(F, column), axis=1, keepdims=True)
+
+
+def smallest(F, matrix, among):
+    """The column of every row's smallest entry among those that are allowed, (B, 1)."""
+    return F.argmin(matrix + (1 - among) * -HIDDEN, axis=1, keepdims=True)
+
+
+def largest(F, matrix, among):
+    """The column of every row's largest entry among those that are allowed, (B, 1)."""
+    return F.argmax(matrix + (1 - among) * HIDDEN, axis=1, keepdims=True)
+
+
 def own_row(F, matrix):
     """The diagonal, (B, B) -> (B,)."""
     return F.pick(matrix, F.contrib.arange_like(matrix, axis=0), axis=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 
 from ..graph import rows
-from ..graph.pairwise import positive_pairs
+from ..graph.pairwise import same_class
 from .tuples import Pairs, Triplets
 
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
-    same, positive = positive_pairs(F, labels)
-    return Pairs(F, embeddings, embeddings, positive, 1 - same, float(np.finfo(dtype).eps))
+    same = same_class(F, labels)
+    own = same_class(F, F.contrib.arange_like(labels, axis=0))
+    return Pairs(F, embeddings, embeddings, same - own, 1 - same, own, float(np.finfo(dtype).eps))
 
 
 def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:
@@ -26,9 +27,8 @@ def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:
     same = pairs.references is pairs.anchors
     anchors = _seen(F, miner, pairs.anchors)
     references = anchors if same else _seen(F, miner, pairs.references)
-    return miner.hybrid_forward(
-        F, Pairs(F, anchors, references, pairs.positive, pairs.negative, pairs.precision)
-    )
+    seen = Pairs(F, anchors, references, pairs.positive, pairs.negative, pairs.own, pairs.precision)
+    return miner.hybrid_forward(F, seen)
 
 
 def _seen(F, miner, embeddings):

@@ -1,58 +1,75 @@
 from __future__ import annotations
 
-from ..graph import pairwise, rows
-from ..graph.drawing import LARGEST_BATCH, draw_each
+from typing import Literal, Optional
+
+from ..graph import drawing, pairwise
 from .base import KIND, Miner
 from .tuples import Listed
-
-_TOO_FAR = -1e6
 
 
 @KIND.register(title="Distance-weighted", also=("distance",))
 class DistanceWeighted(Miner):
-    """A negative for every ordered positive pair (a, p), drawn so that all distances are met equally often on the
-    unit sphere.
+    """Negatives drawn so that all distances are met equally often on the unit sphere.
 
     With d = max(D_an, cutoff) and E dimensions, n has the probability of
 
-        exp((2 - E) log d - (E - 3) / 2 log(1 - d^2 / 4)),
+        exp((2 - E) log d - (E - 3) / 2 log(1 - d^2 / 4)).
 
-    and none from ``nonzero_cutoff`` on or within the class. An anchor whose negatives are all that far draws
-    from them evenly. Draws are independent, with replacement.
+    Draws are independent, with replacement. Rows are taken as the head gives them: the law is for unit rows.
+    The first two studies draw a negative for every ordered positive pair and none beyond 1.4. Roth et al. (their
+    miner "distance") draw one triplet an anchor, the positive evenly, and have no upper cutoff: ``each: anchor,
+    nonzero_cutoff: null``. Without the cutoff far negatives are drawn as readily as near ones, for the law rises again
+    beyond sqrt 2.
 
-    Rows are taken as the head gives them: the law is for unit rows. The values are those of Wu et al. 2017.
+    cutoff: nearer negatives are drawn as if they were this far.
+    nonzero_cutoff: no negative is drawn from this distance on, unless all of the anchor's are that far: then each is
+      as likely; null: no such bound.
+    each: draw for each ordered positive ``pair``, or one triplet for each ``anchor``.
     """
 
     gives = "triplets"
     unit = False
 
-    def __init__(self, *, cutoff: float = 0.5, nonzero_cutoff: float = 1.4):
+    def __init__(
+        self,
+        *,
+        cutoff: float = 0.5,
+        nonzero_cutoff: Optional[float] = 1.4,
+        each: Literal["pair", "anchor"] = "pair",
+    ):
         super().__init__()
         check_cutoffs(self, cutoff, nonzero_cutoff)
         self.cutoff = cutoff
         self.nonzero_cutoff = nonzero_cutoff
+        self.each = each
 
     def check(self, rows, width):
-        self.require(rows <= LARGEST_BATCH, f"a batch can have {LARGEST_BATCH} rows, not {rows}.")
+        largest = drawing.LARGEST_BATCH
+        self.require(rows <= largest, f"a batch can have {largest} rows, not {rows}.")
 
     def hybrid_forward(self, F, pairs):
-        distances = pairwise.distances(F, pairs.anchors)
-        same = 1 - pairs.negative
-        has_negative = F.max(pairs.negative, axis=1, keepdims=True)
-        weights = F.broadcast_mul(pairs.positive, has_negative)
-        return Listed(pairs, None, draw_each(F, self._probabilities(F, distances, same)), weights)
+        alone = pairs.references is pairs.anchors
+        distances = pairwise.distances(F, pairs.anchors) if alone else pairs.distances()
+        return self.draw(F, pairs, distances, pairs.negative)
 
-    def _probabilities(self, F, distances, same):
-        """Row a: the law of anchor a's negatives."""
-        d = F.clip(distances, self.cutoff, self.nonzero_cutoff)
-        log_weights = (2 - self.width) * F.log(d) - (self.width - 3) / 2 * F.log(1 - F.square(d) / 4)
-        near = distances < self.nonzero_cutoff
-        # Too far off by a finite amount, so that where all are, they share evenly; never within the class.
-        return F.softmax(near * log_weights + (1 - near) * _TOO_FAR + same * rows.HIDDEN, axis=1)
+    def draw(self, F, pairs, distances, allowed):
+        law = drawing.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
+        has_negative = F.max(pairs.negative, axis=1, keepdims=True)
+        if self.each == "pair":
+            weights = F.broadcast_mul(pairs.positive, has_negative)
+            return Listed(pairs, None, drawing.draw_each(F, law), weights)
+        positive = drawing.column(F, pairs.positive, drawing.numbers(F, law))
+        negative = drawing.column(F, law, drawing.numbers(F, law))
+        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
+
+
+def has_both(F, pairs):
+    """(B, 1): 1 for rows with a positive and a negative."""
+    return F.max(pairs.positive, axis=1, keepdims=True) * F.max(pairs.negative, axis=1, keepdims=True)
 
 
 def check_cutoffs(part, cutoff, nonzero_cutoff):
     part.require(
-        0 < cutoff < nonzero_cutoff < 2,
+        0 < cutoff < (nonzero_cutoff or 2) and (nonzero_cutoff or 1) < 2,
         f"cutoff, nonzero_cutoff and 2 must be in rising order, not {cutoff}, {nonzero_cutoff} and 2.",
     )

@@ -7,7 +7,7 @@ or a memory of earlier ones. Nothing is compacted: a pair that was not mined has
 * ``Triplets``: (anchor, positive, negative), which a loss reads through the entries of (B, R) matrices:
   ``near(M)`` is M at (anchor, positive) and ``far(M)`` at (anchor, negative), each term with its weight in
   ``near_weights`` and ``far_weights``; ``hinge`` needs all three at once. How the triplets are stored is theirs:
-  ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places.
+  ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places, ``Cube`` as weights.
 
 Conversions: ``Triplets.pairs()`` keeps repeats, so that a repeated pair weighs more in a mean; ``Pairs.triplets()``
 has every (a, p, n) that shares an anchor; ``row_weights()`` of either has how often each row occurs, as a share of
@@ -34,7 +34,7 @@ class Hinge(NamedTuple):
 class Pairs:
     """All or some pairs of an anchor and a reference; see the module."""
 
-    def __init__(self, F, anchors, references, positive, negative, precision):
+    def __init__(self, F, anchors, references, positive, negative, own, precision):
         self.F = F
         self.anchors = anchors
         self.references = references
@@ -42,7 +42,12 @@ class Pairs:
             positive  # (B, R): how often each pair of one class counts; never a row with its own copy
         )
         self.negative = negative  # (B, R)
+        self.own = own  # (B, R): 1 where the reference is the row itself
         self.precision = precision  # of the numbers' type: 1.2e-7 for float32
+
+    @property
+    def dtype(self) -> str:
+        return "float32" if self.precision > 1e-9 else "float64"
 
     def similarities(self):
         """Inner products of anchors and references, (B, R)."""
@@ -55,11 +60,15 @@ class Pairs:
     def squared_distances(self):
         return pairwise.squares_between(self.F, self.anchors, self.references, self.precision)
 
+    def between_references(self):
+        """|r - s|^2 of all references, (R, R)."""
+        return pairwise.squares_between(self.F, self.references, self.references, self.precision)
+
     def keep(self, positive, negative) -> Pairs:
         """The same anchors and references with other weights, ``None`` for those there are."""
         positive = self.positive if positive is None else positive
         negative = self.negative if negative is None else negative
-        return Pairs(self.F, self.anchors, self.references, positive, negative, self.precision)
+        return Pairs(self.F, self.anchors, self.references, positive, negative, self.own, self.precision)
 
     def triplets(self) -> AllTriplets:
         return AllTriplets(self)
@@ -117,8 +126,12 @@ class Triplets:
         """How many triplets there are, (1,)."""
         return self.F.reshape(self.F.sum(self.near_weights), shape=(1,))
 
-    def hinge(self, near, far, margin) -> Hinge:
-        """[near_ap - far_an + margin]+ over all triplets, ``near`` and ``far`` being (B, R)."""
+    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
+        """[near_ap - far_an + margin]+ over all triplets, ``near`` and ``far`` being (B, R).
+
+        ``like_distance`` says that, for each anchor, both rise with the distance of unit rows; a band in closed
+        form needs that. Without it the band is listed, in memory of (B, R, R).
+        """
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
@@ -156,7 +169,7 @@ class AllTriplets(Triplets):
     def of_anchors(self, column):
         return column
 
-    def hinge(self, near, far, margin) -> Hinge:
+    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
         F = self.F
         of_positives, of_negatives = self.active(F.BlockGrad(near) + margin, F.BlockGrad(far))
         active = F.reshape(F.sum(of_positives), shape=(1,))
@@ -175,6 +188,77 @@ class AllTriplets(Triplets):
         return np.nonzero(positive[:, :, None] & negative[:, None, :])
 
 
+class Band(AllTriplets):
+    """The triplets of ``AllTriplets`` with low < D_an - D_ap <= high; ``low`` may be None. D are the miner's distances."""
+
+    def __init__(self, pairs: Pairs, distances, low, high):
+        super().__init__(pairs)
+        self.distances = distances
+        self.low, self.high = low, high
+        most, least = self._within(high), (0, 0) if low is None else self._within(low)
+        self.most, self.least = most, least
+        self.near_weights, self.far_weights = most[0] - least[0], most[1] - least[1]
+
+    def _within(self, bound):
+        """For every positive, and for every negative pair, the number of triplets with D_an <= D_ap + bound."""
+        near, precision = self.distances + bound, self.all.precision
+        return below(self.F, near, self.distances, self.positive, self.negative, precision, equals=True)
+
+    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
+        if like_distance:
+            return super().hinge(near, far, margin)
+        return self.cube().hinge(near, far, margin)
+
+    def active(self, near, far):
+        # Both conditions hold for the nearest negatives of a positive, so for as many as the stricter lets in.
+        found = super().active(near, far)
+        return [self.F.relu(self.F.minimum(a, b) - c) for a, b, c in zip(found, self.most, self.least)]
+
+    def cube(self) -> Cube:
+        F = self.F
+        gaps = F.broadcast_sub(F.expand_dims(self.distances, 1), F.expand_dims(self.distances, 2))
+        kept = gaps <= self.high
+        if self.low is not None:
+            kept = kept * (gaps > self.low)
+        every = F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
+        return Cube(self.all, kept * every)
+
+    def indices(self) -> tuple[np.ndarray, ...]:
+        return self.cube().indices()
+
+
+class Cube(Triplets):
+    """Any triplets, as their weights (B, R, R): the one form whose memory grows with the cube of the batch."""
+
+    def __init__(self, pairs: Pairs, weights):
+        super().__init__(pairs)
+        self.weights = weights
+        self.near_weights = self.F.sum(weights, axis=2)
+        self.far_weights = self.F.sum(weights, axis=1)
+
+    def near(self, matrix):
+        return matrix
+
+    def far(self, matrix):
+        return matrix
+
+    def of_anchors(self, column):
+        return column
+
+    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
+        F = self.F
+        gaps = F.broadcast_sub(F.expand_dims(near, 2), F.expand_dims(far, 1))
+        terms = F.relu(gaps + margin) * self.weights
+        active = F.sum((terms > 0) * self.weights)
+        return Hinge(F.reshape(F.sum(terms), shape=(1,)), F.reshape(active, shape=(1,)), self.count())
+
+    def pairs(self) -> Pairs:
+        return self.all.keep(self.near_weights, self.far_weights)
+
+    def indices(self) -> tuple[np.ndarray, ...]:
+        return np.nonzero(self.weights.asnumpy())
+
+
 class Listed(Triplets):
     """Triplets one by one: the places of (a, p) and of (a, n) in the flattened (B, R) matrix.
 
@@ -188,6 +272,17 @@ class Listed(Triplets):
         self.anchors = anchors  # (T, 1), or None where the terms of an anchor are in its row
         self.weights = self.near_weights = self.far_weights = weights
 
+    @classmethod
+    def each_anchor(cls, pairs: Pairs, positive, negative, mined) -> Listed:
+        """One triplet an anchor: the columns of its positive and its negative, (B, 1), and whether it has one at all."""
+        F = pairs.F
+        starts = rows.row_starts(F, pairs.positive)
+        last = F.slice_axis(F.contrib.arange_like(pairs.positive, axis=1), axis=0, begin=-1, end=None)
+        near, far = (
+            F.broadcast_add(starts, F.broadcast_minimum(column, last)) for column in (positive, negative)
+        )
+        return cls(pairs, near, far, mined)
+
     def near(self, matrix):
         return matrix if self.positives is None else rows.lookup(self.F, matrix, self.positives)
 
@@ -197,7 +292,7 @@ class Listed(Triplets):
     def of_anchors(self, column):
         return column if self.anchors is None else rows.lookup(self.F, column, self.anchors)
 
-    def hinge(self, near, far, margin) -> Hinge:
+    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
         F = self.F
         terms = F.relu(self.near(near) - self.far(far) + margin) * self.weights
         active = F.sum((terms > 0) * self.weights)
@@ -206,8 +301,11 @@ class Listed(Triplets):
     def pairs(self) -> Pairs:
         positive = self.weights
         if self.positives is not None:
-            positive = occurrences(self.F, self.positives, self.weights, self.all.positive)
-        return self.all.keep(positive, occurrences(self.F, self.negatives, self.weights, self.all.positive))
+            positive = self._counted(self.positives)
+        return self.all.keep(positive, self._counted(self.negatives))
+
+    def _counted(self, places):
+        return occurrences(self.F, places, self.weights, self.all.positive, self.all.dtype)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         weights = self.weights.asnumpy().ravel()
@@ -222,16 +320,18 @@ class Listed(Triplets):
 # --- counting ----------------------------------------------------------------------------------------------
 
 
-def below(F, near, far, positive, negative, precision):
+def below(F, near, far, positive, negative, precision, equals=False):
     """Of every row: for each positive the number of negatives with far < near, for each negative the number of
     positives with near > far, as two (B, R) matrices; zero elsewhere.
 
     One sort of each row does it: what a positive passes on its way up are the negatives below it. Values that are equal
-    but for rounding do not count.
+    but for rounding count only with ``equals``.
     """
-    # Among equals positives come first, so that no negative of the same value is below them.
-    lowered = near - F.abs(near) * (2 * precision) - 1e-30
-    keys = F.broadcast_add(positive * lowered + negative * far, (1 - positive - negative) * 1e30)
+    # Among equals positives come first, so that no negative of the same value is below them; or else last.
+    step = F.abs(near) * (2 * precision) + 1e-30
+    moved = near + step if equals else near - step
+    beyond = ((positive + negative) == 0) * 1e30  # what is neither goes to the end
+    keys = positive * moved + negative * far + beyond
     order = F.argsort(keys, axis=1, dtype="int32")
     starts = rows.row_starts(F, order)
     places = F.broadcast_add(order, starts)
@@ -247,12 +347,11 @@ def below(F, near, far, positive, negative, precision):
     return unsorted(passed), unsorted(above)
 
 
-def occurrences(F, places, weights, like):
+def occurrences(F, places, weights, like, dtype):
     """How often each place of the flattened ``like`` occurs among ``places``, in its shape; those of weight 0 do not count."""
     count = F.contrib.arange_like(like)  # (B, R), the places themselves
     beyond = F.max(count) + 1
-    places = F.cast_like(places, count)
-    kept = rows.flat(F, F.broadcast_add(places * weights, F.broadcast_mul(1 - weights, beyond)))
+    kept = rows.flat(F, F.broadcast_mul(1 - weights, beyond) + F.cast(places, dtype) * weights)
     ranked = F.sort(kept, axis=0)
     return rank(F, ranked, count + 1) - rank(F, ranked, count)
 

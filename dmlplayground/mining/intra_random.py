@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from ..graph import drawing, rows
+from .base import KIND, Miner
+from .tuples import Listed
+
+
+@KIND.register(title="Random within a class")
+class IntraRandom(Miner):
+    """A control: as many triplets as rows, each of a class drawn evenly, all three images from that class, evenly and
+    with replacement.
+    """
+
+    gives = "triplets"
+
+    def hybrid_forward(self, F, pairs):
+        same = pairs.positive + pairs.own
+        evenly = F.broadcast_div(F.ones_like(same), F.transpose(rows.row_sums(F, same)))
+        anchors = drawing.column(F, evenly, drawing.numbers(F, same))
+        mates = F.take(same, rows.flat(F, anchors))
+        starts = F.broadcast_mul(anchors, rows.width(F, same))
+        near, far = (
+            F.broadcast_add(starts, drawing.column(F, mates, drawing.numbers(F, same))) for _ in range(2)
+        )
+        return Listed(pairs, near, far, F.ones_like(anchors), anchors)

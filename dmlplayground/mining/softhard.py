@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from ..graph import drawing
+from .base import KIND, Miner
+from .distance_weighted import has_both
+from .tuples import Listed
+
+
+@KIND.register(title="Soft-hard", also=("soft-hard",))
+class SoftHard(Miner):
+    """One triplet an anchor: a positive drawn evenly among those farther off than its nearest negative, and a negative
+    evenly among those nearer than its farthest positive; where there are none, among all.
+    """
+
+    gives = "triplets"
+
+    def hybrid_forward(self, F, pairs):
+        distances = pairs.squared_distances()
+        nearest = F.min(distances + (1 - pairs.negative) * 1e30, axis=1, keepdims=True)
+        farthest = F.max(distances - (1 - pairs.positive) * 1e30, axis=1, keepdims=True)
+        far = pairs.positive * F.broadcast_greater(distances, nearest)
+        near = pairs.negative * F.broadcast_lesser(distances, farthest)
+        positive, negative = (
+            drawing.column(F, drawing.or_else(F, chosen, every), drawing.numbers(F, distances))
+            for chosen, every in ((far, pairs.positive), (near, pairs.negative))
+        )
+        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
