@@ -185,7 +185,7 @@ def _gpus() -> Iterator[Check]:
     for index, capability in enumerate(capabilities):
         found = f"compute capability {devices.capability_text(capability)}"
         if capability >= devices.FIRST_TOO_NEW:
-            remedy = "There is code for 5.0 to 8.9 only: use an older GPU or --device cpu."
+            remedy = "There is code for 5.0 to 8.9 only: use an older GPU, or train on the CPU with --set device=cpu."
             yield Check(f"gpu:{index}", "note", f"{found} is too new for MXNet 1.9.1", remedy)
         else:
             yield Check(f"gpu:{index}", "ok", found)

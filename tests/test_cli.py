@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
 from dmlplayground import methods
+from dmlplayground.cli import outcomes
 
 
 def run(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess:
@@ -80,6 +82,30 @@ def test_train_evaluate_and_report(tmp_path):
     report = run("report", tmp_path / "store")
     assert report.returncode == 0, report.stderr
     assert "untrained" in report.stdout.lower()
+
+
+def test_a_recipe_brings_its_network_and_what_it_sets_is_printed():
+    told = run(
+        "train", "npairs", "--dry-run", "--hyperparams", "fehervari2019", "--set", "data=cub200"
+    ).stdout
+    lines = [line.split(maxsplit=1) for line in told.splitlines()]
+    assert ["data", "cub200"] in lines
+    assert ["network", "inception_bn (pretrained=imagenet)"] in lines
+    assert ["protocol", "paper"] in lines
+    assert "the recipe sets backbone.name=inception_bn" in told
+    told = run("sweep", "quickstart", "--dry-run", "--where", "method=npairs").stdout
+    assert told.startswith("data      glyphs")
+
+
+def test_training_that_ends_below_the_untrained_network_says_so():
+    def results(last):
+        metrics = {"untrained": 0.3, "last": last}
+        return {key: {"epoch": 1, "metrics": {"R@1": value}} for key, value in metrics.items()}
+
+    record = SimpleNamespace(results=results(0.2), seconds=1.0)
+    assert "below the untrained network: R@1 20.00 (before: 30.00)" in outcomes.results(record, Path("runs"))
+    record = SimpleNamespace(results=results(0.4), seconds=1.0)
+    assert "warning" not in outcomes.results(record, Path("runs"))
 
 
 def test_evaluate_bare_arrays(tmp_path):

@@ -268,3 +268,15 @@ def test_a_list_of_files_that_somebody_else_wrote_reaches_nothing_outside(tmp_pa
     (folder / "files.json").write_text(json.dumps([name.format(tmp_path)]))
     reports.write(tmp_path, [fixture.record("margin", 0)])
     assert (tmp_path / "outside.md").exists()
+
+
+def test_names_are_no_formulas_in_a_spreadsheet_and_no_html_in_a_page():
+    names = ["=HYPERLINK(1)", "+1", "-1", "@sum", "<script>alert(1)</script>"]
+    row = tables.Row([*names, -1.5])
+    table = tables.Table(
+        "t", "<b>T</b>", "x", [tables.Column(name) for name in (*names, "n")], [row], ["<i>"]
+    )
+    for line in csv.reader(io.StringIO(tables.comma_separated(table))):
+        assert not any(cell.startswith(("=", "+", "@")) for cell in line)
+        assert [cell for cell in line if cell.startswith("-")] in ([], ["-1.5"])
+    assert "<" not in tables.markdown(table)

@@ -10,7 +10,6 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 import reports_fixture as fixture
 
@@ -197,14 +196,11 @@ def test_the_first_two_blocks_are_the_two_commands():
 
 def test_the_names_for_python_do_what_the_page_says(monkeypatch):
     (block,) = [block for block in blocks("python") if block.startswith("import dmlplayground")]
-    from mxnet import nd
-
     monkeypatch.setattr(
         dml, "train", config.trial
     )  # reads the configuration as training would, and stops there
     monkeypatch.setattr(dml, "sweep", lambda path, workers: grid.load(ROOT / path)[0].trials())
-    rows = np.random.default_rng(0).normal(size=(40, 64)).astype(np.float32)
-    names = {"embeddings": nd.array(rows), "labels": nd.array(np.repeat(np.arange(20), 2), dtype="int32")}
+    names: dict = {}
     exec(block, names)
     assert names["value"].shape == (1,) and {"R@1", "R@8", "NMI"} <= set(names["scores"])
     assert names["record"].embed_dim == 64 and len(names["records"]) == len(KEPT)
@@ -228,14 +224,16 @@ def test_a_method_a_data_set_and_a_backbone_are_a_file_each(tmp_path):
         path.parent.mkdir(parents=True)
         path.write_text(block)
     assert len(added) == 3
-    (line,) = [line for line in commands() if line.startswith("dmlplayground train pull_together")]
+    (line,) = [line for line in commands() if line.startswith("dmlplayground train stand_out")]
     done = subprocess.run(
         [sys.executable, "-c", USE_THEM, str(tmp_path), line], capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (record,) = dml.records.load_store(tmp_path / "runs")
-    before, after = (record.results[which]["metrics"]["R@1"] for which in ("untrained", "last"))
-    assert record.status == "finished" and 0 < before <= 1 and 0 < after <= 1
+    assert record.status == "finished"
+    for metric in ("R@1", "MAP@R"):  # it learns something that holds for classes it has not seen
+        before, after = (record.results[which]["metrics"][metric] for which in ("untrained", "last"))
+        assert after > before + 0.02, (metric, before, after)
     assert record.data["test"].startswith("stripes (test): 600 images of 40 classes")
     table = tables.markdown(reports.leaderboard([record])[0])
-    assert "pull_together" in table and "stripes, paper protocol" in table
+    assert "stand_out" in table and "stripes, paper protocol" in table

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import metrics
+from .. import parts
 from . import text
 
 if TYPE_CHECKING:
     from ..config import Trial
     from ..store.records import Record
+
+
+def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
+    """The data, networks and protocols of these trials, and what a recipe sets: nothing is chosen silently."""
+    mappings = [trial.mapping() for trial in trials]
+    rows = [
+        ("data", _distinct(_part("data", mapping["data"]) for mapping in mappings)),
+        ("network", _distinct(_part("backbones", mapping["backbone"]) for mapping in mappings)),
+        ("protocol", _distinct(mapping["protocol"]["name"] for mapping in mappings)),
+    ]
+    lines = [text.columns(rows)]
+    if recipe:
+        told = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
+        lines.append(textwrap.fill(f"the recipe sets {told}", 110, subsequent_indent="  "))
+    return "\n".join(lines)
+
+
+def _distinct(words: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(words))
+
+
+def _part(plural: str, component: Mapping[str, Any]) -> str:
+    """A part by its name, with the options that are not at their defaults: ``cub200 (boxes=true)``."""
+    name, options = parts.split(component)
+    known = parts.kind(plural).get(name).options
+    own = {key: value for key, value in options.items() if key in known and value != known[key].default}
+    return name + (
+        f" ({', '.join(f'{key}={text.value(value)}' for key, value in own.items())})" if own else ""
+    )
 
 
 def plan(trials: Sequence[Trial], store: Path) -> str:
@@ -26,6 +56,8 @@ def plan(trials: Sequence[Trial], store: Path) -> str:
 
 def results(record: Record, folder: Path) -> str:
     """A finished trial's results."""
+    from .. import metrics
+
     shown = [key for key in ("untrained", "last", "best", "joined") if key in record.results]
     names = list(record.results[shown[-1]]["metrics"])
     rows = [("", *names)]
@@ -33,11 +65,32 @@ def results(record: Record, folder: Path) -> str:
         entry = record.results[key]
         label = f"{key} (epoch {entry['epoch']})" if key in ("last", "best") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
-    return text.columns(rows) + f"\nfinished in {record.seconds:.0f} s; record in {folder}"
+    lines = [text.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
+    return "\n".join([*lines, *_worse_than_untrained(record.results)])
+
+
+def _worse_than_untrained(results: Mapping[str, Any]) -> list[str]:
+    """A warning where training has made the network worse at classes that it has not seen."""
+    from .. import metrics
+
+    trained = next((results[key] for key in ("last", "joined") if key in results), None)
+    if trained is None or "untrained" not in results:
+        return []
+    before, after = results["untrained"]["metrics"], trained["metrics"]
+    worse = [
+        f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})"
+        for name, metric in ((name, metrics.get(name)) for name in after if name in before)
+        if metric.leads and metric.better(before[name], after[name])
+    ]
+    if not worse:
+        return []
+    return [f"warning: training ended below the untrained network: {', '.join(worse)}."]
 
 
 def scores(values: Mapping[str, Any]) -> str:
     """Metrics, a line each: in percent, or as numbers where they are no shares."""
+    from .. import metrics
+
     return text.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])
 
 

@@ -9,7 +9,7 @@ can be rerun whatever defaults become.
 32
 """
 
-from .building import trial
+from .building import recipe, trial
 from .checking import check, check_data
 from .layers import COMPONENTS, dotted, expand, merge, nested, override
 from .reading import parse_yaml, read_yaml
@@ -36,5 +36,6 @@ __all__ = [
     "override",
     "parse_yaml",
     "read_yaml",
+    "recipe",
     "trial",
 ]

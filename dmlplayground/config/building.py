@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from ..errors import UserError
 from ..options import build, fill_options
 from .checking import check, check_data
-from .layers import COMPONENTS, expand, merge, override
+from .layers import COMPONENTS, dotted, expand, merge, override
 from .schema import Named, Trial
 
 if TYPE_CHECKING:
     from ..hyperparams import Hyperparams
 
-__all__ = ["trial"]
+__all__ = ["recipe", "trial"]
 
 # The parts of a trial that says nothing of them, and that neither its method nor its data set chooses.
 CHOSEN = {"data": {"name": "glyphs"}, "backbone": {"name": "conv4"}}
@@ -28,10 +28,7 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides."""
     from .. import backbones, data, hyperparams, methods
 
-    if isinstance(given, Trial):
-        given = given.mapping()
-    # Overrides are joined first: whether a part's name or its options come first makes no difference.
-    given = merge(expand(given), merge(*(expand(override(text)) for text in overrides)))
+    given = _said(given, overrides)
     recipe = _recipe(given)
     given = _whole(merge(CHOSEN, recipe.parts if recipe else {}, given))
     method = methods.get(given["method"]["name"])
@@ -54,6 +51,31 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     check(built)
     check_data(built, num_classes=None)
     return built
+
+
+def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """All that the key ``hyperparams`` of such a configuration sets, by dotted keys; empty without that key.
+
+    >>> recipe({"method": "npairs", "data": "cub200", "hyperparams": "fehervari2019"})["backbone.name"]
+    'inception_bn'
+    """
+    from .. import hyperparams
+
+    given = _said(given, overrides)
+    found = _recipe(given)
+    if found is None:
+        return {}
+    backbone = merge(CHOSEN, found.parts, given)["backbone"]["name"]
+    brought = {f"{part}.name": value["name"] for part, value in found.parts.items() if part not in given}
+    return {**brought, **dotted(hyperparams.layer(found, backbone))}
+
+
+def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> dict[str, Any]:
+    """What the user says, in a file and on the command line."""
+    if isinstance(given, Trial):
+        given = given.mapping()
+    # Overrides are joined first: whether a part's name or its options come first makes no difference.
+    return merge(expand(given), merge(*(expand(override(text)) for text in overrides)))
 
 
 def _recipe(given: dict[str, Any]) -> Optional[Hyperparams]:

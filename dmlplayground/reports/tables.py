@@ -149,7 +149,7 @@ def _with_room(line: list[str], table: Table) -> list[str]:
 
 def markdown(table: Table) -> str:
     def cells(values: Iterable[str]) -> str:
-        return "| " + " | ".join(value.replace("|", "\\|") for value in values) + " |"
+        return "| " + " | ".join(_plain(value).replace("|", "\\|") for value in values) + " |"
 
     rows = [
         [f"**{text(v)}**" if i in row.bold else text(v) for i, v in enumerate(row.values)]
@@ -157,13 +157,18 @@ def markdown(table: Table) -> str:
     ]
     rule = ["---:" if column.numeric else "---" for column in table.columns]
     lines = [
-        f"### {table.heading}",
+        f"### {_plain(table.heading)}",
         "",
         cells(column.name for column in table.columns),
         cells(rule),
         *map(cells, rows),
     ]
-    return "\n".join([*lines, "", *(f"{note}  " for note in table.notes)]).rstrip() + "\n"
+    return "\n".join([*lines, "", *(f"{_plain(note)}  " for note in table.notes)]).rstrip() + "\n"
+
+
+def _plain(content: str) -> str:
+    """Markdown lets HTML through, and names of data sets and classes come from anywhere."""
+    return content.replace("<", "&lt;")
 
 
 def latex(table: Table) -> str:
@@ -220,11 +225,11 @@ def comma_separated(table: Table) -> str:
         heads += [f"{column.name} {part}".strip() for part in SUMMARY_PARTS] if measured else [column.name]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(heads)
+    writer.writerow(map(_no_formula, heads))
     for row in table.rows:
         writer.writerow(
             [
-                part
+                _no_formula(part)
                 for value, measured in zip(row.values, wide)
                 for part in (_parts(value) if measured else [_bare(value)])
             ]
@@ -243,6 +248,11 @@ def _bare(value: Any) -> Any:
     if isinstance(value, (Quoted, Difference, Seconds)):
         return value.value
     return "" if value is None else value
+
+
+def _no_formula(cell: Any) -> Any:
+    """A spreadsheet computes a cell that begins with one of these; with an apostrophe before it, it is text."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 FORMS = {".md": markdown, ".csv": comma_separated, ".tex": latex}

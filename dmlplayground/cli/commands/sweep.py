@@ -34,6 +34,8 @@ def run(arguments) -> int:
     experiment, path = grid.load(arguments.file)
     trials = experiment.trials(arguments.where, arguments.set)
     store = arguments.store or Path("runs") / path.stem
+    if not arguments.print_commands:
+        print(outcomes.conditions(trials), flush=True)
     if arguments.dry_run:
         print(outcomes.plan(trials, store))
         return 0

@@ -29,7 +29,9 @@ def run(arguments) -> int:
     from ... import config
     from ...store import records
 
-    trial = config.trial(given(arguments.config), arguments.set)
+    wanted = given(arguments.config)
+    trial = config.trial(wanted, arguments.set)
+    print(outcomes.conditions([trial], config.recipe(wanted, arguments.set)), flush=True)
     if arguments.dry_run:
         print(outcomes.plan([trial], arguments.store))
         return 0
