@@ -18,6 +18,7 @@ from dmlplayground import cli, config, reports
 from dmlplayground.errors import UserError
 from dmlplayground.reports import optimism, tables
 from dmlplayground.reports.cells import arenas
+from dmlplayground.store import records
 from dmlplayground.sweeps import grid
 
 ROOT = Path(__file__).parents[1]
@@ -73,11 +74,11 @@ def test_the_table_holds_the_means_and_spreads_of_the_records(column, which, met
 
 
 def test_the_table_is_written_by_its_command(update):
-    assert update.with_table(README, dml.records.load_store(update.KEPT)) == README
+    assert update.with_table(README, records.load_store(update.KEPT)) == README
 
 
 def test_the_figure_holds_the_numbers_of_the_records(update):
-    found = dml.records.load_store(update.KEPT)
+    found = records.load_store(update.KEPT)
     texts = re.findall(r"<text[^>]*>([^<]+)</text>", update.FIGURE.read_text(encoding="utf-8"))
     for method, values in kept_values("best", "R@1").items():
         assert method in texts and f"{statistics.mean(values):.1f}" in texts
@@ -165,7 +166,7 @@ def commands():
 @pytest.mark.parametrize("line", commands())
 def test_every_command_is_one(line):
     words = shlex.split(line, comments=True)[1:]
-    arguments = cli._parser().parse_args(words)
+    arguments = cli._parser(cli._commands()).parse_args(cli._completed(words, cli._commands()))
     if words[0] == "sweep":
         experiment, _ = grid.load(arguments.file)
         trials = len(experiment.trials(arguments.where, arguments.set))
@@ -229,7 +230,7 @@ def test_a_method_a_data_set_and_a_backbone_are_a_file_each(tmp_path):
         [sys.executable, "-c", USE_THEM, str(tmp_path), line], capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (record,) = dml.records.load_store(tmp_path / "runs")
+    (record,) = records.load_store(tmp_path / "runs")
     assert record.status == "finished"
     for metric in ("R@1", "MAP@R"):  # it learns something that holds for classes it has not seen
         before, after = (record.results[which]["metrics"][metric] for which in ("untrained", "last"))
