@@ -4,35 +4,57 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .errors import unknown
+from .errors import UserError, unknown
 
+SEARCH = "/search/"  # in the name of a search
 _PACKAGE = Path(__file__).resolve().parent
 
 
 def experiments() -> Path:
-    """The folder of the study's grids."""
+    """The folder of the grids and searches."""
     return _folder("experiments")
 
 
 def hyperparams() -> Path:
-    """The folder of tuned values, ``<protocol>/<dataset>/<method>.yaml``."""
+    """The folder of the recipes."""
     return _folder("hyperparams")
 
 
 def experiment_names() -> list[str]:
-    folder = experiments()
-    return sorted(_stem(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
+    """All grids: ``quickstart``, and those of studies, such as ``fehervari2019/table2_cub200``."""
+    return [name for name in _files() if SEARCH not in name]
+
+
+def search_names() -> list[str]:
+    """All searches of studies, such as ``musgrave2020/search/contrastive``."""
+    return [name for name in _files() if SEARCH in name]
 
 
 def find_experiment(name: str | Path) -> Path:
-    """A path of the user's own, or the file of ours by its name, with or without folder and ``.yaml``."""
+    """A path of the user's own, or the file of ours by its name: with or without ``.yaml`` and folders, where one has it."""
+    return _find("experiment", name, experiment_names())
+
+
+def find_search(name: str | Path) -> Path:
+    """The same of searches."""
+    return _find("search", name, search_names())
+
+
+def _files() -> list[str]:
+    return sorted(_stem(path.relative_to(experiments())) for path in experiments().rglob("*.yaml"))
+
+
+def _find(kind: str, name: str | Path, known: list[str]) -> Path:
     path = Path(name)
     if path.is_file():
         return path
     ours = _stem(Path(*path.parts[1:]) if path.parts[:1] == ("experiments",) else path)
-    if ours not in experiment_names():
-        raise unknown("experiment (and no such file)", str(name), experiment_names())
-    return experiments() / f"{ours}.yaml"
+    found = [one for one in known if one == ours] or [one for one in known if one.endswith(f"/{ours}")]
+    if len(found) > 1:
+        raise UserError(f"there are several {kind}s called {ours}: {', '.join(found)}.")
+    if not found:
+        raise unknown(f"{kind} (and no such file)", str(name), known)
+    return experiments() / f"{found[0]}.yaml"
 
 
 def _stem(path: Path) -> str:

@@ -39,6 +39,22 @@ def test_folders_and_dots_in_a_name(grids):
     assert resources.find_experiment("margin_0.5") == grids / "margin_0.5.yaml"
 
 
+def test_the_last_part_of_a_name_is_enough_where_one_has_it(grids):
+    assert resources.find_experiment("cub") == grids / "tables/cub.yaml"
+    (grids / "figures").mkdir()
+    (grids / "figures/cub.yaml").write_text("")
+    with pytest.raises(UserError, match="several experiments called cub: figures/cub, tables/cub"):
+        resources.find_experiment("cub")
+
+
+def test_searches_have_a_folder_of_their_own(grids):
+    (grids / "tables/search").mkdir()
+    (grids / "tables/search/rates.yaml").write_text("")
+    assert resources.search_names() == ["tables/search/rates"]
+    assert "tables/search/rates" not in resources.experiment_names()
+    assert resources.find_search("rates") == grids / "tables/search/rates.yaml"
+
+
 def test_file_of_the_users_own_comes_first(grids, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "quickstart.yaml").write_text("")

@@ -138,6 +138,10 @@ STUDY = [
 ]
 
 
+def test_a_former_name_is_enough():
+    assert grid.load("table2_cub200")[1] == grid.load("fehervari2019/table2_cub200")[1]
+
+
 @pytest.mark.parametrize("name", STUDY)
 def test_the_laptop_twins_run_the_same_grid(name):
     """The same methods, sizes and gaps; what cannot be the same on a laptop is left out of account."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from .. import config
+from .. import config, resources
 from ..config import Trial
 from ..errors import UserError
 from ..options import build
@@ -126,8 +126,9 @@ class Search:
 
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
-    """A search from its file, with ``key=value`` overrides of its config."""
-    content = config.read_yaml(path)
+    """A search from its file, or by the name of one of ours, with ``key=value`` overrides of its config."""
+    path = Path(path)
+    content = config.read_yaml(path if path.suffix == ".yaml" else resources.find_search(path))
     if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
         changes = (config.expand(config.override(text)) for text in overrides)
         content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}

@@ -6,7 +6,7 @@ import textwrap
 
 from .. import text
 
-EXAMPLE = "experiments table2_cub200"
+EXAMPLE = "experiments fehervari2019/table2_cub200"
 
 
 def add_arguments(command) -> None:
@@ -27,6 +27,7 @@ def table() -> str:
     return text.columns(rows) + (
         "\n\nRead all about one: dmlplayground experiments NAME"
         "\nRun one: dmlplayground sweep NAME (with --dry-run it only lists its trials)"
+        f"\n\nSearches, to be run by dmlplayground tune NAME: {', '.join(resources.search_names())}"
     )
 
 

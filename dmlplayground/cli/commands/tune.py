@@ -14,7 +14,9 @@ EXAMPLE = "tune search.yaml --workers 2"
 
 def add_arguments(command) -> None:
     command.add_argument(
-        "file", type=Path, help="a search file: a configuration with ranges in the place of values"
+        "file",
+        type=Path,
+        help="a search file: a configuration with ranges in the place of values; or the name of one of ours",
     )
     command.add_argument(
         "--set",
