@@ -93,9 +93,9 @@ def _table(rows: Sequence[Quote]) -> str:
 def _curves(points: Sequence[Quote]) -> list[str]:
     lines: dict[str, list[str]] = {}
     for quote in points:
-        values = ", ".join(f"{metric} {score.value:g}" for metric, score in quote.scores.items())
-        lines.setdefault(quote.source, []).append(f"{quote.conditions[quote.axis]}: {values}")
-    return [f"  {source}: {'; '.join(found)}" for source, found in lines.items()]
+        (score,) = quote.scores.values()
+        lines.setdefault(quote.source, []).append(f"{quote.conditions[quote.axis]}: {score.value:g}")
+    return [f"  {source}:\n    {', '.join(found)}" for source, found in lines.items()]
 
 
 def _words(network: str | tuple[str, ...]) -> str:
