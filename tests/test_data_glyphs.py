@@ -15,7 +15,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from dmlplayground import cli, data, seeds
-from dmlplayground.data import Dataset, cache, glyphs, pictures
+from dmlplayground.data import Dataset, cache, characters, contact_sheet
 from dmlplayground.errors import UserError
 
 SMALL = {"classes": 24, "images_per_class": 9, "size": 32}
@@ -136,7 +136,7 @@ def test_subset_refuses_classes_that_are_not_there(classes):
 
 def test_contact_sheet_shows_a_class_a_row():
     dataset = data.load("glyphs", **SMALL)
-    sheet = np.asarray(pictures.contact_sheet(dataset, classes=3, per_class=4))
+    sheet = np.asarray(contact_sheet.contact_sheet(dataset, classes=3, per_class=4))
     assert sheet.shape == (3 * 34 + 2, 4 * 34 + 2, 3)
     first_of_second_class = dataset.images[np.flatnonzero(dataset.labels == 1)[0]]
     assert np.array_equal(sheet[36:68, 2:34], first_of_second_class)
@@ -181,12 +181,12 @@ def test_strength_makes_raw_pixels_useless():
 
 def test_every_picture_shows_its_character():
     """There is ink in every face of every class, and no face answers with the box of a missing glyph."""
-    for character in glyphs.alphabet():
-        faces = glyphs.faces_of(character)
-        assert len(faces) >= glyphs.FEWEST_FACES
+    for character in characters.alphabet():
+        faces = characters.faces_of(character)
+        assert len(faces) >= characters.FEWEST_FACES
         for face in faces:
-            missing = glyphs.ink("\U0010fffd", face, 32)
-            drawn = glyphs.ink(character, face, 32)
+            missing = characters.ink("\U0010fffd", face, 32)
+            drawn = characters.ink(character, face, 32)
             assert np.asarray(drawn).max() > 128
             assert drawn.size != missing.size or drawn.tobytes() != missing.tobytes()
 
@@ -194,7 +194,7 @@ def test_every_picture_shows_its_character():
 def test_characters_stand_out_at_every_strength():
     for strength in (0.0, 0.5, 1.0):
         for number in range(200):
-            background, ink = glyphs._colours(32, strength, seeds.generator(0, "test", number))
+            background, ink = characters._colours(32, strength, seeds.generator(0, "test", number))
             assert abs(background.mean() - ink.mean()) > 45
 
 
@@ -220,7 +220,7 @@ def plain_drawing(text: str, face: str) -> np.ndarray:
 def most_alike(texts: list[str]) -> tuple[float, str, str]:
     best = np.full((len(texts), len(texts)), -1.0)
     for face in ("DejaVuSans", "DejaVuSerif", "STIXGeneral"):
-        have = [number for number, text in enumerate(texts) if face in glyphs.faces_of(text)]
+        have = [number for number, text in enumerate(texts) if face in characters.faces_of(text)]
         alike = np.corrcoef([plain_drawing(texts[number], face) for number in have])
         best[np.ix_(have, have)] = np.maximum(best[np.ix_(have, have)], alike)
     np.fill_diagonal(best, -1)
@@ -231,13 +231,13 @@ def most_alike(texts: list[str]) -> tuple[float, str, str]:
 @pytest.mark.parametrize("twins", ["O0", "OΟ", "OО", "lI", "l|", "sS", "cC", "xХ", "AΑ", ".•", "HН"])
 def test_the_measure_knows_twins_and_the_alphabet_has_one_of_them_at_most(twins):
     assert most_alike(list(twins))[0] > 0.8
-    assert len(set(twins) & set(glyphs.alphabet())) <= 1
+    assert len(set(twins) & set(characters.alphabet())) <= 1
 
 
 def test_no_two_characters_look_alike():
-    characters = list(glyphs.alphabet())
-    assert len(characters) >= 200, "the default data set needs two hundred characters"
-    alike, first, second = most_alike(characters)
+    alphabet = list(characters.alphabet())
+    assert len(alphabet) >= 200, "the default data set needs two hundred characters"
+    alike, first, second = most_alike(alphabet)
     assert alike < 0.8, f"{first} and {second} look alike"
 
 

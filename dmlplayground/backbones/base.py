@@ -41,6 +41,11 @@ class Backbone(Part):
         return {**Part.options.func(self), "pretrained": Option(str, "none")}  # type: ignore[attr-defined]
 
     @property
+    def option_notes(self) -> dict[str, str]:
+        note = "where its weights come from: none (they are drawn at random), imagenet, or a file of weights."
+        return {**super().option_notes, "pretrained": note}
+
+    @property
     def configuration(self) -> Mapping[str, Any]:
         """Where there are ImageNet weights, a trial with it begins with them."""
         return {"backbone": {"pretrained": "imagenet"}} if self.imagenet else {}

@@ -98,14 +98,14 @@ def verify(arguments) -> int:
 
 def show(arguments) -> None:
     from ... import data, files
-    from ...data import pictures
+    from ...data.contact_sheet import contact_sheet
 
     options = _options(arguments)
     if "cache" in data.get(arguments.name).options:
         options = {"cache": "none", **options}  # for a few images
     dataset = data.load(arguments.name, split=arguments.split, **options)
     path = arguments.out or Path(f"{arguments.name}-{arguments.split}.png")
-    sheet = pictures.contact_sheet(dataset, arguments.classes, arguments.per_class)
+    sheet = contact_sheet(dataset, arguments.classes, arguments.per_class)
     with files.replacing(path, "wb") as file:
         sheet.save(file, "PNG")
     print(f"{dataset.describe()}\nwrote {path}")

@@ -11,7 +11,7 @@ from PIL import features
 
 from ... import seeds
 from ...errors import UserError
-from .. import KIND, SPLITS, Dataset, cache, glyphs
+from .. import KIND, SPLITS, Dataset, cache, characters
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
 GENERATION = 4
@@ -92,7 +92,7 @@ def _draw(
     images = np.empty((sum(counts), size, size, 3), np.uint8)
     jobs = ((text, index) for text, count in zip(texts, counts) for index in range(count))
     for row, (text, index) in enumerate(jobs):
-        images[row] = glyphs.picture(text, index, size, strength, seed)
+        images[row] = characters.picture(text, index, size, strength, seed)
     labels = np.repeat(np.arange(len(texts), dtype=np.int32), counts)
     return {"images": images, "labels": labels, "class_names": np.array(texts)}
 
@@ -100,18 +100,18 @@ def _draw(
 def _texts(classes: int, seed: int) -> list[str]:
     """What the classes show: the characters in an order of the seed's, then pairs of them likewise."""
     alphabet = cache.arrays(
-        "glyphs-alphabet", _versions(), lambda: {"characters": np.array(glyphs.alphabet())}
+        "glyphs-alphabet", _versions(), lambda: {"characters": np.array(characters.alphabet())}
     )
-    characters = [str(character) for character in alphabet["characters"]]
-    available = len(characters) + len(characters) ** 2
+    singles = [str(character) for character in alphabet["characters"]]
+    available = len(singles) + len(singles) ** 2
     if classes > available:
         raise UserError(f"data set glyphs: classes must be {available} or fewer, not {classes}.")
-    singles = seeds.generator(seed, "glyphs", "characters").permutation(len(characters))
-    pairs = seeds.generator(seed, "glyphs", "pairs").permutation(len(characters) ** 2)
-    texts = [characters[number] for number in singles[:classes]]
+    order = seeds.generator(seed, "glyphs", "characters").permutation(len(singles))
+    pairs = seeds.generator(seed, "glyphs", "pairs").permutation(len(singles) ** 2)
+    texts = [singles[number] for number in order[:classes]]
     for number in pairs[: classes - len(texts)]:
-        first, second = divmod(int(number), len(characters))
-        texts.append(characters[first] + characters[second])
+        first, second = divmod(int(number), len(singles))
+        texts.append(singles[first] + singles[second])
     return texts
 
 

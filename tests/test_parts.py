@@ -1,0 +1,66 @@
+"""What holds for the parts of every kind, and what the listings make of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from dmlplayground import parts
+from dmlplayground.cli import listing
+from dmlplayground.errors import UserError
+
+ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
+#: Kinds whose options are told in the running text of the docstring.
+IN_PROSE = ("methods", "regularizers")
+
+
+@pytest.mark.parametrize(("plural", "name"), ALL)
+def test_a_part_tells_what_it_is(plural, name):
+    kind = parts.kind(plural)
+    part = kind.get(name)
+    assert part.key == name and part.title and part.prose and part.summary
+    if plural not in IN_PROSE:
+        assert set(part.option_notes) == set(part.options)
+    story = listing.told(plural, name)
+    assert story.startswith(f"{name}: {part.title}")
+    for option in part.options:
+        assert f"  {kind.setting}.{option} " in story
+    assert all(note.split()[0] in story for note in part.option_notes.values())
+
+
+@pytest.mark.parametrize(("plural", "name"), ALL)
+def test_other_names_and_misspelt_ones_lead_to_it(plural, name):
+    kind = parts.kind(plural)
+    for other in kind.get(name).also:
+        if other not in kind.names():
+            with pytest.raises(UserError, match=f"Did you mean '{name}'"):
+                kind.get(f"{other} ")
+    with pytest.raises(UserError, match=f"unknown {kind.name} .*Did you mean"):
+        kind.get(f"{name}x")
+
+
+@pytest.mark.parametrize("plural", parts.HOMES)
+def test_a_kind_is_listed(plural):
+    table = listing.told(plural, None).splitlines()
+    listed = {line.split()[0] for line in table if line.strip()}
+    assert set(parts.kind(plural).names()) <= listed
+
+
+def test_an_unknown_kind_is_answered():
+    with pytest.raises(UserError, match="unknown kind of part 'sampler'. Did you mean 'samplers'"):
+        parts.kind("sampler")
+
+
+def test_listing_everything_loads_no_heavy_library():
+    """MXNet alone takes two seconds; who asks what there is waits for none of these."""
+    code = (
+        "import sys; from dmlplayground import parts; from dmlplayground.cli import listing\n"
+        "for plural in parts.HOMES:\n"
+        "    for name in (None, *parts.kind(plural).names()): listing.told(plural, name)\n"
+        "heavy = ('mxnet', 'gluoncv', 'scipy', 'sklearn', 'numba', 'matplotlib', 'pandas', 'torch')\n"
+        "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
