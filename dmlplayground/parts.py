@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from .errors import unknown
+from .errors import UserError, unknown
 from .options import Option, fill_options, options_of
 
 #: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
@@ -189,7 +189,10 @@ def kind(plural: str) -> Kind:
     return importlib.import_module(HOMES[plural]).KIND
 
 
-def split(component: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}``, as its name and its options."""
-    options = dict(component)
+def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}`` or a bare name, as its name and its
+    options."""
+    options = {"name": component} if isinstance(component, str) else dict(component)
+    if "name" not in options:
+        raise UserError(f"{component!r} names no part: give it a name.")
     return options.pop("name"), options

@@ -182,8 +182,10 @@ def test_npairs_by_hand():
     x = interleave(np.eye(2), np.eye(2))
     cross_entropy = math.log(1 + math.exp(-1))
     assert npairs.value(x, [0, 0, 1, 1], l2_reg=0.25) == pytest.approx(cross_entropy + 0.25 * 2)
-    halved = npairs.value(x, [0, 0, 1, 1], l2_reg=0.25, symmetric=True)
-    assert halved == pytest.approx(cross_entropy + 0.25)
+    symmetric = npairs.value(x, [0, 0, 1, 1], l2_reg=0.25, symmetric=True)
+    assert symmetric == pytest.approx(
+        cross_entropy + 0.25 * 2
+    )  # the regulariser whole, as the released code has it
 
 
 def test_npairs_shares_the_target_among_pairs_of_one_class():

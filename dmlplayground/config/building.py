@@ -103,11 +103,17 @@ def _whole(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _complete_parts(built: Trial) -> dict[str, Named]:
-    from .. import parts, samplers, transforms
+def _complete_parts(built: Trial) -> dict[str, Any]:
+    from .. import mining, parts, regularizers, samplers, transforms
+
+    def whole(kind: parts.Kind, given: Any) -> Named:
+        name, options = parts.split(given)
+        return {"name": name, **kind.get(name).fill(options, kind.name)}
 
     sampler, transform = samplers.get(built.sampler["name"]), transforms.get(built.transform["name"])
     return {
+        "mining": whole(mining.KIND, built.mining) if built.mining else None,
+        "regularizers": [whole(regularizers.KIND, term) for term in built.regularizers],
         "sampler": _component(built.sampler, sampler.options, "sampler"),
         "transform": {"name": transform.key, **transform.fill(parts.split(built.transform)[1], "transform")},
     }

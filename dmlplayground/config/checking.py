@@ -18,7 +18,7 @@ HIGHEST_RATE = 1e30  # what 32 bits hold, with room for a product
 
 def check(trial: Trial) -> None:
     """Values and combinations that cannot work, found without any data; ``check_data`` finds the others."""
-    from .. import methods, samplers, transforms
+    from .. import methods, mining, regularizers, samplers, transforms
 
     _check_counts(trial)
     _require(
@@ -37,6 +37,9 @@ def check(trial: Trial) -> None:
         _require(0 <= rate < 1, f"head.{key} is a share from 0 to below 1, not {rate}.")
     name, options = parts.split(trial.method)
     loss = methods.create(name, 2, 2, **options)  # a loss refuses impossible values of its own
+    mining.miner_for(loss, trial.mining)  # the two must go together
+    for term in trial.regularizers:
+        regularizers.of(term)
     transforms.create(**trial.transform)  # so does a transform
     sampler = samplers.get(trial.sampler["name"])
     _require(

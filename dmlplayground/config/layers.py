@@ -19,7 +19,7 @@ def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
     """A layer with its bare words written out: ``method: npairs`` is ``method: {name: npairs}``."""
     if not isinstance(layer, Mapping):
         raise UserError(f"a configuration is a mapping of keys to values, not {_short(layer)}.")
-    words = (*COMPONENTS, "protocol", "optimizer")
+    words = (*COMPONENTS, "mining", "protocol", "optimizer")
     return {
         key: {"name": value} if key in words and isinstance(value, str) else value
         for key, value in layer.items()
@@ -44,7 +44,7 @@ def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _replaced(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    return key in COMPONENTS and "name" in new and "name" in old and new["name"] != old["name"]
+    return key in (*COMPONENTS, "mining") and "name" in new and "name" in old and new["name"] != old["name"]
 
 
 def override(text: str, flag: str = "--set") -> dict[str, Any]:

@@ -134,6 +134,8 @@ class Trial:
     head: Head = Head()
     sampler: Named = field(default_factory=lambda: {"name": "shuffled"})
     transform: Named = field(default_factory=lambda: {"name": "paper"})
+    mining: Optional[Named] = None  # which pairs or triplets of a batch count; nothing: as the method has it
+    regularizers: list[Named] = field(default_factory=list)  # terms added to the loss, each with its weight
     batch_size: int = 128
     iterations: Optional[int] = None  # batches an epoch; nothing: one pass over the images
     accumulate: int = 1  # batches (episodes) whose gradients are averaged into one step
@@ -162,6 +164,7 @@ class Trial:
         The kind of device is left out: it changes rounding, not the experiment, and a sweep may move a trial.
         """
         content = {k: v for k, v in self.mapping().items() if k != "device"}
+        content = {k: v for k, v in content.items() if v or k not in ("mining", "regularizers")}
         neutral = dataclasses.asdict(Evaluation())
         content["evaluation"] = {
             k: v for k, v in content["evaluation"].items() if k in NAMING or v != neutral[k]

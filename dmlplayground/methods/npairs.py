@@ -27,7 +27,7 @@ class NPairs(Loss):
         L = mean over pairs i of  -sum_j t_ij log softmax_j(S_i)  +  l2_reg (|a_i|^2 + |p_i|^2).
 
     ``symmetric`` averages this with the cross-entropy of the transposed matrix, where every positive picks
-    its anchor; as in the released code the regulariser then counts half.
+    its anchor; as in the released code the regulariser keeps its full weight.
 
     The paper's values: one pair a class, embeddings not normalised, a small L2 weight; the study's l2_reg is
     0.25 x 0.002. The study prints the loss with a distance; its code, and the paper it cites, use the inner
@@ -48,7 +48,6 @@ class NPairs(Loss):
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
         targets = interleaved.shared_targets(F, labels)
         loss = interleaved.pick_own_pair(F, anchors, positives, targets)
-        loss = loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
         if self.symmetric:
             loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
-        return loss
+        return loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)

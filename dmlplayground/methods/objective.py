@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from mxnet import gluon, init, nd
 
-from .. import mining, parts, regularizers
+from .. import mining, regularizers
 from ..errors import UserError
 from ..mining.batch import all_pairs, as_read, mine, mined
 from ..mining.tuples import Listed
@@ -29,8 +29,8 @@ class Objective(gluon.HybridBlock):
     def __init__(self, loss: Loss, miner: Optional[Component] = None, regularisers: Iterable[Component] = ()):
         super().__init__()
         self.loss = loss
-        self.miner = miner_of(loss, miner)
-        self.regularisers = [regularizers.create(*_split(each)) for each in regularisers]
+        self.miner = mining.miner_for(loss, miner)
+        self.regularisers = [regularizers.of(each) for each in regularisers]
         with self.name_scope():
             for name, weight in loss.weights.items():
                 grad = "write" if weight.learned else "null"
@@ -159,20 +159,5 @@ class _Filled(init.Initializer):
         self.fill(nd, array)
 
 
-def _split(component: Component) -> tuple[str, dict[str, Any]]:
-    return parts.split({"name": component} if isinstance(component, str) else component)
-
-
 def _array(values) -> np.ndarray:
     return values.asnumpy() if isinstance(values, nd.NDArray) else np.asarray(values)
-
-
-def miner_of(loss: Loss, given: Optional[Component]) -> Optional[mining.Miner]:
-    """The miner that a loss goes with: the one that was asked for, its own, or all; None for one that takes none."""
-    if loss.reads == "batch":
-        loss.require(given is None, "it looks at the whole batch as it is laid out, and takes no miner.")
-        return None
-    name, options = _split(given or loss.default_miner() or "all")
-    miner = mining.create(name, **options)
-    miner.width = loss.embed_dim
-    return miner

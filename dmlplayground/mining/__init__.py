@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from .base import KIND, Miner, MinerRecord
+from .base import KIND, Miner, MinerRecord, miner_for
 
-__all__ = ["KIND", "Miner", "MinerRecord", "create", "get", "names"]
+__all__ = ["KIND", "Miner", "MinerRecord", "create", "get", "miner_for", "names"]
 
 names = KIND.names
 get = KIND.get

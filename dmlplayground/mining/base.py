@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Union
+from typing import Any, ClassVar, Literal, Optional, Union
 
 from .. import parts
 from ..errors import UserError
@@ -60,3 +61,17 @@ class MinerRecord(parts.Part):
 
 
 KIND: parts.Kind[MinerRecord] = parts.Kind("miner", "dmlplayground.mining", MinerRecord)
+
+
+def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional[Miner]:
+    """The miner that a loss goes with: the one that was asked for, its own, or ``all``; None for a loss that takes none.
+
+    ``loss`` is a ``methods.Loss``. One that looks at the batch as it is laid out refuses any.
+    """
+    if loss.reads == "batch":
+        loss.require(not given, "it looks at the whole batch as it is laid out, and takes no miner.")
+        return None
+    name, options = parts.split(given or loss.default_miner() or "all")
+    miner = KIND.create(name, **options)
+    miner.width = loss.embed_dim
+    return miner

@@ -6,10 +6,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from .. import parts
 from .base import KIND, Regularizer
 
-__all__ = ["KIND", "Regularizer", "create", "get", "names"]
+__all__ = ["KIND", "Regularizer", "create", "get", "names", "of"]
 
 names = KIND.names
 get = KIND.get
 create = KIND.create
+
+
+def of(component: str | Mapping[str, Any]) -> Regularizer:
+    """The regulariser that a configuration states: a name, or a mapping of name, weight and options."""
+    name, options = parts.split(component)
+    return create(name, **options)

@@ -54,6 +54,8 @@ class Learner:
             trial.method["name"],
             num_classes=num_classes,
             embed_dim=self.network.head.width,
+            mining=trial.mining,
+            regularizers=trial.regularizers,
             **_options(trial.method),
         )
         if trial.freeze_batchnorm:

@@ -1,0 +1,76 @@
+"""Miners and regularisers in a configuration: which go with which loss, and what is refused before training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dmlplayground import config, methods, mining
+from dmlplayground.errors import UserError
+
+CELLS = [(method, miner) for method in methods.names() for miner in mining.names()]
+
+
+@pytest.mark.parametrize(("method", "miner"), CELLS)
+def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
+    given = {"method": method, "mining": miner}
+    if methods.get(method).reads == "batch":
+        with pytest.raises(UserError, match=f"^{method}: .*takes no miner"):
+            config.trial(given)
+        return
+    assert config.trial(given).mining["name"] == miner
+    width = 6
+    loss = methods.loss(method, num_classes=width, embed_dim=width, mining=miner)
+    loss.hybridize(static_alloc=True, static_shape=True)
+    x = np.random.default_rng(0).normal(size=(12, width)).astype("float32")
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    value = loss(x, np.arange(12) % 4)
+    assert value.shape == (1,) and np.isfinite(value.asscalar())
+
+
+def test_a_trial_that_says_nothing_of_them_keeps_its_name():
+    plain = config.trial({"method": "margin"})
+    assert plain.mining is None and plain.regularizers == []
+    assert config.trial({"method": "margin", "mining": None, "regularizers": []}).id == plain.id
+    assert config.trial({"method": "margin", "mining": "all"}).id != plain.id
+
+
+def test_options_are_completed_and_overridden():
+    trial = config.trial({"method": "margin", "mining": "semihard"}, ["mining.margin=0.5"])
+    assert trial.mining == {"name": "semihard", "margin": 0.5, "each": "anchor"}
+    trial = config.trial({"method": "margin", "regularizers": [{"name": "zero_mean"}]})
+    assert trial.regularizers == [{"name": "zero_mean", "weight": 0.005}]
+    assert config.trial(trial.mapping()) == trial
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"mining": "semi hard"}, "Did you mean 'semihard'"),
+        ({"mining": {"name": "semihard", "margin": -1}}, "semihard: margin must be above 0"),
+        ({"mining": {"name": "semihard", "width": 1}}, "width"),
+        ({"regularizers": [{"name": "zero_mean", "weight": -1}]}, "zero_mean: weight must not be negative"),
+        ({"regularizers": [{"weight": 1}]}, "name"),
+    ],
+)
+def test_what_cannot_be_is_refused(given, said):
+    with pytest.raises(UserError, match=said):
+        config.trial({"method": "margin", **given})
+
+
+def test_regularisers_are_added_with_their_weights():
+    x, labels = np.random.default_rng(0).normal(size=(8, 4)).astype("float32"), np.repeat(np.arange(4), 2)
+    terms = [
+        {"name": "embedding_norm", "weight": 0.5, "power": 1.0},
+        {"name": "zero_mean", "weight": 0.25},
+        {"name": "intra_pair_variance", "weight": 2.0, "pos_slack": 0.1, "neg_slack": 0.2},
+    ]
+    plain = methods.loss("npairs", num_classes=4, embed_dim=4)(x, labels).asscalar()
+    whole = methods.loss("npairs", num_classes=4, embed_dim=4, regularizers=terms)(x, labels).asscalar()
+    pairs = [(i, j) for i in range(8) for j in range(8) if i != j]
+    near = np.array([x[i] @ x[j] for i, j in pairs if labels[i] == labels[j]])
+    far = np.array([x[i] @ x[j] for i, j in pairs if labels[i] != labels[j]])
+    variance = (np.maximum(0.9 * near.mean() - near, 0) ** 2).mean()
+    variance += (np.maximum(far - 1.2 * far.mean(), 0) ** 2).mean()
+    expected = 0.5 * np.linalg.norm(x, axis=1).mean() + 0.25 * np.abs(x.sum(axis=1)).mean() + 2 * variance
+    assert whole - plain == pytest.approx(expected, rel=1e-4)
