@@ -280,3 +280,24 @@ def test_names_are_no_formulas_in_a_spreadsheet_and_no_html_in_a_page():
         assert not any(cell.startswith(("=", "+", "@")) for cell in line)
         assert [cell for cell in line if cell.startswith("-")] in ([], ["-1.5"])
     assert "<" not in tables.markdown(table)
+
+
+def test_a_search_is_ranked_by_validation_alone():
+    """Better on test classes, worse on validation classes: the search's own choice leads, and says by what."""
+    records = [
+        fixture.record("proxy_nca", 0, level, protocol__name="validated", method__scale=scale)
+        for scale, level in ((1.23456789, 0.5), (2.0, 0.4))
+    ]
+    for record, validated in zip(records, (0.1, 0.2)):
+        for fold in record.results["separate"]:
+            fold["validation"] = {"MAP@R": validated}
+    plain, searched = reports.leaderboard(records)[0], reports.leaderboard(records, searched=True)[0]
+    names = [column.name for column in searched.columns]
+    assert [row.values[names.index("method.scale")] for row in searched.rows if not row.kind] == [
+        "2",
+        "1.235",
+    ]
+    assert [row.values[names.index("method.scale")] for row in plain.rows if not row.kind] == ["1.235", "2"]
+    (first,) = searched.rows[-2].values[names.index("MAP@R validation")].values.values()
+    assert first == pytest.approx(20)
+    assert any(note.startswith("validation: on the classes that chose the epochs") for note in searched.notes)

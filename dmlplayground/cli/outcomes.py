@@ -98,7 +98,8 @@ def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
     from ..reports import reading
+    from ..store import manifest
 
     page = reports.report(store)
-    board = reports.leaderboard(reading.load(store), reports.planned(store))
+    board = reports.leaderboard(reading.load(store), reports.planned(store), manifest.read(store).search)
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")

@@ -52,7 +52,7 @@ def write(
     stated = manifest.read(store)
     title = title or stated.title or store.resolve().name
     expected = planned(store) if expected is None else expected
-    return _write(store, store, found, expected, title, about or stated.about)
+    return _write(store, store, found, expected, title, about or stated.about, stated.search)
 
 
 def planned(store: str | Path) -> list[dict[str, Any]]:
@@ -67,9 +67,10 @@ def _write(
     expected: Iterable[Mapping[str, Any]],
     title: str,
     about: str,
+    searched: bool = False,
 ) -> Path:
     """Into the ``report`` folder of ``folder``, whose records' trials lie in ``store``."""
-    all_arenas = arenas(found, expected)
+    all_arenas = arenas(found, expected, searched)
     drawn, left_out = pictures.within_budget(pictures.of_arena(arena, store) for arena in all_arenas)
     sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
     written: list[str] = []

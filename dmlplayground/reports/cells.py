@@ -20,6 +20,7 @@ from .tables import Quoted
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
+VALIDATION = "validation"  # the result that a search goes by
 PRIMARY = {"paper": "best", "validated": "joined"}
 SECONDARY = {"paper": "last", "validated": "separate"}
 
@@ -44,6 +45,7 @@ class Cell:
     problems: list[Problem] = field(default_factory=list)
     factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
     headline: str = ""  # the metric that ranks
+    searched: bool = False  # a trial of a search, which is ranked by validation alone
     telling: list[str] = field(
         default_factory=list
     )  # the factors in which it differs from its method's others
@@ -59,7 +61,7 @@ class Cell:
     @property
     def distinctions(self) -> list[str]:
         """What tells it from the arena's other cells of its method."""
-        return [f"{name(key)} {plain(self.factors[key])}" for key in self.telling]
+        return [f"{name(key)} {shown(self.factors[key])}" for key in self.telling]
 
     @property
     def label(self) -> str:
@@ -95,11 +97,12 @@ class Cell:
 
     @property
     def primary(self) -> str:
-        return PRIMARY[self.protocol]
+        """The result that ranks."""
+        return VALIDATION if self.searched else PRIMARY[self.protocol]
 
     @property
     def secondary(self) -> str:
-        return SECONDARY[self.protocol]
+        return PRIMARY[self.protocol] if self.searched else SECONDARY[self.protocol]
 
     @property
     def seconds(self) -> Summary:
@@ -108,7 +111,7 @@ class Cell:
     @property
     def metrics(self) -> list[str]:
         """The names of what was measured, in the order of the records."""
-        return list(self.records[0].results[self.primary]["metrics"]) if self.records else []
+        return list(self.records[0].results[PRIMARY[self.protocol]]["metrics"]) if self.records else []
 
 
 @dataclass
@@ -167,21 +170,26 @@ class Arena:
 
 
 def score(record: Record, which: str, metric: str) -> float | None:
-    """A metric of a finished record in percent. ``separate`` is the mean of the folds' models."""
-    outcome = record.results.get(which)
+    """A metric of a finished record in percent. ``separate`` is the mean of the folds' models, ``validation`` that of
+    their scores on the classes that chose their epochs."""
+    part = "validation" if which == VALIDATION else "metrics"
+    outcome = record.results.get("separate" if which == VALIDATION else which)
     if not outcome:
         return None
     outcomes = outcome if isinstance(outcome, list) else [outcome]
-    values = [one.get("metrics", {}).get(metric) for one in outcomes]
+    values = [one.get(part, {}).get(metric) for one in outcomes]
     return None if None in values else metrics.get(metric).scale * sum(values) / len(values)
 
 
-def arenas(records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None) -> list[Arena]:
-    """All cells of a store, and of the trials that were planned for it, by arena."""
+def arenas(
+    records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
+) -> list[Arena]:
+    """All cells of a store, and of the trials that were planned for it, by arena. Those of a search are ranked by what it
+    was judged by."""
     cells: dict[str, Cell] = {}
 
     def cell_of(config: dict[str, Any]) -> Cell:
-        cell = Cell(config)
+        cell = Cell(config, searched=searched)
         return cells.setdefault(cell.key, cell)
 
     known = set()
@@ -223,12 +231,18 @@ def _arena(cells: list[Cell]) -> Arena:
 
 def _headline(cells: Sequence[Cell]) -> str:
     """The metric that the cells are known by, if all have it, else the first that all have."""
-    wanted = [metrics.headline(cell.config.get("evaluation", {})).key for cell in cells]
+    wanted = [_wanted(cell) for cell in cells]
     measured = [cell.metrics for cell in cells if cell.records]
     common = (
         [name for name in measured[0] if all(name in names for names in measured)] if measured else wanted
     )
     return next(name for name in [*wanted, *common] if name in common)
+
+
+def _wanted(cell: Cell) -> str:
+    if cell.searched:
+        return str(cell.config["protocol"]["criterion"])
+    return metrics.headline(cell.config.get("evaluation", {})).key
 
 
 def _rank(cell: Cell) -> tuple:
@@ -310,5 +324,11 @@ def name(key: str) -> str:
     return key[: -len(".name")] if key.endswith(".name") else key
 
 
+def shown(value: Any) -> str:
+    """A value as people read it: of a number that a search has drawn, no more digits than tell."""
+    return f"{value:.4g}" if isinstance(value, float) else plain(value)
+
+
 def plain(value: Any) -> str:
+    """A value in full."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -10,11 +10,12 @@ from typing import Any
 from .. import metrics
 from ..store.records import Record
 from . import published
-from .cells import Arena, Cell, arenas, name, plain
+from .cells import VALIDATION, Arena, Cell, arenas, name, shown
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
 
 MEANING = {
+    VALIDATION: "on the classes that chose the epochs, by which the search goes: the mean over folds",
     "best": "at the best test epoch, as the study reports it: the test set chose the epoch",
     "last": "after the last epoch: nothing was chosen",
     "joined": "the embeddings of all folds' models side by side; validation classes chose the epochs",
@@ -49,13 +50,14 @@ class Field:
 
 
 def leaderboard(
-    records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None
+    records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Table]:
     """A table for each data set and protocol: the untrained network first, then the best first.
 
-    ``expected`` are the trials that were planned, as ``write`` takes them.
+    ``expected`` are the trials that were planned, as ``write`` takes them. Those of a search (``searched``) are ranked by
+    what it was judged by.
     """
-    return [arena_table(arena) for arena in arenas(records, expected)]
+    return [arena_table(arena) for arena in arenas(records, expected, searched)]
 
 
 def arena_table(arena: Arena) -> Table:
@@ -99,7 +101,7 @@ def _naming(arena: Arena) -> list[Field]:
 
     def factor(key: str) -> Field:
         def value(cell: Cell) -> str:
-            return plain(cell.factors[key])
+            return shown(cell.factors[key])
 
         column = Column(name(key), numeric=False)
         return Field(column, value, value) if key.startswith("backbone.") else Field(column, value)

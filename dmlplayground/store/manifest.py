@@ -22,6 +22,7 @@ class Manifest:
     about: str = ""
     file: str = ""
     trials: list[dict[str, Any]] = field(default_factory=list)
+    search: bool = False  # its trials were proposed one after the other, each for what the others had on validation classes
 
 
 def read(store: str | Path) -> Manifest:
@@ -49,6 +50,8 @@ def _manifest(content: Any) -> Manifest:
     known = {key: content[key] for key in Manifest.__dataclass_fields__ if key in content}
     if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
         raise checks.Wrong("its title is not a text")
+    if not isinstance(known.get("search", False), bool):
+        raise checks.Wrong("it does not say whether it is of a search")
     return Manifest(**known)
 
 
@@ -68,3 +71,8 @@ def write(
     stated = {entry["id"]: entry for entry in known}
     stated.update({id: {"id": id, "config": dict(config)} for id, config in trials.items()})
     files.write_json(store / FILE, asdict(Manifest(title, about, file, list(stated.values()))))
+
+
+def write_search(store: Path, title: str, about: str) -> None:
+    """State that the store is a search's, which names no trials beforehand."""
+    files.write_json(store / FILE, asdict(Manifest(title, about, search=True)))

@@ -17,7 +17,7 @@ import yaml
 
 from .. import config, files, metrics
 from ..errors import UserError
-from ..store import records
+from ..store import manifest, records
 from ..store.records import Record
 from .job import Job
 from .runner import Executor, Runner
@@ -33,6 +33,7 @@ def tune(
 ) -> Path:
     """Search until all trials are done, and give the file of the winner; the same call goes on with what was stopped."""
     study = _study(search, store)
+    manifest.write_search(store, search.title, search.about)
     runner = Runner(store, executor, workers, quiet)
     left = search.trials - sum(trial.state.is_finished() for trial in study.trials)
     epochs = left * Attempt.length(search)
