@@ -246,6 +246,19 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
 
 
+def test_a_sweep_with_a_damaged_record_goes_on_and_ends_with_1(tmp_path):
+    file, store = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0, 1]}), tmp_path / "store"
+    damaged = store / grid.load(file)[0].trials()[0].id / records.RECORD
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("{half")
+    told = subprocess.run(command(file, store), capture_output=True, text=True)
+    assert told.returncode == 1, told.stderr
+    assert "1 unreadable, 1 finished" in told.stdout
+    assert str(damaged) in told.stderr
+    assert "Traceback" not in told.stderr
+    assert damaged.read_text() == "{half"
+
+
 def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path):
     backbones = [{"name": "conv4", "pretrained": str(tmp_path / "none.params")}, "conv4"]
     file = experiment_file(tmp_path, grid={"method": ["npairs", "proxy_nca"], "backbone": backbones})
@@ -281,6 +294,9 @@ def test_sweep_from_python_gives_the_records(tmp_path):
     found = dml.sweep(file, tmp_path / "store")
     assert [record.status for record in found] == ["finished"]
     assert found[0].config == json.loads(json.dumps(config.trial(found[0].config).mapping()))
+    dml.sweep(file, tmp_path / "store", overrides=["seed=1"])
+    stated = manifest.read(tmp_path / "store").trials
+    assert [trial["config"]["seed"] for trial in stated] == [0, 1]  # what comes on top takes nothing away
 
 
 def test_networks_are_compared_at_like_settings():

@@ -33,10 +33,10 @@ def sweep(
     from . import executors, grid, plan, runner
 
     experiment, path = grid.load(file)
-    where = list(where)
+    where, overrides = list(where), list(overrides)
     trials = experiment.trials(where, overrides)
     store = Path(store or Path("runs") / path.stem)
-    plan.write(store, experiment, path, trials, part=bool(where))
+    plan.write(store, experiment, path, trials, part=bool(where or overrides))
     runner.run(
         store,
         trials,

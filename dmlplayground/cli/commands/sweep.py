@@ -55,7 +55,7 @@ def run(arguments) -> int:
     print(text.tally(states))
     if states["failed"]:
         print(f"run what failed again: {_rerun(arguments, store)}")
-    return 1 if states["failed"] else 0
+    return 1 if states["failed"] or states["unreadable"] else 0
 
 
 def _rerun(arguments, store: Path) -> str:
