@@ -11,7 +11,6 @@ import numba
 import numpy as np
 
 CHUNK = 64
-FEW = 8
 SHORT = 64  # so long a list is sorted by insertion
 
 
@@ -88,15 +87,6 @@ def _none_at_most(chunk, limit):
     that the compiler knows, which makes it a few vector instructions."""
     near = 0
     for j in range(CHUNK):
-        near += chunk[j] <= limit
-    return near == 0
-
-
-@_compile
-def _none_of_few(chunk, limit):
-    """The same of FEW numbers."""
-    near = 0
-    for j in range(FEW):
         near += chunk[j] <= limit
     return near == 0
 
@@ -266,29 +256,24 @@ def _count_for_row(
     found,
     limit,
 ):
-    """The references of a chunk that are closer than a positive of its row's query; the bound on those, as it is now."""
-    for some in range(0, len(chunk), FEW):
-        few = chunk[some : some + FEW]
-        if len(few) == FEW and _none_of_few(few, bound):
-            continue
-        for j in range(len(few)):
-            column = start + some + j
-            if few[j] <= bound and first + column != reference:
-                _meet(
+    """The references of a chunk that are closer than a positive of its row's query; the bound on those, as it is now.
+
+    What ``_meet`` does is written out here: where positives are many, the call would cost as much as the counting."""
+    for j in range(len(chunk)):
+        column = start + j
+        if chunk[j] <= bound and first + column != reference:
+            level = chunk[j] + lift
+            blur = 0.0 if exact else slack + 2.0**-22 * abs(level)
+            m = _before(query, level, blur, begin, value, closer, depth, alive, found, limit)
+            if m >= 0:
+                exactly = level / gain
+                if not exact:
+                    exactly = _distance(x[i], x_length[i], y[column], y_length[column], cosine, lanes)
+                _insert(
                     query,
+                    m,
+                    exactly,
                     first + column,
-                    few[j] + lift,
-                    slack,
-                    i,
-                    column,
-                    lanes,
-                    gain,
-                    exact,
-                    x,
-                    x_length,
-                    y,
-                    y_length,
-                    cosine,
                     begin,
                     distance,
                     index,
@@ -299,7 +284,7 @@ def _count_for_row(
                     found,
                     limit,
                 )
-                bound = _bound(limit[query], slack - lift)
+            bound = _bound(limit[query], slack - lift)
     return bound
 
 
