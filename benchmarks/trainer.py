@@ -49,7 +49,7 @@ def bare(run: Run):
     learner = Learner(trial, unit.fold.train.num_classes, run.contexts)
     together = Together(learner.network, learner.loss)
     together.hybridize(static_alloc=True, static_shape=True)
-    optimizer = mx.optimizer.Adam(learning_rate=trial.optimizer.lr, wd=trial.optimizer.weight_decay)
+    optimizer = mx.optimizer.Adam(learning_rate=trial.optimizer["lr"], wd=trial.optimizer["weight_decay"])
     trainer = gluon.Trainer(learner.learned(), optimizer, kvstore=None)
     train, sampler = unit.fold.train, run._feed(unit, [learner]).sampler
     ready = [

@@ -1,254 +1,53 @@
-"""Recipes: the published settings of a study, every value with its source. They are read in layers, the later ones winning:
+"""The published settings of the studies, and searched ones, by name: ``config.recipes`` says how they are written.
 
-    hyperparams/<study>/common.yaml                 what all trials of the study share
-    hyperparams/<study>/<row>.yaml                  what one row of its tables has on every data set
-    hyperparams/<study>/<data set>/common.yaml      what all rows share on one data set
-    hyperparams/<study>/<data set>/<row>.yaml       what is left
-
-A row is named after its method; where a study has two rows of one method, the file names the method. All files look alike:
-
-    source: log                      # of the values of the method's record, which hold where no other is given
-    note: >
-      whatever must be known of it
-    values:                          # what differs from that record
-      optimizer.name: {value: rmsprop, source: paper, note: ...}
-    backbones:                       # what differs again, with another backbone than the study's first
-      resnet50_v2: {source: script, values: {...}}
-
-A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. The
-results that were published with such settings stand in ``reports/published``.
-
-In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
-``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
-``musgrave2020/cub200/margin_per_class`` does both. ``some/file.yaml`` is a file of the user's own, such as a search writes.
+>>> import dmlplayground as dml
+>>> dml.hyperparams.load("npairs", dataset="cub200")["backbone"]["name"]
+'inception_bn'
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Optional
 
-from . import config, resources
-from .errors import UserError, unknown
-from .options import build
+from . import config
+from .config.recipes import (
+    COMMON,
+    FORMER_NAMES,
+    SOURCES,
+    Hyperparams,
+    Name,
+    Reported,
+    Settings,
+    Value,
+    describe,
+    find,
+    layer,
+    names,
+    of_method,
+    read,
+    resolve,
+    studies,
+)
 
-SOURCES = {
-    "log": "printed in the log of a published run",
-    "script": "the default of the released script; no log shows whether the result was made with it",
-    "paper": "said in the text of the study",
-    "code": "what the released code really does",
-    "published search": "the winner of the study's own search, in full precision",
-    "search": "found by a search of ours, on validation classes",
-    "chosen": "our choice, where nothing was published and the default cannot serve",
-    "unpublished": "nothing was published; the value is that of CUB-200-2011",
-}
-Source = Literal["log", "script", "paper", "code", "published search", "search", "chosen", "unpublished"]
-COMMON = "common"
-FORMER_NAMES = {"paper": "fehervari2019", "released": "fehervari2019_released"}
-
-
-@dataclass(frozen=True)
-class Value:
-    value: Any
-    source: Optional[Source]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What differs from the method's record, and where the rest of that comes from (not said: as the layer below)."""
-
-    source: Optional[Source] = None
-    values: dict[str, Value] = field(default_factory=dict)
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Reported:
-    """The result of a search's winner, in percent."""
-
-    backbone: str
-    source: Literal["search"]
-    scores: dict[str, float]
-    runs: Optional[int] = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Hyperparams(Settings):
-    """A recipe: a file of the user's own, or the layers of ours."""
-
-    method: str = ""  # ours are named after their methods unless they say otherwise
-    title: str = ""
-    data: str = ""  # the data set, where the folder is not named after it
-    like: str = ""  # the study whose files lie beneath these
-    backbones: dict[str, Settings] = field(default_factory=dict)
-    reported: list[Reported] = field(default_factory=list)
-    target: Optional[float] = (
-        None  # the validation score that the study reports of these settings, in percent
-    )
-    search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
-
-    @property
-    def parts(self) -> dict[str, dict[str, str]]:
-        """The parts of a trial that come with the recipe unless the trial names others."""
-        named = {"method": self.method, "backbone": self.backbone}
-        return {part: {"name": name} for part, name in named.items() if name}
-
-    @property
-    def backbone(self) -> str:
-        """The network that the recipe brings; a search's file says it in its results."""
-        named = self.values.get("backbone.name")
-        return str(named.value) if named else next((result.backbone for result in self.reported), "")
-
-    def on(self, backbone: str) -> Settings:
-        """The settings for a backbone; of one that the file does not name, those of all."""
-        own = self.backbones.get(backbone, Settings())
-        values = {**self.values, **own.values}
-        if backbone != self.backbone:
-            values = {key: entry for key, entry in values.items() if not key.startswith("backbone.")}
-        return Settings(own.source or self.source, values, own.note or self.note)
-
-    def over(self, below: Optional[Hyperparams]) -> Hyperparams:
-        """This file laid over a more general one."""
-        if below is None:
-            return self
-        backbones = dict(below.backbones)
-        for name, own in self.backbones.items():
-            old = backbones.get(name, Settings())
-            backbones[name] = Settings(
-                own.source or old.source, {**old.values, **own.values}, own.note or old.note
-            )
-        return replace(
-            self,
-            source=self.source or below.source,
-            method=self.method or below.method,
-            title=self.title or below.title,
-            data=self.data or below.data,
-            note=self.note or below.note,
-            values={**below.values, **self.values},
-            backbones=backbones,
-            reported=self.reported or below.reported,
-            target=below.target if self.target is None else self.target,
-        )
-
-
-class Name(NamedTuple):
-    """A recipe of ours."""
-
-    study: str
-    data: str
-    row: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
-
-
-def studies() -> dict[str, Hyperparams]:
-    """Every study by its key, as its common file tells it."""
-    folders = sorted(path.parent for path in resources.hyperparams().glob(f"*/{COMMON}.yaml"))
-    return {folder.name: _file(folder / f"{COMMON}.yaml") for folder in folders}
-
-
-def names() -> list[Name]:
-    """All recipes of ours."""
-    return sorted(name for study in studies() for name in _names(study))
-
-
-def of_method(method: str) -> list[tuple[Name, Hyperparams]]:
-    """Every recipe of a method."""
-    from . import methods
-
-    methods.get(method)
-    found = [(name, read(name)) for name in names()]
-    return [(name, recipe) for name, recipe in found if recipe.method == method]
-
-
-def _names(study: str) -> set[Name]:
-    paths = [path for folder in _lineage(study) for path in folder.glob("*/*.yaml")]
-    return {Name(study, path.parent.name, path.stem) for path in paths if path.stem != COMMON}
-
-
-def _lineage(study: str) -> list[Path]:
-    """The folder of the study, below it that of the one it is like, and so on."""
-    folder = resources.hyperparams() / study
-    like = _file(folder / f"{COMMON}.yaml").like
-    return [folder, *(_lineage(like) if like else [])]
-
-
-def read(name: Name | Path) -> Hyperparams:
-    """A recipe by its name, or a file of the user's own."""
-    if isinstance(name, Path):
-        return build(Hyperparams, config.read_yaml(name), where=name.name)
-    return _read(name)
-
-
-@cache
-def _read(name: Name) -> Hyperparams:
-    recipe = None
-    for path in _layers(name):
-        recipe = _file(path).over(recipe)
-    assert recipe is not None  # a study has a common file
-    return replace(recipe, method=recipe.method or name.row)
-
-
-def _layers(name: Name) -> Iterator[Path]:
-    """The files of a recipe that are there, the most general first."""
-    for folder in reversed(_lineage(name.study)):
-        for place in (folder, folder / name.data):
-            for stem in (COMMON, name.row):
-                if (place / f"{stem}.yaml").is_file():
-                    yield place / f"{stem}.yaml"
-
-
-@cache
-def _file(path: Path) -> Hyperparams:
-    where = path.relative_to(resources.hyperparams()).with_suffix("").as_posix()
-    content = config.read_yaml(path)  # a row may be there for its name alone
-    return build(Hyperparams, content or {}, where=where)
-
-
-def find(given: str, method: str, data: str) -> Hyperparams:
-    """What ``hyperparams: given`` stands for in a trial of this method (empty: any) and data set."""
-    if not isinstance(given, str):
-        raise UserError(f"hyperparams is a name or a .yaml file, not {given!r}.")
-    found = read(Path(given)) if Path(given).suffix == ".yaml" else read(resolve(given, method, data))
-    if method and found.method != method:
-        raise UserError(f"{given} holds settings of {found.method or 'no method'}, not of {method}.")
-    return found
-
-
-def resolve(given: str, method: str, data: str) -> Name:
-    """The recipe that ``study``, ``study/row``, ``study/data set`` or ``study/data set/row`` names."""
-    study, *rest = given.split("/")
-    study = FORMER_NAMES.get(study, study)
-    if study not in studies():
-        raise unknown("hyperparameters (and no .yaml file)", given, studies(), FORMER_NAMES)
-    known = _names(study)
-    places = {name.data for name in known}
-    place = rest.pop(0) if rest and rest[0] in places else data
-    row = rest.pop(0) if rest else method
-    if rest or Name(study, place, row) not in known:
-        rows = ", ".join(sorted({name.row for name in known if name.data == place}))
-        for_it = ", ".join(sorted({name.data for name in known if name.row == row}))
-        raise UserError(
-            f"there are no {study} hyperparameters for {row} on {place}; "
-            + (
-                f"there are some for {for_it}."
-                if for_it
-                else f"there are some for {rows or ', '.join(sorted(places))}."
-            )
-        )
-    return Name(study, place, row)
-
-
-def layer(recipe: Hyperparams, backbone: str) -> dict[str, Any]:
-    """A recipe's values as a layer of a trial's configuration."""
-    values = recipe.on(backbone).values
-    return config.merge(*(config.nested(key, entry.value) for key, entry in values.items()))
+__all__ = [
+    "COMMON",
+    "FORMER_NAMES",
+    "SOURCES",
+    "Hyperparams",
+    "Name",
+    "Reported",
+    "Settings",
+    "Value",
+    "describe",
+    "find",
+    "layer",
+    "load",
+    "names",
+    "of_method",
+    "read",
+    "resolve",
+    "studies",
+]
 
 
 def load(
@@ -267,13 +66,3 @@ def load(
     name = resolve(f"{study}/{method}", "", dataset)
     given: dict[str, Any] = {"method": read(name).method, "data": dataset, "hyperparams": str(name)}
     return config.trial({**given, "backbone": backbone} if backbone else given).mapping()
-
-
-def describe(method: str, settings: Settings) -> dict[str, Value]:
-    """Every value that the method's record or the recipe decides, with its source, by its dotted key."""
-    from . import methods
-
-    record = methods.get(method)
-    own = {f"method.{key}": option.default for key, option in record.options.items()}
-    own.update(config.dotted({"embed_dim": config.Trial.embed_dim, **config.expand(record.configuration)}))
-    return {**{key: Value(value, settings.source) for key, value in own.items()}, **settings.values}

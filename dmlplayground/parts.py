@@ -34,7 +34,10 @@ HOMES = {
     "methods": "dmlplayground.methods",
     "miners": "dmlplayground.mining",
     "regularizers": "dmlplayground.regularizers",
+    "protocols": "dmlplayground.protocols",
     "samplers": "dmlplayground.samplers",
+    "optimizers": "dmlplayground.optimizers",
+    "schedules": "dmlplayground.schedules",
     "transforms": "dmlplayground.transforms",
     "augmentations": "dmlplayground.augmentations",
     "metrics": "dmlplayground.metrics",
@@ -67,9 +70,16 @@ class Part:
 
     @cached_property
     def options(self) -> dict[str, Option]:
-        """What a configuration may set, with types and defaults, as the signature states them."""
-        function = self.build.__init__ if isinstance(self.build, type) else self.build  # type: ignore[misc]
-        return options_of(function, skip=("self", *self.given))
+        """What a configuration may set, with types and defaults, as the signature states them.
+
+        A class whose constructor takes ``**shared`` has its base's options as well, before its own.
+        """
+        if not isinstance(self.build, type):
+            return options_of(self.build, skip=self.given)
+        options: dict[str, Option] = {}
+        for cls in _constructed(self.build):
+            options.update(options_of(cls.__init__, skip=("self", *self.given)))  # type: ignore[misc]
+        return options
 
     @property
     def prose(self) -> str:
@@ -79,7 +89,12 @@ class Part:
     @property
     def option_notes(self) -> dict[str, str]:
         """What the notes say of each option, in lines ``name: what it is`` (what follows indented belongs to it)."""
-        return _by_option(self.notes, self.options)[1]
+        bases = _constructed(self.build)[:-1] if isinstance(self.build, type) else []
+        shared = [_by_option(inspect.cleandoc(base.__doc__ or ""), self.options)[1] for base in bases]
+        notes: dict[str, str] = {}
+        for found in (*shared, _by_option(self.notes, self.options)[1]):
+            notes.update(found)
+        return notes
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -94,6 +109,18 @@ class Part:
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         """``options``, checked and completed with their defaults."""
         return fill_options(self.options, options, where=f"{kind} {self.key}")
+
+
+def _constructed(cls: type) -> list[type]:
+    """The class and those of its bases that its constructor passes ``**shared`` on to, the outermost base first."""
+    found: list[type] = []
+    for base in cls.__mro__:
+        if "__init__" in vars(base):
+            found.insert(0, base)
+            parameters = inspect.signature(base.__init__).parameters.values()  # type: ignore[misc]
+            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
+                break
+    return found
 
 
 def _by_option(notes: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:

@@ -10,7 +10,7 @@ SHARED = {
     "head.layer_norm": False, "head.weight_norm": False, "head.dropout": 0.0, "head.to_classes": False,
     "head.pooling": "average", "head.init": "xavier", "head.init_scale": 0.2,
     "transform.name": "paper", "transform.resize": 256, "transform.crop": 0.875, "transform.flip": True,
-    "batch_size": 128, "iterations": None, "accumulate": 1, "epochs": 60, "warmup_epochs": 0,
+    "batch_size": 128, "iterations": None, "accumulate": 1, "epochs": 60, "frozen_epochs": 0,
     "optimizer.name": "adam", "optimizer.lr": 1e-4, "optimizer.weight_decay": 1e-5, "optimizer.beta1": 0.9,
     "optimizer.beta2": 0.999, "optimizer.epsilon": 1e-7, "optimizer.clip": None,
     "schedule.factor": 0.5, "schedule.steps": [12, 14, 16, 18], "schedule.every": None,
@@ -67,7 +67,7 @@ METHODS = {
     },
     "proxy_softmax": {
         **SHUFFLED, **UNIT, **SMALL_HEAD, "head.layer_norm": True, "head.weight_norm": True, "head.dropout": 0.5,
-        "embed_dim": 2048, "batch_size": 75, "epochs": 30, "warmup_epochs": 1,
+        "embed_dim": 2048, "batch_size": 75, "epochs": 30, "frozen_epochs": 1,
         "optimizer.lr": 1e-3, "optimizer.weight_decay": 1e-4, "optimizer.epsilon": 1e-2, "optimizer.clip": 10.0,
         "schedule.factor": 0.1, "schedule.steps": [15],
         "method.temperature": 0.05, "method.label_smoothing": 0.1, "method.released_sign": False,

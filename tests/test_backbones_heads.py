@@ -134,7 +134,7 @@ def _step(**settings) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         "embed_dim": 8, "batch_size": 8,
         "optimizer": {"name": "sgd", "momentum": 0.0, "lr": 0.01, "weight_decay": 1e-3},
         "groups": {part: {"lr_mult": 1.0} for part in ("backbone", "head", "loss")},
-        "warmup_epochs": 0,
+        "frozen_epochs": 0,
     }  # fmt: skip
     trial = config.trial(config.merge(config.expand(given), settings))
     learner = Learner(trial, 4, [mx.cpu()])

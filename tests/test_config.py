@@ -14,16 +14,16 @@ SMALL = {"method": "npairs", "data": {"name": "glyphs", "classes": 40}, "batch_s
 
 def test_layers_override_in_their_order():
     trial = config.trial({"method": "npairs"})
-    assert (trial.batch_size, trial.optimizer.lr, trial.sampler["name"]) == (
+    assert (trial.batch_size, trial.optimizer["lr"], trial.sampler["name"]) == (
         128,
         1e-4,
         "pairs",
     )  # the method's record
     assert trial.transform == {"name": "plain"}  # the data set's
-    assert trial.optimizer.beta1 == 0.9  # the framework's
+    assert trial.optimizer["beta1"] == 0.9  # the framework's
     trial = config.trial({"method": "npairs", "batch_size": 64}, ["batch_size=32", "optimizer.lr=1e-3"])
-    assert (trial.batch_size, trial.optimizer.lr) == (32, 1e-3)
-    assert trial.optimizer.weight_decay == 1e-5  # a changed learning rate leaves its neighbours alone
+    assert (trial.batch_size, trial.optimizer["lr"]) == (32, 1e-3)
+    assert trial.optimizer["weight_decay"] == 1e-5  # a changed learning rate leaves its neighbours alone
 
 
 def test_another_component_forgets_the_options_of_the_first():
@@ -33,7 +33,7 @@ def test_another_component_forgets_the_options_of_the_first():
 
 def test_another_optimizer_keeps_the_learning_rate():
     trial = config.trial({"method": "npairs", "optimizer": {"name": "sgd"}})
-    assert (trial.optimizer.name, trial.optimizer.lr) == ("sgd", 1e-4)
+    assert (trial.optimizer["name"], trial.optimizer["lr"]) == ("sgd", 1e-4)
 
 
 @pytest.mark.parametrize("name", methods.names())
@@ -65,21 +65,14 @@ def test_a_group_takes_what_it_does_not_say_from_the_optimizer():
     trial = config.trial(
         {"method": "npairs", "groups": {"loss": {"name": "sgd", "lr": 0.1, "weight_decay": 0}}}
     )
-    own = trial.groups.loss.optimizer(trial.optimizer)
-    assert (own.name, own.lr, own.weight_decay, own.epsilon) == ("sgd", 0.1, 0, trial.optimizer.epsilon)
-
-
-def test_schedule_steps_and_period():
-    steps = config.Schedule(factor=0.5, steps=[3, 5])
-    assert [steps.scale(epoch) for epoch in range(1, 7)] == [1, 1, 0.5, 0.5, 0.25, 0.25]
-    period = config.Schedule(factor=0.1, every=2)
-    assert [round(period.scale(epoch), 6) for epoch in range(1, 6)] == [1, 0.1, 0.1, 0.01, 0.01]
+    own = config.optimizer_of(trial, "loss")
+    assert (own["name"], own["lr"], own["weight_decay"], own["momentum"]) == ("sgd", 0.1, 0, 0.9)
 
 
 BAD = {
     "method=nparis": ["unknown method 'nparis'", "Did you mean 'npairs'?", "proxy_nca"],
     "foo=1": ["unknown configuration key 'foo'", "batch_size"],
-    "optimizer.learning_rate=1": ["unknown key in optimizer: 'learning_rate'", "lr"],
+    "optimizer.learning_rate=1": ["unknown option of optimizer adam: 'learning_rate'", "lr"],
     "method.margin=0.5": ["unknown option of method npairs: 'margin'", "l2_reg"],
     "method.l2_reg=-1": ["l2_reg", "-1"],
     "data=cub": ["unknown data set 'cub'", "glyphs"],
@@ -94,13 +87,13 @@ BAD = {
     "seed=1.5": ["seed must be a whole number"],
     "seed=-1": ["seed must not be negative"],
     "epochs=-1": ["epochs must not be negative"],
-    "warmup_epochs=99": ["warmup_epochs 99 is more than epochs"],
-    "optimizer.lr=fast": ["optimizer.lr must be a number"],
-    "optimizer.lr=.nan": ["optimizer.lr must be a number"],
-    "optimizer.clip=0": ["clip above 0"],
-    "optimizer.momentum=1": ["momentum must be from 0 to below 1"],
-    "optimizer=adamw": ["optimizer.name must be one of adam, sgd, rmsprop"],
-    "schedule.steps=3": ["schedule.steps must be a list"],
+    "frozen_epochs=99": ["frozen_epochs 99 is more than epochs"],
+    "optimizer.lr=fast": ["optimizer adam: lr must be a number"],
+    "optimizer.lr=.nan": ["optimizer adam: lr must be a number"],
+    "optimizer.clip=0": ["clip must be above 0"],
+    "optimizer.beta1=1": ["beta1 must be from 0 to below 1"],
+    "optimizer=adaw": ["unknown optimizer 'adaw'", "Did you mean", "rmsprop"],
+    "schedule.steps=3": ["schedule step: steps must be a list"],
     "evaluation.ks=[]": ["evaluation.ks"],
     "evaluation.ks=[0]": ["evaluation.ks"],
     "evaluation.metrics=[R@one]": ["unknown metric 'R@one'"],
@@ -110,16 +103,16 @@ BAD = {
     "evaluation.training_every=0": ["evaluation.training_every must be at least 1"],
     "evaluation.intervals=exact": ["must be one of bootstrap, normal"],
     "evaluation.distance=manhattan": ["must be one of euclidean, cosine, hamming"],
-    "freeze_batchnorm=1": ["freeze_batchnorm must be true or false"],
+    "freeze_batchnorm=1": ["freeze_batchnorm must be true or false or one of statistics"],
     "head.dropout=1": ["head.dropout"],
     "devices=3": ["cannot be split over 3 devices"],
     "sampler.same_image=2": ["a chance between 0 and 1"],
-    "protocol=honest": ["protocol.name must be one of paper, validated"],
+    "protocol=honest": ["unknown protocol 'honest'", "validated"],
     "method=null": ["method must be a name"],
     "method=[npairs]": ["method must be a name"],
     "method={name: [npairs]}": ["method must be a name"],
-    "schedule.factor=-3": ["schedule.factor must be above 0"],
-    "schedule.steps=[-1]": ["schedule.steps are epochs from 1"],
+    "schedule.factor=-3": ["schedule step: factor must be above 0"],
+    "schedule.steps=[-1]": ["schedule step: steps are epochs from 1"],
     "optimizer.lr=1e308": ["no learning rate"],
     "optimizer.lr=-1": ["no learning rate"],
     "optimizer.weight_decay=-1": ["no weight_decay"],
@@ -214,3 +207,13 @@ def test_options_may_come_before_the_part_they_belong_to(tmp_path):
         trial = config.trial({"method": "npairs"}, [*order, "transform.resize=64"])
         assert (trial.data["name"], trial.data["path"]) == ("folder", str(tmp_path))
         assert (trial.transform["name"], trial.transform["resize"]) == ("paper", 64)
+
+
+def test_a_part_of_another_name_forgets_in_dotted_keys_as_well():
+    below = {"optimizer.momentum": 0.5, "optimizer.name": "rmsprop", "optimizer.lr": 1e-3, "epochs": 3}
+    laid = config.overlay(below, {"optimizer.name": "adam"}, plain=lambda value: value)
+    assert laid == {"optimizer.name": "adam", "optimizer.lr": 1e-3, "epochs": 3}
+    assert config.overlay(below, {"optimizer.lr": 1}, plain=lambda value: value) == {
+        **below,
+        "optimizer.lr": 1,
+    }

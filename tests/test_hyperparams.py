@@ -60,7 +60,12 @@ def test_overriding():
         hyperparams.load("npairs", dataset="cub200"), {"optimizer": {"lr": 3e-4}, "epochs": 2}
     )
     trial = config.trial(given, ["seed=5"])
-    assert (trial.optimizer.lr, trial.optimizer.weight_decay, trial.epochs, trial.seed) == (3e-4, 1e-5, 2, 5)
+    assert (trial.optimizer["lr"], trial.optimizer["weight_decay"], trial.epochs, trial.seed) == (
+        3e-4,
+        1e-5,
+        2,
+        5,
+    )
 
 
 def test_as_a_layer_under_the_users_values():

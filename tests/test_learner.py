@@ -6,9 +6,9 @@ import mxnet as mx
 import numpy as np
 import pytest
 
-from dmlplayground import config
+from dmlplayground import config, optimizers
 from dmlplayground.errors import UserError
-from dmlplayground.training.learner import Learner
+from dmlplayground.training.learner import Learner, weights_in
 
 CLASSES, SIZE = 6, 12
 CPU = [mx.cpu(0)]
@@ -101,7 +101,7 @@ def test_weight_decay_is_each_groups_own():
 
 
 def test_warm_up_leaves_the_backbone_alone_and_then_not():
-    learner = Learner(trial("proxy_nca", warmup_epochs=2, epochs=3), CLASSES, CPU)
+    learner = Learner(trial("proxy_nca", frozen_epochs=2, epochs=3), CLASSES, CPU)
     learned = {f"network.backbone.{name}" for name in learner.parts["backbone"].parameters}
     before = learner.weights()
     steps(learner, epoch=2)
@@ -110,6 +110,17 @@ def test_warm_up_leaves_the_backbone_alone_and_then_not():
     assert {"network.head.0.weight", "loss.proxies"} <= changed
     steps(learner, epoch=3)
     assert moved(learner, before)[1] & learned
+
+
+def test_batch_norm_with_frozen_statistics_still_learns_its_scale_and_shift():
+    learner = Learner(trial(freeze_batchnorm="statistics"), CLASSES, CPU)
+    before = learner.weights()
+    steps(learner, count=2)
+    after = learner.weights()
+    for kind, moves in {"gamma": True, "beta": True, "running_mean": False, "running_var": False}.items():
+        names = [name for name in before if name.endswith(kind) and "backbone" in name]
+        assert names
+        assert all((not np.array_equal(before[n], after[n])) == moves for n in names), kind
 
 
 def test_frozen_batch_norm_is_a_constant():
@@ -127,7 +138,7 @@ def test_frozen_batch_norm_is_a_constant():
 
 def test_the_learning_rate_follows_the_schedule():
     sgd = {"name": "sgd", "lr": 0.01, "momentum": 0.0, "weight_decay": 0.0}
-    learner = Learner(trial(optimizer=sgd, schedule={"factor": 0.0, "steps": [2]}), CLASSES, CPU)
+    learner = Learner(trial(optimizer=sgd, schedule={"factor": 1e-30, "steps": [2]}), CLASSES, CPU)
     steps(learner, epoch=1)
     before = learner.weights()["network.head.0.weight"]
     steps(learner, epoch=2)
@@ -141,6 +152,89 @@ def test_gradients_are_cut_elementwise():
     steps(learner)
     change = np.abs(learner.weights()["network.head.0.weight"] - before)
     assert change.max() == pytest.approx(1e-4, rel=1e-2)
+
+
+def lengths(learner, before):
+    """How far the backbone, the head and the loss have moved."""
+    after = learner.weights()
+    squares = dict.fromkeys(learner.parts, 0.0)
+    for part in learner.parts:
+        prefix = "loss." if part == "loss" else f"network.{part}."
+        for name in learner.parts[part].parameters:
+            squares[part] += float(((after[prefix + name] - before[prefix + name]) ** 2).sum())
+    return {part: square**0.5 for part, square in squares.items()}
+
+
+def test_gradients_are_shortened_to_their_joint_length():
+    sgd = {"name": "sgd", "lr": 1.0, "momentum": 0.0, "weight_decay": 0.0, "clip_norm": 1e-3}
+    alike = {"head": {"lr_mult": 1.0}}
+    learner = Learner(trial("proxy_nca", optimizer=sgd, groups=alike), CLASSES, CPU)
+    before = learner.weights()
+    steps(learner)
+    joint = sum(length**2 for length in lengths(learner, before).values()) ** 0.5
+    assert joint == pytest.approx(1e-3, rel=1e-2)
+    learner = Learner(
+        trial("proxy_nca", optimizer=sgd, groups={**alike, "loss": {"clip_norm": 5e-4}}), CLASSES, CPU
+    )
+    before = learner.weights()
+    steps(learner)
+    moved_by = lengths(learner, before)
+    assert moved_by["loss"] == pytest.approx(5e-4, rel=1e-2)
+    assert (moved_by["backbone"] ** 2 + moved_by["head"] ** 2) ** 0.5 == pytest.approx(1e-3, rel=1e-2)
+
+
+def test_short_gradients_are_left_as_they_are():
+    sgd = {"name": "sgd", "lr": 1e-3, "momentum": 0.0, "weight_decay": 0.0}
+    free, held = (
+        Learner(trial(optimizer={**sgd, "clip_norm": limit}), CLASSES, CPU) for limit in (None, 1e9)
+    )
+    for learner in (free, held):
+        steps(learner, count=2)
+    held_weights = held.weights()
+    assert all(np.array_equal(array, held_weights[name]) for name, array in free.weights().items())
+
+
+def test_a_schedule_moves_the_rate_with_every_step():
+    sgd = {"name": "sgd", "lr": 1.0, "momentum": 0.0, "weight_decay": 0.0}
+    learner = Learner(trial(optimizer=sgd, schedule="polynomial", epochs=1), CLASSES, CPU)
+    learner.begin_epoch(1, steps=4)
+    seen = []
+    for number in range(4):
+        seen.append(learner.scale)
+        learner.step([batch(number)])
+    assert seen == [1.0, 0.75, 0.5, 0.25]
+
+
+def test_the_average_of_the_weights_is_what_embeds_and_is_kept():
+    learner = Learner(trial(ema={"decay": 0.5}), CLASSES, CPU)
+    plain = Learner(trial(), CLASSES, CPU)
+    name = "network.head.0.weight"
+    average = learner.weights()[name].astype(np.float64)
+    for count, decay in enumerate((2 / 11, 3 / 12, 4 / 13)):
+        for other in (learner, plain):
+            steps(other, seed=count)
+        average = decay * average + (1 - decay) * learner.weights()[name]
+    assert np.array_equal(learner.weights()[name], plain.weights()[name])  # training does not see it
+    kept = weights_in(learner.state())
+    np.testing.assert_allclose(kept[name], average, rtol=1e-4, atol=1e-7)
+    assert not np.array_equal(kept[name], learner.weights()[name])
+    images = [batch(99)[0]]
+    loaded = Learner(trial(), CLASSES, CPU)
+    loaded.load_weights(kept)
+    before = learner.weights()
+    np.testing.assert_array_equal(learner.embed(images), loaded.embed(images))
+    assert all(np.array_equal(array, before[key]) for key, array in learner.weights().items())
+
+
+def test_a_learner_with_an_average_goes_on_from_its_state():
+    given = trial("proxy_nca", ema={"decay": 0.9}, frozen_epochs=0)
+    first, second = Learner(given, CLASSES, CPU), Learner(given, CLASSES, CPU, place=(0, 1))
+    steps(first, count=2)
+    second.load_state(first.state())
+    assert steps(first, count=3, seed=50) == steps(second, count=3, seed=50)
+    after, other = first.state(), second.state()
+    assert set(after) == set(other)
+    assert all(np.array_equal(after[key], other[key]) for key in after)
 
 
 def test_two_batches_a_step_average_their_gradients():
@@ -180,9 +274,9 @@ def test_two_devices_do_what_one_does(method):
         assert np.array_equal(first, second)
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "sgd", "rmsprop"])
+@pytest.mark.parametrize("optimizer", optimizers.names())
 def test_state_and_weights_make_an_equal_learner(optimizer):
-    given = trial("proxy_nca", optimizer={"name": optimizer, "lr": 1e-3}, warmup_epochs=1)
+    given = trial("proxy_nca", optimizer={"name": optimizer, "lr": 1e-3}, frozen_epochs=1)
     first = Learner(given, CLASSES, CPU)
     steps(first, count=2, epoch=1)
     steps(first, count=2, epoch=2)
@@ -192,25 +286,6 @@ def test_state_and_weights_make_an_equal_learner(optimizer):
     after, other = first.state(), second.state()
     assert set(after) == set(other)
     assert all(np.array_equal(after[key], other[key]) for key in after)
-
-
-def test_plain_rmsprop_by_hand():
-    from mxnet import nd
-
-    from dmlplayground.training.optimizers import build
-
-    settings = {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-3, "weight_decay": 0.01, "clip": 2.0}
-    optimizer = build(config.Optimizer(name="rmsprop", **settings))
-    weight, square, velocity = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2)
-    array = nd.array(weight)
-    state = optimizer.create_state(0, array)
-    for gradient in ([0.5, -3.0], [0.25, 1.0], [0.0, 0.0]):
-        optimizer.update(0, array, nd.array(gradient), state)
-        g = np.clip(np.array(gradient) + 0.01 * weight, -2, 2)
-        square = 0.9 * square + 0.1 * g**2
-        velocity = 0.5 * velocity + g / (np.sqrt(square) + 1e-3)
-        weight = weight - 0.1 * velocity
-    np.testing.assert_allclose(array.asnumpy(), weight, rtol=1e-5)
 
 
 def test_weights_of_another_network_are_refused_by_name():

@@ -48,7 +48,7 @@ def test_learns_on_glyphs(key, glyphs):
         trial.sampler["name"], glyphs.labels, BATCH, iterations=STEPS, seed=1, **options
     )
     before = recall(learner, glyphs)
-    learner.begin_epoch(trial.warmup_epochs + 1)
+    learner.begin_epoch(trial.frozen_epochs + 1)
     for batch in loader.training_batches(glyphs, sampler, transforms.create("plain"), seed=0, epoch=1):
         learner.step([(batch.images, batch.labels)])
     assert recall(learner, glyphs) > before + 0.1

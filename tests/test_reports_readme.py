@@ -148,7 +148,7 @@ def test_the_other_half_of_an_experiment_pairs_with_the_first():
 
 def finished(trial):
     """A record of this trial with numbers of the fixture's."""
-    record = fixture.record(trial.method["name"], trial.seed, protocol__name=trial.protocol.name)
+    record = fixture.record(trial.method["name"], trial.seed, protocol__name=trial.protocol["name"])
     record.config = trial.mapping()
     return record
 

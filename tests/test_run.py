@@ -248,9 +248,9 @@ def test_the_validated_protocol_chooses_without_the_test_classes(tmp_path):
 
 
 def test_folds_are_class_disjoint_and_cover_the_pool():
-    from dmlplayground.training import protocols
+    from dmlplayground.training import folds
 
-    plan = protocols.plan(config.trial(tiny(protocol={"name": "validated", "folds": 4}, batch_size=4)))
+    plan = folds.divide(config.trial(tiny(protocol={"name": "validated", "folds": 4}, batch_size=4)))
     held_out = [set(fold.monitor.class_names) for fold in plan.folds]
     for fold, names in zip(plan.folds, held_out):
         assert not names & set(fold.train.class_names)
@@ -370,7 +370,7 @@ def test_the_memory_holds_what_the_last_step_with_an_image_gave(tmp_path, monkey
     [
         {"method": "npairs", "sampler": "greedy_coreset", "iterations": 6},
         {"method": "margin", "batch_size": 10, "transform": "paper"},
-        {"method": "proxy_softmax", "embed_dim": 16, "warmup_epochs": 2},
+        {"method": "proxy_softmax", "embed_dim": 16, "frozen_epochs": 2},
         {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 3}, "epochs": 4},
         {"protocol": {"name": "validated", "folds": 2}, "batch_size": 4},
     ],

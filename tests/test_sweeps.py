@@ -40,7 +40,7 @@ def test_a_grid_is_every_combination():
         grid={"method": ["npairs", "proxy_nca"], "embed_dim": [4, 8], "optimizer.lr": [1e-3, 1e-4], "seed": 0}
     ).trials()
     assert len(trials) == 8
-    assert {(t.method["name"], t.embed_dim, t.optimizer.lr) for t in trials} == {
+    assert {(t.method["name"], t.embed_dim, t.optimizer["lr"]) for t in trials} == {
         (m, e, lr) for m in ("npairs", "proxy_nca") for e in (4, 8) for lr in (1e-3, 1e-4)
     }
 
@@ -65,7 +65,7 @@ def test_exceptions_includes_and_excludes():
 @pytest.mark.parametrize("rule", ["protocol=paper", "protocol.name=paper"])
 def test_a_component_is_picked_by_its_name(rule):
     grid = {"method": "npairs", "protocol": ["paper", {"name": "validated", "folds": 2}]}
-    assert [trial.protocol.name for trial in experiment(grid=grid).trials(where=[rule])] == ["paper"]
+    assert [trial.protocol["name"] for trial in experiment(grid=grid).trials(where=[rule])] == ["paper"]
 
 
 def test_a_grid_may_be_included_ones_alone():
@@ -171,7 +171,7 @@ def test_the_tables_are_the_studys():
         "resnet18_v2",
     }
     assert all(
-        t.groups.backbone.lr_mult_by_name == {"conv": 0.01}
+        t.groups.backbone["lr_mult_by_name"] == {"conv": 0.01}
         for t in table
         if t.method["name"] == "angular" and t.backbone["name"] == "resnet50_v2"
     )

@@ -52,8 +52,8 @@ def test_ranges_are_read_where_they_stand(tmp_path):
         "between 1.0 and 10.0 are not whole numbers alone"
     )
     trial = found.trial({"method.scale": 2.5, "optimizer.lr": 5e-4})
-    assert (trial.method["scale"], trial.optimizer.lr, trial.batch_size) == (2.5, 5e-4, 4)
-    assert trial.protocol.name == "validated"
+    assert (trial.method["scale"], trial.optimizer["lr"], trial.batch_size) == (2.5, 5e-4, 4)
+    assert trial.protocol["name"] == "validated"
 
 
 def test_whole_numbers_stay_whole():

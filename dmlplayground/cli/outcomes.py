@@ -22,7 +22,7 @@ def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     rows = [
         ("data", _distinct(_part("data", mapping["data"]) for mapping in mappings)),
         ("network", _distinct(_part("backbones", mapping["backbone"]) for mapping in mappings)),
-        ("protocol", _distinct(mapping["protocol"]["name"] for mapping in mappings)),
+        ("protocol", _distinct(_part("protocols", mapping["protocol"]) for mapping in mappings)),
     ]
     lines = [text.columns(rows)]
     if recipe:
@@ -47,23 +47,28 @@ def _part(plural: str, component: Mapping[str, Any]) -> str:
 
 def plan(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and what of it is there already."""
+    from ..config import Places
     from ..sweeps.plan import status
 
-    rows = [(trial.id, status(store / trial.id)) for trial in trials]
+    places = Places(store)
+    folders = [places.folder(trial) for trial in trials]
+    rows = [(folder.name, status(folder)) for folder in folders]
     states = Counter(state for _, state in rows)
     return text.columns(rows) + f"\n{text.plural(len(trials), 'trial')} in {store}: " + text.tally(states)
 
 
 def results(record: Record, folder: Path) -> str:
     """A finished trial's results."""
-    from .. import metrics
+    from .. import metrics, protocols
 
-    shown = [key for key in ("untrained", "last", "best", "joined") if key in record.results]
+    # Of several models in one result each has its own figures; the report shows their mean.
+    results = protocols.get(record.config["protocol"]["name"]).results
+    shown = [key for key in results if isinstance(record.results.get(key), dict)]
     names = list(record.results[shown[-1]]["metrics"])
     rows = [("", *names)]
     for key in shown:
         entry = record.results[key]
-        label = f"{key} (epoch {entry['epoch']})" if key in ("last", "best") else key
+        label = f"{key} (epoch {entry['epoch']})" if entry.get("epoch") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
     lines = [text.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
     return "\n".join([*lines, *_worse_than_untrained(record.results)])

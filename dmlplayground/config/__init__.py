@@ -10,32 +10,37 @@ can be rerun whatever defaults become.
 """
 
 from .building import recipe, trial
-from .checking import check, check_data
-from .layers import COMPONENTS, dotted, expand, merge, nested, override
+from .checking import check
+from .groups import optimizer_of
+from .layers import dotted, expand, merge, nested, overlay, override
+from .places import Places
 from .reading import parse_yaml, read_yaml
-from .schema import Ensemble, Evaluation, Group, Groups, Head, Named, Optimizer, Protocol, Schedule, Trial
+from .schema import COMPONENTS, Ensemble, Evaluation, Groups, Head, Named, Trial
+from .units import Unit, check_data, criterion, units
 
 __all__ = [
     "COMPONENTS",
     "Ensemble",
     "Evaluation",
-    "Group",
     "Groups",
     "Head",
     "Named",
-    "Optimizer",
-    "Protocol",
-    "Schedule",
+    "Places",
     "Trial",
+    "Unit",
     "check",
     "check_data",
+    "criterion",
     "dotted",
     "expand",
     "merge",
     "nested",
+    "overlay",
     "override",
+    "optimizer_of",
     "parse_yaml",
     "read_yaml",
     "recipe",
     "trial",
+    "units",
 ]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
+from .. import optimizers
 from ..errors import UserError
 from .reading import parse_yaml
-from .schema import Trial
+from .schema import COMPONENTS
 
-__all__ = ["COMPONENTS", "dotted", "expand", "merge", "nested", "override"]
+__all__ = ["dotted", "expand", "merge", "nested", "overlay", "override"]
 
-COMPONENTS = tuple(field.name for field in dataclasses.fields(Trial) if field.type == "Named")
+T = TypeVar("T")
+
+KEPT = {"optimizer": tuple(optimizers.SHARED)}
+"""Options that a part of another name takes over from the one before it."""
 
 
 def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
     """A layer with its bare words written out: ``method: npairs`` is ``method: {name: npairs}``."""
     if not isinstance(layer, Mapping):
         raise UserError(f"a configuration is a mapping of keys to values, not {_short(layer)}.")
-    words = (*COMPONENTS, "mining", "protocol", "optimizer")
     return {
-        key: {"name": value} if key in words and isinstance(value, str) else value
+        key: {"name": value} if key in COMPONENTS and isinstance(value, str) else value
         for key, value in layer.items()
     }
 
@@ -32,19 +34,34 @@ def _short(value: Any) -> str:
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Mappings joined key by key, the later ones winning. A component given another name forgets its old options."""
+    """Mappings joined key by key, the later ones winning. A part given another name forgets its old options, but for
+    those that all parts of its kind share: another optimizer keeps the learning rate."""
     result: dict[str, Any] = {}
     for layer in layers:
         for key, value in layer.items():
             old = result.get(key)
-            if isinstance(old, Mapping) and isinstance(value, Mapping) and not _replaced(key, old, value):
-                value = merge(old, value)
+            if isinstance(old, Mapping) and isinstance(value, Mapping):
+                value = replaced(key, old, value) if key in COMPONENTS else merge(old, value)
             result[key] = value
     return result
 
 
-def _replaced(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    return key in (*COMPONENTS, "mining") and "name" in new and "name" in old and new["name"] != old["name"]
+def replaced(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``old`` becomes where a later layer says ``new`` of the same part."""
+    if "name" in new and "name" in old and new["name"] != old["name"]:
+        old = {option: value for option, value in old.items() if option in KEPT.get(key, ())}
+    return merge(old, new)
+
+
+def overlay(below: Mapping[str, T], above: Mapping[str, T], plain: Callable[[T], Any]) -> dict[str, T]:
+    """Values by dotted key laid over others, as ``merge`` does it; ``plain`` gives the value itself."""
+    found = dict(below)
+    for key in COMPONENTS:
+        name = f"{key}.name"
+        if name in below and name in above and plain(below[name]) != plain(above[name]):
+            kept = {f"{key}.{option}" for option in KEPT.get(key, ())}
+            found = {k: v for k, v in found.items() if not k.startswith(f"{key}.") or k in kept}
+    return {**found, **above}
 
 
 def override(text: str, flag: str = "--set") -> dict[str, Any]:

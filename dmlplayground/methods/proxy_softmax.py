@@ -23,7 +23,7 @@ from .base import KIND, Loss
         "embed_dim": 2048,
         "batch_size": 75,
         "epochs": 30,
-        "warmup_epochs": 1,
+        "frozen_epochs": 1,
         "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 1e-4, "epsilon": 1e-2, "clip": 10.0},
         "schedule": {"factor": 0.1, "steps": [15]},
     },

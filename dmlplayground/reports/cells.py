@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .. import metrics
+from .. import metrics, protocols
 from ..store.records import Record
 from . import published
 from .statistics import Summary, best, summary
@@ -21,8 +21,6 @@ from .tables import Quoted
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
 VALIDATION = "validation"  # the result that a search goes by
-PRIMARY = {"paper": "best", "validated": "joined"}
-SECONDARY = {"paper": "last", "validated": "separate"}
 
 Flat = dict[str, Any]  # a configuration with dotted keys
 
@@ -98,11 +96,12 @@ class Cell:
     @property
     def primary(self) -> str:
         """The result that ranks."""
-        return VALIDATION if self.searched else PRIMARY[self.protocol]
+        return VALIDATION if self.searched else protocols.get(self.protocol).leading
 
     @property
     def secondary(self) -> str:
-        return PRIMARY[self.protocol] if self.searched else SECONDARY[self.protocol]
+        facts = protocols.get(self.protocol)
+        return facts.leading if self.searched else facts.beside
 
     @property
     def seconds(self) -> Summary:
@@ -111,7 +110,11 @@ class Cell:
     @property
     def metrics(self) -> list[str]:
         """The names of what was measured, in the order of the records."""
-        return list(self.records[0].results[PRIMARY[self.protocol]]["metrics"]) if self.records else []
+        return (
+            list(self.records[0].results[protocols.get(self.protocol).leading]["metrics"])
+            if self.records
+            else []
+        )
 
 
 @dataclass

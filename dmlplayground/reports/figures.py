@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .. import metrics
+from .. import metrics, protocols
 from ..store.records import Record
 from . import optimism as optimisms
 from . import published
@@ -128,7 +128,7 @@ def learning_curves(arena: Arena) -> Figure | None:
     series = [_curve(cell) for cell in cells]
     if max(len(curve.x) for curve in series) < 2:
         return None
-    watched = "validation classes" if arena.protocol == "validated" else "test classes"
+    watched = f"{protocols.get(arena.protocol).watches} classes"
     return Figure(
         "curves", "Learning curves", "lines", "epoch", f"{arena.headline} on {watched}, %", series, note=note
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from .. import protocols
 from . import optimism, published
 from .cells import Arena, Cell
 from .statistics import LEVEL, Summary, against_best, best, differences, welch
@@ -85,7 +86,7 @@ def _lead(winner: Cell, rivals: list[Rival]) -> Answer:
     if untested and winner.score.n > 1:
         details.append(f"not tested, being single runs: {listing(untested)}")
     last = max([winner, *(rival.cell for rival in rivals)], key=_last)
-    if winner.protocol == "paper" and last is not winner:
+    if protocols.get(winner.protocol).watches == "test" and last is not winner:
         details.append(
             f"after the last epoch {last.method} leads with {text(last.scores('last', last.headline))}"
         )

@@ -7,20 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import metrics
+from .. import metrics, protocols
 from ..store.records import Record
 from . import published
 from .cells import VALIDATION, Arena, Cell, arenas, name, shown
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
 
-MEANING = {
-    VALIDATION: "on the classes that chose the epochs, by which the search goes: the mean over folds",
-    "best": "at the best test epoch, as the study reports it: the test set chose the epoch",
-    "last": "after the last epoch: nothing was chosen",
-    "joined": "the embeddings of all folds' models side by side; validation classes chose the epochs",
-    "separate": "the mean over the folds' models, each scored alone; validation classes chose the epochs",
-}
 RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A single run is never bold."
@@ -85,7 +78,7 @@ def scores(arena: Arena) -> Table:
     which = arena.cells[0].primary
     fields = _naming(arena)
     for metric in arena.metrics:
-        fields.append(_score(arena, metric, which, Column(metric, MEANING[which])))
+        fields.append(_score(arena, metric, which, Column(metric, _meaning(arena, which))))
         if metric == arena.headline:
             fields.append(
                 Field(Column("95 % interval", f"of the mean of {metric}, by Student's t"), _interval)
@@ -116,7 +109,7 @@ def _naming(arena: Arena) -> list[Field]:
 def _measured(arena: Arena, metric: str) -> list[Field]:
     cell = arena.cells[0]
     return [
-        _score(arena, metric, which, Column(f"{metric} {which}", MEANING[which]))
+        _score(arena, metric, which, Column(f"{metric} {which}", _meaning(arena, which)))
         for which in (cell.primary, cell.secondary)
     ]
 
@@ -188,10 +181,17 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     )
 
 
+def _meaning(arena: Arena, which: str) -> str:
+    """What a result of the arena's protocol is."""
+    if which == VALIDATION:
+        return "on the classes that chose the epochs, by which the search goes: the mean over folds"
+    return protocols.get(arena.protocol).results[which]
+
+
 def _notes(arena: Arena) -> list[str]:
     first = arena.cells[0]
     notes = ["Percent, mean ± sample standard deviation over seeds."]
-    notes += [f"{which}: {MEANING[which]}." for which in (first.primary, first.secondary)]
+    notes += [f"{which}: {_meaning(arena, which)}." for which in (first.primary, first.secondary)]
     if arena.untrained(arena.headline):
         notes.append(UNTRAINED)
     notes.append(RULE)

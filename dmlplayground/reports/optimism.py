@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import protocols
 from .cells import SEED_AND_PLACE, Arena, Cell, canonical, name, plain
 from .statistics import Summary, differences
 from .tables import Column, Row, Table
@@ -24,7 +25,8 @@ VALIDATED = [
 
 @dataclass(frozen=True)
 class Optimism:
-    """A cell of the paper's protocol: its best test epoch, its last, and its twin of the validated protocol."""
+    """A cell whose epoch the test classes chose: what it reports, its last epoch, and its twin whose epoch validation
+    classes chose."""
 
     cell: Cell
     best: Summary
@@ -34,13 +36,13 @@ class Optimism:
 
 
 def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
-    """Of every cell, the highest first; none under another protocol than the paper's."""
-    if arena.protocol != "paper":
+    """Of every cell, the highest first; none where validation classes chose."""
+    if protocols.get(arena.protocol).watches != "test":
         return []
     twins = {
         _without_protocol(cell): cell
         for other in others
-        if other.protocol == "validated"
+        if protocols.get(other.protocol).watches == "validation"
         for cell in other.finished
     }
     found = [_of_cell(cell, twins.get(_without_protocol(cell))) for cell in arena.finished]
@@ -48,9 +50,10 @@ def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
 
 
 def _of_cell(cell: Cell, twin: Cell | None) -> Optimism:
-    own = [cell.scores(which, cell.headline) for which in ("best", "last")]
+    own = [cell.scores(which, cell.headline) for which in (cell.primary, cell.secondary)]
     validated = [
-        twin.scores(which, cell.headline) if twin else Summary({}) for which in ("separate", "joined")
+        twin.scores(which, cell.headline) if twin else Summary({})
+        for which in ((twin.secondary, twin.primary) if twin else ("", ""))
     ]
     return Optimism(cell, *own, *validated)
 

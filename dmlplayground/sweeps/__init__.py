@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Optional
 
+from ..config import Places
 from ..store import records
 from ..store.records import Record
 
@@ -45,5 +46,6 @@ def sweep(
         retry_failed=retry_failed,
         quiet=quiet,
     )
-    known = {record.id: record for record in records.load_store(store)}
-    return [known[trial.id] for trial in trials if trial.id in known]
+    places = Places(store)
+    found = (records.find(places.folder(trial)) for trial in trials)
+    return [record for record in found if record is not None]

@@ -84,19 +84,11 @@ def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
     return UserError(f"these trials of the grid cannot run (exclude them, or mend them):\n{lines}")
 
 
-def check_classes(trial: Trial, classes: int) -> None:
-    """Whether the trial's batches can be made of so many training classes, or of what a validated fold leaves of them."""
-    folds = trial.protocol.folds
-    config.check_data(
-        trial, classes * (folds - 1) // folds if trial.protocol.name == "validated" else classes
-    )
-
-
 def _check_release(trial: Trial) -> None:
     """How many classes a published data set has is known before it is there."""
     release = data.get(trial.data["name"]).release
     if release and not trial.data.get("partial"):
-        check_classes(trial, release.counts["train"].classes)
+        config.check_data(trial, release.counts["train"].classes)
 
 
 def load(name: str | Path) -> tuple[Experiment, Path]:

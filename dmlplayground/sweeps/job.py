@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from .. import metrics
-from ..config import Trial
+from .. import metrics, protocols
+from ..config import Trial, units
 from ..store import records, stream
 from ..store.records import Record
 
@@ -45,9 +45,7 @@ class Job:
 
     @property
     def total(self) -> int:
-        folds = self.trial.protocol.folds if self.trial.protocol.name == "validated" else 1
-        members = self.trial.ensemble.members if self.trial.ensemble.order == "sequential" else 1
-        return self.trial.epochs * folds * members
+        return self.trial.epochs * len(units(self.trial))
 
     @property
     def epochs(self) -> int:
@@ -87,7 +85,7 @@ class Job:
             return f"{self.id}: stopped"
         if record.status != "finished":
             return f"{self.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
-        best = record.results.get("best") or record.results["joined"]
+        best = record.results[protocols.get(self.trial.protocol["name"]).leading]
         return f"{self.id}: {metrics.first(best['metrics'])} in {record.seconds:.0f} s"
 
 

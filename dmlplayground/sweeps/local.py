@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Optional
 
 from .. import backbones, data, transforms
-from ..config import Trial
+from ..config import Trial, check_data
 from ..data.threads import cores
 from ..errors import UserError
 from . import memory, worker
-from .grid import cannot_run, check_classes
+from .grid import cannot_run
 from .job import Ending
 
 
@@ -108,7 +108,7 @@ def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str
     problems, warnings = [], []
     for trial in trials:
         try:
-            check_classes(trial, train.num_classes)
+            check_data(trial, train.num_classes)
         except UserError as problem:
             problems.append((trial.id, problem))
         least = memory.least(trial, *transform.test_shape(train.images))

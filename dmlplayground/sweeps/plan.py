@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .. import files
-from ..config import Trial
+from ..config import Places, Trial
 from ..errors import UserError, warn
 from ..store import locks, manifest, records
 from .grid import Experiment
@@ -20,15 +20,16 @@ def write(
     store: Path, experiment: Experiment, file: Path, trials: Sequence[Trial], part: bool = False
 ) -> None:
     """State in the store what the sweep is to hold. ``part``: besides what was stated before."""
-    configurations = {trial.id: trial.mapping() for trial in trials}
+    places = Places(store)
+    configurations = {places.folder(trial).name: trial.mapping() for trial in trials}
     manifest.write(store, experiment.title, experiment.about, file.name, configurations, part)
 
 
 def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> list[Job]:
     """What is left to do of the trials."""
-    left = []
+    left, places = [], Places(store)
     for trial in trials:
-        job = Job(trial, store / trial.id, retry_failed)
+        job = Job(trial, places.folder(trial), retry_failed)
         try:
             if job.outcome() is None:
                 left.append(job)
@@ -52,7 +53,8 @@ def commands(store: Path, left: Iterable[Job]) -> list[str]:
 
 def tally(store: Path, trials: Sequence[Trial]) -> Counter:
     """How many of the trials have which status."""
-    return Counter(status(store / trial.id) for trial in trials)
+    places = Places(store)
+    return Counter(status(places.folder(trial)) for trial in trials)
 
 
 def status(folder: Path) -> str:

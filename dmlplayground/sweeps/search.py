@@ -22,10 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from .. import config, resources
+from .. import config, protocols, resources
 from ..config import Trial
 from ..errors import UserError
 from ..options import build
+
+PROTOCOL = "validated"  # of a search that names none
 
 Number = Union[int, float]
 
@@ -108,10 +110,13 @@ class Search:
     def trial(self, values: Mapping[str, Any]) -> Trial:
         """The trial with these values in the place of the ranges."""
         layers = [config.expand(config.nested(key, value)) for key, value in values.items()]
-        given = config.merge({"protocol": {"name": "validated"}}, config.expand(self.config), *layers)
+        given = config.merge({"protocol": {"name": PROTOCOL}}, config.expand(self.config), *layers)
         trial = config.trial(given)
-        if trial.protocol.name != "validated":
-            raise UserError("a search is judged on validation classes: leave config.protocol at validated.")
+        if protocols.get(trial.protocol["name"]).watches != "validation":
+            raise UserError(
+                f"a search is judged on validation classes, which the protocol {trial.protocol['name']} has not: leave "
+                f"config.protocol at {PROTOCOL}."
+            )
         return trial
 
     def check(self) -> None:

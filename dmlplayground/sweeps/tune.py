@@ -15,13 +15,13 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files, metrics
+from .. import config, files, metrics, protocols
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
 from .job import Job
 from .runner import Executor, Runner
-from .search import Search
+from .search import PROTOCOL, Search
 
 JOURNAL, BEST, TRIED = "study.journal", "best.yaml", "search.json"
 # What a file of hyperparameters leaves open.
@@ -112,7 +112,9 @@ class Attempt(Job):
     def length(search: Search) -> int:
         """About how many epochs a trial of the search has."""
         epochs = search.config.get("epochs", config.Trial.epochs)
-        folds = search.config.get("protocol", {}).get("folds", config.Protocol.folds)
+        given = search.config.get("protocol", {})
+        options = protocols.get(given.get("name", PROTOCOL)).options
+        folds = given.get("folds", options["folds"].default if "folds" in options else 1)
         return epochs * folds if isinstance(epochs, int) and isinstance(folds, int) else 0
 
     def outcome(self) -> Optional[Record]:
@@ -125,7 +127,7 @@ class Attempt(Job):
         return self.study.get_trials(deepcopy=False)[self.proposed.number]
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
-        criterion = metrics.get(self.trial.protocol.criterion)
+        criterion = config.criterion(self.trial)
         best: dict[int, float] = {}
         for entry in self.entries:
             if entry["epoch"] == 0 or "metrics" not in entry:
@@ -152,7 +154,7 @@ class Attempt(Job):
 
     def told(self, record: Optional[Record]) -> str:
         if record is not None and record.status == "finished":
-            criterion = metrics.get(self.trial.protocol.criterion)
+            criterion = config.criterion(self.trial)
             return (
                 f"{self.id}: {criterion.key} {criterion.shown(validation(record))} in {record.seconds:.0f} s"
             )
@@ -161,8 +163,12 @@ class Attempt(Job):
 
 def validation(record: Record) -> float:
     """What a search goes by: the mean over folds of the criterion on the classes that chose their epochs."""
-    criterion = record.config["protocol"]["criterion"]
-    return statistics.mean(fold["validation"][criterion] for fold in record.results["separate"])
+    return protocols.create(**record.config["protocol"]).judged(record.results)
+
+
+def _leading(record: Record) -> dict[str, Any]:
+    """The result that counts, on test classes."""
+    return record.results[protocols.get(record.config["protocol"]["name"]).leading]
 
 
 def _write_record(search: Search, study: Any, store: Path) -> None:
@@ -198,10 +204,10 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
     record = Record.load(store / study.best_trial.user_attrs["id"] / records.RECORD)
     scores = {
         name: float(metrics.get(name).shown(value))
-        for name, value in record.results["joined"]["metrics"].items()
+        for name, value in _leading(record)["metrics"].items()
         if value is not None
     }
-    criterion = record.config["protocol"]["criterion"]
+    protocol = protocols.create(**record.config["protocol"])
     content = {
         "method": record.config["method"]["name"],
         "source": "search",
@@ -219,7 +225,7 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
         "search": {
             "data": record.config["data"],
             "trials": dict(states),
-            "criterion": f"{criterion} on validation classes, mean of {record.config['protocol']['folds']} folds",
+            "criterion": f"{protocol.criterion} on validation classes, mean of {protocol.trainings} folds",
             "value": study.best_value,
             "winner": record.id,
             "record": TRIED,

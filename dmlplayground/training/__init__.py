@@ -33,7 +33,7 @@ def train(
 
     given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
     trial = configuration.trial(given)
-    folder = Path(store) / trial.id
+    folder = configuration.Places(store).folder(trial)
     known = _finished(folder)
     if known is not None:
         return known

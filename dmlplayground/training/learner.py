@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mxnet as mx
 import numpy as np
 from mxnet import autograd, nd
 from mxnet.gluon import nn
 
-from .. import backbones, methods, seeds
+from .. import backbones, methods, schedules, seeds
 from ..backbones.engines import extract
 from ..backbones.heads import Embedder, Head, add_max_pooling
 from ..config import Trial
 from ..errors import UserError
-from . import mixed
-from .optimizers import PartTrainer
+from . import mixed, optimizers
+from .optimizers import Average, PartTrainer
 
 Batch = tuple[np.ndarray, np.ndarray]
 
@@ -59,14 +59,14 @@ class Learner:
             **_options(trial.method),
         )
         if trial.freeze_batchnorm:
-            freeze_batchnorm(self.network.backbone)
+            freeze_batchnorm(self.network.backbone, learned=trial.freeze_batchnorm == "statistics")
         self.network.collect_params().reset_ctx(contexts)
         self.loss.collect_params().reset_ctx(contexts[0])
-        self.parts = {
-            "backbone": PartTrainer(named(self.network.backbone), trial.groups.backbone, trial.optimizer),
-            "head": PartTrainer(named(self.network.head), trial.groups.head, trial.optimizer),
-            "loss": PartTrainer(named(self.loss), trial.groups.loss, trial.optimizer),
-        }
+        blocks = {"backbone": self.network.backbone, "head": self.network.head, "loss": self.loss}
+        self.parts = {group: PartTrainer(named(block), trial, group) for group, block in blocks.items()}
+        self.schedule = schedules.create(**trial.schedule)
+        decay = trial.ema.decay
+        self.average = None if decay is None else Average(self._parameters(), decay)
         if trial.accumulate > 1:
             for parameter in self.learned():
                 parameter.grad_req = "add"
@@ -83,19 +83,27 @@ class Learner:
     def learned(self) -> list:
         return [parameter for part in self.parts.values() for parameter in part.parameters.values()]
 
-    def begin_epoch(self, epoch: int) -> None:
+    def begin_epoch(self, epoch: int, steps: int = 1) -> None:
+        """Get ready for the epoch (counted from 1), which has so many steps."""
+        self.epoch, self.steps, self.steps_done = epoch, steps, 0
         for part in self.parts.values():
-            part.begin_epoch(epoch, self.trial.schedule.scale(epoch))
+            part.begin_epoch(epoch)
+        self._set_rates()
         self.active = [
             part
             for name, part in self.parts.items()
-            if name != "backbone" or epoch > self.trial.warmup_epochs
+            if name != "backbone" or epoch > self.trial.frozen_epochs
         ]
+
+    def _set_rates(self) -> None:
+        """As the schedule has them for the step to come."""
+        self.scale_rates(self.schedule.scale(self.epoch, self.trial.epochs, self.steps_done, self.steps))
 
     def scale_rates(self, factor: float) -> None:
         """Make every part's learning rate this many times what the trial states."""
+        self.scale = factor
         for part in self.parts.values():
-            part.begin_epoch(1, factor)
+            part.scale(factor)
 
     def step(self, batches: list[Batch]) -> Step:
         """One update from the mean loss of the batches; nothing is waited for."""
@@ -116,14 +124,18 @@ class Learner:
             outputs.append(embeddings)
             targets.append(labels)
         self._update()
+        self.steps_done += 1
+        if self.schedule.moves == "step":
+            self._set_rates()
         return Step(total, outputs, targets)
 
     def _update(self) -> None:
         divisor = 1 if self.scaler is None else self.scaler.loss_scale
         if self.scaler is not None and self.scaler.has_overflow(self.learned()):
             return
-        for part in self.active:
-            part.step(divisor)
+        optimizers.step(self.active, self.trial.optimizer["clip_norm"], divisor)
+        if self.average is not None:
+            self.average.update()
 
     def forward(self, images: np.ndarray) -> nd.NDArray:
         """Embeddings of a block of images, computed in equal parts on the devices and gathered on the first."""
@@ -134,29 +146,36 @@ class Learner:
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
-        """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics."""
+        """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics; by
+        the average of the weights where one is kept."""
         placed = (
             _on(self.contexts[number % len(self.contexts)], block) for number, block in enumerate(blocks)
         )
-        return extract(self.extractor, placed, self.width)
+        if self.average is None:
+            return extract(self.extractor, placed, self.width)
+        self.average.exchange()
+        try:
+            return extract(self.extractor, placed, self.width)
+        finally:
+            self.average.exchange()
 
     # --- state -----------------------------------------------------------------------------------------------------
 
-    def weights(self) -> dict[str, np.ndarray]:
-        """Everything that decides embeddings and loss, as arrays by structural name."""
+    def _parameters(self) -> dict[str, mx.gluon.Parameter]:
+        """All that decides embeddings and loss, by its place."""
         blocks = {"network": self.network, "loss": self.loss}
         return {
-            f"{block}.{name}": parameter.list_data()[0].asnumpy()
+            f"{block}.{name}": parameter
             for block, owner in blocks.items()
             for name, parameter in named(owner).items()
         }
 
+    def weights(self) -> dict[str, np.ndarray]:
+        """The weights as they are trained, as arrays."""
+        return {name: parameter.list_data()[0].asnumpy() for name, parameter in self._parameters().items()}
+
     def load_weights(self, weights: dict[str, np.ndarray]) -> None:
-        own = {
-            f"{block}.{name}": p
-            for block in ("network", "loss")
-            for name, p in named(getattr(self, block)).items()
-        }
+        own = self._parameters()
         if set(own) != set(weights):
             missing, extra = sorted(set(own) - set(weights)), sorted(set(weights) - set(own))
             raise UserError(
@@ -168,23 +187,34 @@ class Learner:
                     f"weight {name} has the shape {weights[name].shape}; this network needs {parameter.shape}."
                 )
             parameter.set_data(nd.array(weights[name], dtype=weights[name].dtype))
+        if self.average is not None:
+            self.average = Average(own, self.average.decay)
 
     def state(self) -> dict[str, np.ndarray]:
-        """``weights`` and the optimisers' memory: all it takes to go on as if nothing had happened."""
-        state = {f"weights:{name}": array for name, array in self.weights().items()}
-        for part, trainer in self.parts.items():
-            state.update({f"{part}:{name}": np.asarray(array) for name, array in trainer.state().items()})
-        return state
+        """``weights``, their average and the optimisers' memory: all it takes to go on as if nothing had happened."""
+        held: dict[str, Any] = {part: trainer.state() for part, trainer in self.parts.items()}
+        held["weights"] = self.weights()
+        if self.average is not None:
+            held["average"] = self.average.state()
+        return {
+            f"{part}:{name}": np.asarray(array)
+            for part, arrays in held.items()
+            for name, array in arrays.items()
+        }
 
     def load_state(self, state: dict[str, np.ndarray]) -> None:
-        self.load_weights(weights_in(state))
+        self.load_weights(_part(state, "weights"))
         for part, trainer in self.parts.items():
             trainer.load_state(_part(state, part))
+        if self.average is not None:
+            self.average.load_state(_part(state, "average"))
 
 
 def weights_in(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """``Learner.weights`` as they were when this state was taken."""
-    return _part(state, "weights")
+    """The weights to evaluate and keep when this state was taken: their average where one is kept."""
+    weights = _part(state, "weights")
+    average = _part(state, "average")
+    return {name: average.get(name, array) for name, array in weights.items()}
 
 
 def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
@@ -222,12 +252,13 @@ def named(block) -> dict[str, mx.gluon.Parameter]:
     return block._collect_params_with_prefix()
 
 
-def freeze_batchnorm(block) -> None:
-    """Batch-norm as a constant: running statistics are used and kept, scale and shift are not learned."""
+def freeze_batchnorm(block, learned: bool = False) -> None:
+    """Use the running statistics of batch-norm and keep them; its scale and shift are ``learned`` or stay as well."""
 
     def freeze(layer):
         if isinstance(layer, nn.BatchNorm):
             layer._kwargs["use_global_stats"] = True
-            layer.collect_params().setattr("grad_req", "null")
+            if not learned:
+                layer.collect_params().setattr("grad_req", "null")
 
     block.apply(freeze)

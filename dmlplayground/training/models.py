@@ -144,28 +144,3 @@ def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
         "gallery": embeddings[gallery],
         "gallery_labels": dataset.labels[gallery],
     }
-
-
-def validated(
-    trial: Trial, folder: Path, plan, folds: list, contexts: list[mx.Context], workers: int
-) -> tuple[dict[str, Any], np.ndarray]:
-    """The test half scored once: by the chosen model of each fold, and by all of them joined; and the joined embeddings."""
-    transform = transforms.create(**trial.transform)
-
-    def embedded(learners: list[Learner]) -> np.ndarray:
-        return embed(learners, plan.test, transform, workers)
-
-    def scored(embeddings: np.ndarray) -> dict[str, Any]:
-        return {"measured_on": "test", **score(trial, embeddings, plan.test)}
-
-    classes = plan.folds[0].train.num_classes
-    fresh = [Learner(trial, classes, contexts, (0, member)) for member in range(trial.ensemble.members)]
-    separate, parts = [], []
-    for chosen in folds:
-        embeddings = embedded([load(folder / name, contexts, trial.id) for name in chosen["weights"]])
-        separate.append({**chosen, "validation": chosen["metrics"], **scored(embeddings)})
-        parts.append(embeddings)
-    together = join(parts, range(len(parts)))
-    joined = {**scored(together), "weights": [name for chosen in folds for name in chosen["weights"]]}
-    untrained = {"epoch": 0, **scored(embedded(fresh))}
-    return {"untrained": untrained, "separate": separate, "joined": joined}, together

@@ -1,100 +1,90 @@
-"""The optimisers of a trial: one ``gluon.Trainer`` for each part of the model, since the parts learn at their own rates."""
+"""The optimizers of a model at work: one ``gluon.Trainer`` for each of its parts, since the parts learn at their own
+rates, and what concerns all parts together."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 import mxnet as mx
 from mxnet import gluon, nd
 
-from ..config import Group, Optimizer
+from .. import optimizers
+from ..config import Trial, optimizer_of
 
 
-@mx.optimizer.register
-class PlainRMSProp(mx.optimizer.Optimizer):
-    """RMSProp with ordinary momentum on the scaled gradient; MXNet's own has momentum only in its centred form."""
+class Updates(mx.optimizer.Optimizer):
+    """An optimizer of ours as Gluon's trainer calls it."""
 
-    def __init__(self, rho=0.9, momentum=0.0, epsilon=1e-7, **kwargs):
-        super().__init__(**kwargs)
-        self.rho = rho
-        self.momentum = momentum
-        self.epsilon = epsilon
+    def __init__(self, rule: optimizers.Optimizer):
+        super().__init__(learning_rate=rule.lr, wd=rule.weight_decay)
+        self.rule = rule
 
     def create_state(self, index, weight):
-        return nd.zeros_like(weight), nd.zeros_like(weight)  # mean square, velocity
+        return tuple(nd.zeros_like(weight) for _ in range(self.rule.slots))
 
     def update(self, index, weight, grad, state):
         self._update_count(index)
-        grad = grad * self.rescale_grad + self._get_wd(index) * weight
-        if self.clip_gradient is not None:
-            grad = grad.clip(-self.clip_gradient, self.clip_gradient)
-        square, velocity = state
-        square[:] = self.rho * square + (1 - self.rho) * grad**2
-        velocity[:] = self.momentum * velocity + grad / (square.sqrt() + self.epsilon)
-        weight -= self._get_lr(index) * velocity
-
-
-def build(config: Optimizer) -> mx.optimizer.Optimizer:
-    shared: dict[str, Any] = {
-        "learning_rate": config.lr,
-        "wd": config.weight_decay,
-        "clip_gradient": config.clip,
-    }
-    if config.name == "adam":
-        # lazy_update is for sparse gradients and would skip weight decay on rows without any
-        return mx.optimizer.Adam(
-            beta1=config.beta1, beta2=config.beta2, epsilon=config.epsilon, lazy_update=False, **shared
-        )
-    if config.name == "sgd":
-        return mx.optimizer.SGD(momentum=config.momentum, lazy_update=False, **shared)
-    return PlainRMSProp(rho=config.rho, momentum=config.momentum, epsilon=config.epsilon, **shared)
+        if self.rescale_grad != 1:
+            grad = grad * self.rescale_grad
+        lr, weight_decay = self._get_lr(index), self._get_wd(index)
+        self.rule.update(nd, weight, grad, state, lr, weight_decay, self._index_update_count[index])
 
 
 class PartTrainer:
-    """The trainer of the backbone, the head or the loss: steps, the epoch's learning rate, and its state as arrays."""
+    """The trainer of the backbone, the head or the loss: steps, the learning rate, and its state as arrays."""
 
-    def __init__(self, parameters: dict[str, gluon.Parameter], group: Group, base: Optimizer):
+    def __init__(self, parameters: dict[str, gluon.Parameter], trial: Trial, group: str):
         self.parameters = {name: p for name, p in parameters.items() if p.grad_req != "null"}
-        self.config = group.optimizer(base)
-        self.lr_mult = group.lr_mult
+        self.rule = optimizers.create(**optimizer_of(trial, group))
+        self.group = getattr(trial.groups, group)
         self.steps = 0
         for parameter in self.parameters.values():
-            for piece, multiplier in group.lr_mult_by_name.items():
-                if piece in parameter.name:
-                    parameter.lr_mult = multiplier
+            parameter.lr_mult = _of_name(self.group["lr_mult_by_name"], parameter.name)
+            parameter.wd_mult = _of_name(self.group["wd_mult_by_name"], parameter.name)
         self._trainer: Any = self._create() if self.parameters else None
 
     def _create(self) -> gluon.Trainer:
         parameters = list(self.parameters.values())
         contexts = parameters[0].list_ctx()
         if len(contexts) == 1:
-            return gluon.Trainer(parameters, build(self.config), kvstore=None)
+            return gluon.Trainer(parameters, Updates(self.rule), kvstore=None)
         store = "device" if contexts[0].device_type == "gpu" else "local"
-        return gluon.Trainer(parameters, build(self.config), kvstore=store, update_on_kvstore=False)
+        return gluon.Trainer(parameters, Updates(self.rule), kvstore=store, update_on_kvstore=False)
 
-    def begin_epoch(self, epoch: int, scale: float) -> None:
-        if self._trainer is None:
-            return
-        self._trainer.set_learning_rate(self.config.lr * self.lr_mult * scale)
-        if isinstance(self._trainer.optimizer, PlainRMSProp):
-            self._trainer.optimizer.rho = self.config.rho * self.config.rho_decay ** (epoch - 1)
+    @property
+    def clip_norm(self) -> Optional[float]:
+        """The length that this part's gradients are held to by themselves."""
+        return self.group.get("clip_norm")
 
-    def step(self, divisor: float = 1) -> None:
-        """Update with the gradients over ``divisor``."""
+    def begin_epoch(self, epoch: int) -> None:
+        self.rule.begin_epoch(epoch)
+
+    def scale(self, scale: float) -> None:
+        """Set the learning rate to this share of its height."""
         if self._trainer is not None:
-            self._trainer.step(divisor)
+            self._trainer.set_learning_rate(self.rule.lr * self.group["lr_mult"] * scale)
+
+    def gather(self) -> None:
+        """Add up the gradients of all devices."""
+        if self._trainer is not None:
+            self._trainer.allreduce_grads()
+
+    def update(self, divisor: float = 1) -> None:
+        """Move the weights by the gathered gradients over ``divisor``."""
+        if self._trainer is not None:
+            self._trainer.update(divisor)
             self.steps += 1
 
-    # The updaters keep None, one array or a tuple of arrays for each parameter, and the optimizer counts the updates
-    # (Adam's bias correction reads the count). Gluon would pickle all that; arrays can be read back without executing
-    # anything.
+    # The updaters keep a tuple of arrays for each parameter, and the optimizer counts the updates (Adam's bias
+    # correction reads the count). Gluon would pickle all that; arrays can be read back without executing anything.
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {"steps": self.steps}
         if self.steps:
             for device, updater in enumerate(self._trainer._updaters):
                 for index, name in enumerate(self.parameters):
-                    for slot, array in enumerate(_slots(updater.states[index])):
+                    for slot, array in enumerate(updater.states[index]):
                         state[f"{name}/{device}/{slot}"] = array.asnumpy()
         return state
 
@@ -108,14 +98,78 @@ class PartTrainer:
                 weight = parameter.list_data()[device]
                 updater.states[index] = optimizer.create_state_multi_precision(index, weight)
                 updater.states_synced[index] = True
-                for slot, array in enumerate(_slots(updater.states[index])):
+                for slot, array in enumerate(updater.states[index]):
                     array[:] = state[f"{name}/{device}/{slot}"]
                 optimizer._set_current_context(weight.context.device_id)
                 optimizer._index_update_count[index] = self.steps
         optimizer.num_update = self.steps
 
 
-def _slots(state: Any) -> list:
-    if state is None:
-        return []
-    return list(state) if isinstance(state, (tuple, list)) else [state]
+def _of_name(multipliers: Mapping[str, float], name: str) -> float:
+    """The multiplier of the last of the pieces that the name contains."""
+    return ([1.0] + [value for piece, value in multipliers.items() if piece in name])[-1]
+
+
+def step(parts: Sequence[PartTrainer], clip_norm: Optional[float], divisor: float = 1) -> None:
+    """One step of all parts with the gradients over ``divisor``, shortened where they are longer than they may be."""
+    for part in parts:
+        part.gather()
+    together = [part for part in parts if part.clip_norm is None]
+    if clip_norm is not None:
+        shorten(_gradients(together), clip_norm * divisor)
+    for part in parts:
+        if part.clip_norm is not None:
+            shorten(_gradients([part]), part.clip_norm * divisor)
+        part.update(divisor)
+
+
+def _gradients(parts: Sequence[PartTrainer]) -> list[list[nd.NDArray]]:
+    return [parameter.list_grad() for part in parts for parameter in part.parameters.values()]
+
+
+def shorten(gradients: Sequence[Sequence[nd.NDArray]], limit: float) -> None:
+    """Scale the gradients (of each parameter, its copies on the devices) so that their joint length is at most
+    ``limit``. The length is computed where they are; nothing waits for it."""
+    if not gradients:
+        return
+    first = gradients[0][0].context
+    squares = [copies[0].astype("float32").square().sum().as_in_context(first) for copies in gradients]
+    scale = (limit / (nd.add_n(*squares).sqrt() + 1e-12)).clip(0, 1)
+    for copies in gradients:
+        for gradient in copies:
+            gradient *= scale.as_in_context(gradient.context).astype(gradient.dtype)
+
+
+class Average:
+    """A moving average of the parameters that learn, the newest weighing most.
+
+    The running statistics of batch-norm are an average already, and MXNet writes them in the backward pass, where
+    nothing that reads them at once is made to wait for it.
+    """
+
+    def __init__(self, parameters: Mapping[str, gluon.Parameter], decay: float):
+        self.parameters = {name: p for name, p in parameters.items() if p.grad_req != "null"}
+        self.decay = decay
+        self.steps = 0
+        self.arrays = {name: parameter.list_data()[0].copy() for name, parameter in self.parameters.items()}
+
+    def update(self) -> None:
+        self.steps += 1
+        decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
+        for name, parameter in self.parameters.items():
+            self.arrays[name] += (1 - decay) * (parameter.list_data()[0] - self.arrays[name])
+
+    def exchange(self) -> None:
+        """Put the averages in the weights' place, and the weights in theirs: done twice, all is as before."""
+        for name, parameter in self.parameters.items():
+            weights = parameter.list_data()[0].copy()
+            parameter.set_data(self.arrays[name])
+            self.arrays[name] = weights
+
+    def state(self) -> dict[str, Any]:
+        return {"steps": self.steps, **{name: array.asnumpy() for name, array in self.arrays.items()}}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.steps = int(state["steps"])
+        for name, array in self.arrays.items():
+            array[:] = state[name]

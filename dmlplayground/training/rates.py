@@ -12,7 +12,7 @@ import numpy as np
 from .. import seeds, transforms
 from ..config import Trial
 from ..errors import UserError
-from . import models, protocols
+from . import folds, models
 from .feed import Feed
 from .learner import Learner
 
@@ -47,14 +47,14 @@ def find(trial: Trial, low: float, high: float, steps: int, workers: int = 1) ->
     if the loss explodes on the way."""
     if not 0 < low < high:
         raise UserError(f"the rates must be above 0 and the lowest first, not {low:g} and {high:g}.")
-    if not trial.optimizer.lr:
+    if not trial.optimizer["lr"]:
         raise UserError("optimizer.lr is 0: there is no rate to vary.")
     feed, learner = _ready(trial, workers)
     rates = np.geomspace(low, high, steps).tolist()
     losses: list[float] = []
     batches = chain.from_iterable(feed.batches(epoch) for epoch in count(1))
     for rate, step in zip(rates, batches):
-        learner.scale_rates(rate / trial.optimizer.lr)
+        learner.scale_rates(rate / trial.optimizer["lr"])
         outcome = learner.step(step)
         feed.seen([outcome])
         losses.append(float(outcome.loss.asscalar()))
@@ -67,9 +67,9 @@ def find(trial: Trial, low: float, high: float, steps: int, workers: int = 1) ->
 
 
 def _ready(trial: Trial, workers: int) -> tuple[Feed, Learner]:
-    fold = protocols.plan(trial).folds[0]
+    fold = folds.divide(trial).folds[0]
     learner = Learner(trial, fold.train.num_classes, models.devices(trial), (fold.number, 0))
-    learner.begin_epoch(trial.warmup_epochs + 1)  # with the backbone, if it is frozen at first
+    learner.begin_epoch(trial.frozen_epochs + 1)  # with the backbone, if it is frozen at first
     seed = seeds.integer(trial.seed, "rates")
     return Feed(
         trial, fold.train, [learner], transforms.create(**trial.transform), seed=seed, workers=workers

@@ -2,7 +2,7 @@
 
 A run is a sequence of units. A unit trains one learner, or several side by side on the same batches, for the trial's
 epochs: an ordinary trial is one unit with one learner; an ensemble in sequence has a unit for each member; the folds
-of the validated protocol follow each other. After every epoch the run writes its checkpoint, and goes on from there
+of a protocol that has several follow each other. After every epoch the run writes its checkpoint, and goes on from there
 when it is started again. No random generator outlives an epoch, so a resumed run repeats the undisturbed one to the bit.
 """
 
@@ -18,15 +18,16 @@ import mxnet as mx
 import numpy as np
 from mxnet import nd
 
-from .. import files, seeds, transforms
-from ..config import Trial
+from .. import files, protocols, seeds, transforms
+from ..config import Trial, criterion, units
 from ..errors import UserError
 from ..store import checkpoints, locks, records, snapshots, weights
 from ..store.records import Record
 from ..store.stream import Stream
-from . import health, models, protocols
+from . import folds, health, models
 from .feed import Feed
 from .learner import Learner, weights_in
+from .outcome import Outcome
 from .progress import Progress
 
 # Reading a loss costs the host a wait, so losses are read several at a time, and never that of the step just queued; but
@@ -50,7 +51,7 @@ class Diverged(Exception):
 
 class Unit(NamedTuple):
     number: int
-    fold: protocols.Fold
+    fold: folds.Fold
     members: range
 
 
@@ -69,8 +70,10 @@ class Run:
         self.held, self.folder = held, held.folder
         self.workers = workers
         self.progress = progress or Progress(quiet=True)
-        self.plan = protocols.plan(trial)
-        self.units = _units(trial, self.plan)
+        self.protocol = protocols.create(**trial.protocol)
+        self.criterion = criterion(trial)
+        self.division = folds.divide(trial)
+        self.units = _units(trial, self.division)
         self.transform = transforms.create(**trial.transform)
         self.contexts = models.devices(trial)
         # Scoring is the CPU's work: where a GPU trains, it can do so while the next epoch runs.
@@ -84,8 +87,8 @@ class Run:
             versions=records.versions(),
             machine=records.machine(),
             data={
-                "train": self.plan.folds[0].train.describe(),
-                "test": self.plan.test.describe(),
+                "train": self.division.folds[0].train.describe(),
+                "test": self.division.test.describe(),
                 "weights": models.start(trial),
             },
         )
@@ -145,7 +148,7 @@ class Run:
             self._add(entry)
         self.current = None
         for epoch in range(done + 1, self.trial.epochs + 1):
-            if self._out_of_patience(unit, epoch):
+            if self._out_of_patience(unit):
                 break
             entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
             entry.update(self._train_epoch(unit, epoch, learners, feed))
@@ -169,7 +172,8 @@ class Run:
         started = time.perf_counter()
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
         for learner in learners:
-            learner.begin_epoch(epoch)
+            learner.begin_epoch(epoch, feed.steps(epoch))
+        rate = self.trial.optimizer["lr"] * learners[0].scale  # of the first step
         losses = Losses(epoch)
         for batches in feed.batches(epoch):
             steps = [learner.step(batches) for learner in learners]
@@ -182,7 +186,7 @@ class Run:
             self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
         return {
             "loss": float(np.mean(losses.read)),
-            "learning_rate": self.trial.optimizer.lr * self.trial.schedule.scale(epoch),
+            "learning_rate": rate,
             "steps": len(losses.read),
             "seconds": time.perf_counter() - started,
             "health": figures,
@@ -236,38 +240,37 @@ class Run:
         """Keep the weights if this epoch is the fold's best so far (the first of equals)."""
         if "metrics" not in entry:
             return
-        by = protocols.criterion(self.trial)
+        by = self.criterion.key
         best = self.chosen.get(unit.fold.number)
-        if best is None or by.better(entry["metrics"][by.key], best["metrics"][by.key]):
+        if best is None or self.criterion.better(entry["metrics"][by], best["metrics"][by]):
             self._keep(unit, states, "best")
             these = [weights.name(unit.fold.number, member, "best") for member in unit.members]
             self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}
 
-    def _out_of_patience(self, unit: Unit, epoch: int) -> bool:
-        patience = self.trial.protocol.patience
-        if patience is None or self.trial.protocol.name == "paper":
+    def _out_of_patience(self, unit: Unit) -> bool:
+        """Whether the protocol wants this unit trained no further."""
+        if self.protocol.patience is None:
             return False
         self._concluded()
-        best = self.chosen.get(unit.fold.number)
-        if best is None:
-            return False
-        return (epoch - 1 - best["epoch"]) // self.trial.evaluation.every >= patience
+        evaluated = [
+            (entry["epoch"], entry["metrics"][self.criterion.key])
+            for entry in self.record.epochs
+            if (entry["fold"], entry["member"]) == (unit.fold.number, unit.members.start)
+            and "metrics" in entry
+        ]
+        return self.protocol.stops(evaluated, self.trial.evaluation.every, self.criterion.higher_is_better)
 
     def _results(self) -> dict[str, Any]:
-        if self.trial.protocol.name == "validated":
-            folds = [self.chosen.get(fold.number) for fold in self.plan.folds]
-            results, joined = models.validated(
-                self.trial, self.folder, self.plan, folds, self.contexts, self.workers
-            )
-            self._snapshots(joined)
-            return results
-        self._snapshots(np.concatenate(self.before, axis=1))
-        first, final = self.record.epochs[0], self.record.epochs[-1]
-        last = {
-            **final,
-            "weights": [weights.name(0, member, "last") for member in range(self.trial.ensemble.members)],
-        }
-        return {"untrained": first, "last": last, "best": self.chosen.get(0, last)}
+        outcome = Outcome(
+            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.workers
+        )
+        results = self.protocol.results(outcome)
+        if self.division.folds[0].measured_on == "test":  # and then there is nothing new to embed
+            self._snapshots(np.concatenate(self.before, axis=1))
+        else:
+            leading = protocols.get(self.protocol.key).leading
+            self._snapshots(outcome.embeddings(results[leading]["weights"]))
+        return results
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
@@ -290,7 +293,7 @@ class Run:
                 weights.write(self.folder / weights.name(unit.fold.number, member, which), content, through)
 
     def _snapshots(self, embeddings: np.ndarray) -> None:
-        content = snapshots.collect(embeddings, self.plan.test, self.trial.evaluation.distance)
+        content = snapshots.collect(embeddings, self.division.test, self.trial.evaluation.distance)
         with self.held.writing() as through:
             snapshots.save(self.folder, content, through)
 
@@ -354,12 +357,8 @@ def _earlier(unit: Unit) -> list[str]:
     return [weights.name(unit.fold.number, member, "last") for member in range(unit.members.start)]
 
 
-def _units(trial: Trial, plan: protocols.Plan) -> list[Unit]:
-    count = trial.ensemble.members
-    parallel = trial.ensemble.order == "parallel"
-    groups = [range(count)] if parallel else [range(member, member + 1) for member in range(count)]
-    places = [(fold, members) for fold in plan.folds for members in groups]
-    return [Unit(number, fold, members) for number, (fold, members) in enumerate(places)]
+def _units(trial: Trial, division: folds.Division) -> list[Unit]:
+    return [Unit(number, division.folds[unit.fold], unit.members) for number, unit in enumerate(units(trial))]
 
 
 class Losses:

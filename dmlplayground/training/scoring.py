@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .. import files, metrics
+from .. import files, metrics, protocols
 from ..backbones.engines import Engine
 from ..errors import UserError
 from ..store import records
@@ -35,9 +35,12 @@ def _array(path: Path) -> np.ndarray:
 
 
 def learners(folder: Path, which: str = "best") -> list[Learner]:
-    """The learners whose embeddings, side by side, are a trial's best or last model."""
+    """The learners whose embeddings, side by side, are a trial's best or last model; where its protocol has no such
+    one model, those of the result that counts."""
     record = records.Record.load(folder / records.RECORD)
-    result = record.results.get(which) or record.results.get("joined")
+    result = record.results.get(which) or record.results.get(
+        protocols.get(record.config["protocol"]["name"]).leading
+    )
     if result is None:
         raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights.")
     if not result.get("weights"):

@@ -38,7 +38,7 @@ def run(arguments) -> int:
     from ...training import train
     from ...training.run import TrialFailed
 
-    folder = arguments.store / trial.id
+    folder = config.Places(arguments.store).folder(trial)
     try:
         record = train(trial, arguments.store, quiet=arguments.quiet, tensorboard=arguments.tensorboard)
     except TrialFailed as failure:

@@ -1,0 +1,36 @@
+"""The optimizers of a trial's parts: the trial's own, with what ``groups`` says of the backbone, the head and the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import optimizers, parts
+from ..options import build
+from .layers import replaced
+from .schema import Multipliers, Named, Trial
+
+__all__ = ["complete", "optimizer_of"]
+
+MULTIPLIERS = tuple(Multipliers.__dataclass_fields__)
+
+
+def complete(base: Named, given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A group as the trial holds it: all multipliers, and what it says of its optimizer, checked."""
+    own = {key: value for key, value in given.items() if key not in MULTIPLIERS}
+    multipliers = build(Multipliers, {key: given[key] for key in MULTIPLIERS if key in given}, where)
+    checked = resolved(base, own, where)
+    return {**vars(multipliers), **{key: checked[key] for key in own}}
+
+
+def optimizer_of(trial: Trial, group: str) -> Named:
+    """The complete optimizer of the ``backbone``, the ``head`` or the ``loss``."""
+    given = getattr(trial.groups, group)
+    own = {key: value for key, value in given.items() if key not in MULTIPLIERS}
+    return resolved(trial.optimizer, own, f"groups.{group}")
+
+
+def resolved(base: Named, own: Mapping[str, Any], where: str) -> Named:
+    name, options = parts.split(replaced("optimizer", base, own))
+    record = optimizers.get(name)
+    return {"name": name, **record.fill(options, f"{where}: optimizer")}

@@ -1,0 +1,41 @@
+"""Where a trial lives in a store: under its id, or, if the first edition finished it, under the id it had there."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import UserError
+from ..store import records
+from . import building, former
+from .schema import Trial
+
+__all__ = ["Places"]
+
+
+class Places:
+    """The trials of a store by what they are. Folders of the first edition are read once, and only if there are any."""
+
+    def __init__(self, store: str | Path):
+        self.store = Path(store)
+
+    def folder(self, trial: Trial) -> Path:
+        """The folder of the trial, whether or not it is there yet."""
+        own = self.store / trial.id
+        if self.former and not own.exists():
+            return self.former.get(trial.id, own)
+        return own
+
+    @cached_property
+    def former(self) -> dict[str, Path]:
+        """What the first edition finished, by the id of today."""
+        found: dict[str, Path] = {}
+        paths = sorted(self.store.iterdir()) if self.store.is_dir() else []
+        for path in paths:
+            if former.ID.fullmatch(path.name) and (path / records.RECORD).exists():
+                with contextlib.suppress(UserError):  # damaged, or of a part that is gone: reports say so
+                    record = records.Record.load(path / records.RECORD)
+                    if record.status == "finished":
+                        found[building.unchecked(record.config).id] = path
+        return found

@@ -1,0 +1,42 @@
+"""What a trial trains one after another, and how many classes that leaves for its batches."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple, Optional
+
+from .. import metrics, protocols, samplers
+from .schema import Trial
+
+__all__ = ["Unit", "check_data", "criterion", "units"]
+
+
+class Unit(NamedTuple):
+    """One training: a fold of the protocol, and the members of an ensemble that learn there side by side."""
+
+    fold: int
+    members: range
+
+
+def units(trial: Trial) -> list[Unit]:
+    """All of a trial's trainings in their order; each lasts the trial's epochs."""
+    count = trial.ensemble.members
+    parallel = trial.ensemble.order == "parallel"
+    groups = [range(count)] if parallel else [range(member, member + 1) for member in range(count)]
+    folds = range(protocols.create(**trial.protocol).trainings)
+    return [Unit(fold, members) for fold in folds for members in groups]
+
+
+def criterion(trial: Trial) -> metrics.Metric:
+    """The metric that chooses an epoch: the protocol's, or the trial's headline."""
+    name = protocols.create(**trial.protocol).criterion
+    return metrics.headline(dataclasses.asdict(trial.evaluation)) if name is None else metrics.get(name)
+
+
+def check_data(trial: Trial, num_classes: Optional[int]) -> None:
+    """Whether batches as configured can be made from so many training classes, or (None) from any number."""
+    sampler = samplers.KIND.create(**trial.sampler)
+    protocol = protocols.create(**trial.protocol)
+    trained = {None} if num_classes is None else {len(fold.train) for fold in protocol.folds(num_classes)}
+    for classes in trained:
+        sampler.check(trial.batch_size, classes)

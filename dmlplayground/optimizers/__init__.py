@@ -1,0 +1,33 @@
+"""Optimizers, one file each: how an array of weights moves along its gradient.
+
+>>> import dmlplayground as dml
+>>> dml.optimizers.create("adam", lr=1e-3).weight_decay
+1e-05
+
+A new file that registers an optimizer is all it takes to add one. See ``base`` for what an optimizer promises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..parts import Part
+from .base import HIGHEST, KIND, SHARED, Optimizer
+
+__all__ = ["HIGHEST", "KIND", "SHARED", "Optimizer", "create", "get", "names"]
+
+
+def names() -> list[str]:
+    """The keys of all optimizers, sorted."""
+    return KIND.names()
+
+
+def get(name: str) -> Part:
+    """The record of an optimizer: its title, its options, its notes."""
+    return KIND.get(name)
+
+
+def create(name: str, **options: Any) -> Optimizer:
+    """An optimizer by name; options that are not given have their defaults."""
+    optimizer: Optimizer = KIND.create(name, **options)
+    return optimizer

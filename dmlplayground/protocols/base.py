@@ -1,0 +1,99 @@
+"""What every protocol builds on: the registry, its facts, and what it may ask of training.
+
+A protocol decides over numbers of classes and over entries of a record; images, networks and weights are training's.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional
+
+from ..errors import UserError
+from ..parts import Kind, Part
+
+Entry = dict[str, Any]  # what a record holds of an epoch or of a result: metrics, weights, ...
+
+
+class ClassFold(NamedTuple):
+    """One training of the trial: the positions of the classes it trains on and of those it keeps back, in order."""
+
+    number: int
+    train: Sequence[int]
+    kept: Sequence[int]
+
+
+class Trained(typing.Protocol):
+    """What training tells a protocol when all of its folds are done."""
+
+    def entries(self, fold: int) -> Sequence[Entry]:
+        """All that was recorded of the fold's epochs, the untrained network first."""
+
+    def last(self, fold: int) -> Entry:
+        """Its last epoch, with the weights."""
+
+    def best(self, fold: int) -> Entry:
+        """Its best epoch by the criterion, with the weights; the last where none was evaluated."""
+
+    def untrained(self) -> Entry:
+        """The metrics of an untrained network on the test classes."""
+
+    def tested(self, files: Sequence[str]) -> Entry:
+        """The metrics of the models with these weights, side by side, on the test classes."""
+
+
+class Protocol:
+    """Base: one training on all classes. A subclass says what is kept back (``folds``) and what comes out (``results``)."""
+
+    patience: Optional[int] = None  # after how many evaluations without a better one a training ends
+
+    def __init__(self, *, criterion: Optional[str] = None):
+        self.criterion = criterion
+
+    @property
+    def key(self) -> str:
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def trainings(self) -> int:
+        """How many folds there are."""
+        return 1
+
+    def folds(self, classes: int) -> list[ClassFold]:
+        """How so many training classes are divided."""
+        return [ClassFold(0, range(classes), ())]
+
+    def stops(self, evaluated: Sequence[tuple[int, float]], every: int, higher: bool) -> bool:
+        """Whether to train no further, given the evaluations so far, one every so many epochs: (epoch, criterion), epoch 0
+        being the untrained network."""
+        return False
+
+    def results(self, trained: Trained) -> dict[str, Any]:
+        """The record's results, by the keys that the protocol's record lists."""
+        raise NotImplementedError
+
+    def judged(self, results: Mapping[str, Any]) -> float:
+        """The criterion on the classes that were kept back, by which a search ranks trials."""
+        raise UserError(f"the protocol {self.key} keeps no classes back to judge a search by.")
+
+    def require(self, condition: Any, message: str) -> None:
+        if not condition:
+            raise UserError(f"protocol {self.key}: {message}")
+
+
+@dataclass(frozen=True)
+class ProtocolPart(Part):
+    """What tables, pages and searches need to know of a protocol."""
+
+    watches: str = "test"  # the classes that a trial is evaluated on after its epochs: "test" or "validation"
+    results: Mapping[str, str] = field(default_factory=dict)  # each key of a record's results, and what it is
+    leading: str = "best"  # the result that tables rank by
+    beside: str = "last"  # the one that they show beside it
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"watches": f"{self.watches} classes", "leads": self.leading}
+
+
+KIND: Kind[ProtocolPart] = Kind("protocol", "dmlplayground.protocols", ProtocolPart)

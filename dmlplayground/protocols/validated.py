@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import statistics
+from typing import Optional
+
+from .base import KIND, ClassFold, Protocol
+
+
+@KIND.register(
+    title="Folds of the train half choose the epoch, the test half is scored once",
+    also=("cross validation", "realistic evaluation", "musgrave2020"),
+    watches="validation",
+    results={
+        "untrained": "before any training",
+        "separate": "separated: the mean over the folds' models, each scored alone; validation classes chose the epochs",
+        "joined": "concatenated: the embeddings of all folds' models side by side; validation classes chose the epochs",
+    },
+    leading="joined",
+    beside="separate",
+)
+class Validated(Protocol):
+    """Classes of the train half are kept back in turn, and choose the epoch; the test half is scored once.
+
+    The classes form a ring in their order. Of n classes fold i trains on those from floor(i n / folds) on, n less
+    floor(n / folds) of them, and is watched on the others. The best epoch's model of each fold is then scored on the
+    test half: alone (separated, the mean over folds) and with those of all folds side by side (concatenated), as
+    Musgrave et al. report it.
+
+    folds: how many trainings, each without another part of the classes.
+    patience: a fold ends after so many evaluations without a better one; nothing: it trains all of its epochs.
+    untrained_counts: whether the untrained network is one to be better than when patience is measured. It is never the
+        model that is scored.
+    criterion: the metric that chooses a fold's epoch, and by which a search ranks its trials.
+    """
+
+    def __init__(
+        self,
+        *,
+        folds: int = 4,
+        patience: Optional[int] = None,
+        untrained_counts: bool = False,
+        criterion: str = "MAP@R",
+    ):
+        super().__init__(criterion=criterion)
+        self.require(2 <= folds <= 1000, f"folds must be from 2 to 1000, not {folds}.")
+        self.require(patience is None or patience >= 1, f"patience must be at least 1, not {patience}.")
+        self.count = folds
+        self.patience = patience
+        self.untrained_counts = untrained_counts
+
+    @property
+    def trainings(self):
+        return self.count
+
+    def folds(self, classes):
+        self.require(
+            classes >= 2 * self.count, f"{classes} classes cannot be divided into {self.count} folds."
+        )
+        trained = classes - classes // self.count
+        return [
+            ClassFold(number, sorted(ring[:trained]), sorted(ring[trained:]))
+            for number in range(self.count)
+            for ring in [_from(number * classes // self.count, classes)]
+        ]
+
+    def stops(self, evaluated, every, higher):
+        counted = [one for one in evaluated if one[0] or self.untrained_counts]
+        if self.patience is None or not counted:
+            return False
+        best, _ = max(counted, key=lambda one: (one[1] if higher else -one[1], -one[0]))
+        return (evaluated[-1][0] - best) // every >= self.patience
+
+    def results(self, trained):
+        chosen = [trained.best(fold) for fold in range(self.count)]
+        return {
+            "untrained": trained.untrained(),
+            "separate": [
+                {**entry, "validation": entry["metrics"], **trained.tested(entry["weights"])}
+                for entry in chosen
+            ],
+            "joined": trained.tested([name for entry in chosen for name in entry["weights"]]),
+        }
+
+    def judged(self, results):
+        return statistics.mean(fold["validation"][self.criterion] for fold in results["separate"])
+
+
+def _from(start: int, classes: int) -> list[int]:
+    """The classes as a ring, from ``start`` on."""
+    return [(start + step) % classes for step in range(classes)]

@@ -1,0 +1,34 @@
+"""Schedules, one file each: what the learning rate is multiplied by as training goes on.
+
+>>> import dmlplayground as dml
+>>> schedule = dml.schedules.create("step", factor=0.5, steps=[2, 4])
+>>> [schedule.scale(epoch, epochs=4) for epoch in (1, 2, 3, 4)]
+[1.0, 0.5, 0.5, 0.25]
+
+A new file that registers a schedule is all it takes to add one. See ``base`` for what a schedule promises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..parts import Part
+from .base import KIND, Schedule
+
+__all__ = ["KIND", "Schedule", "create", "get", "names"]
+
+
+def names() -> list[str]:
+    """The keys of all schedules, sorted."""
+    return KIND.names()
+
+
+def get(name: str) -> Part:
+    """The record of a schedule: its title, its options, its notes."""
+    return KIND.get(name)
+
+
+def create(name: str, **options: Any) -> Schedule:
+    """A schedule by name; options that are not given have their defaults."""
+    schedule: Schedule = KIND.create(name, **options)
+    return schedule

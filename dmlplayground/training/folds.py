@@ -1,0 +1,53 @@
+"""The images of a trial, divided as its protocol divides the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import data, protocols, transforms
+from ..config import Trial, check_data
+from ..data import Dataset
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One training of the trial: on ``train``, watched on ``monitor`` after its epochs."""
+
+    number: int
+    train: Dataset
+    monitor: Dataset
+    measured_on: str  # "test" or "validation"
+
+
+@dataclass(frozen=True)
+class Division:
+    """All that a trial trains and tests on."""
+
+    folds: list[Fold]
+    test: Dataset
+
+
+def divide(trial: Trial) -> Division:
+    """The trial's data, loaded and divided; raises UserError where a batch cannot be made of it."""
+    transform = transforms.create(**trial.transform)
+    protocol = protocols.create(**trial.protocol)
+    train = data.load(**trial.data, split="train", stored=transform.stored)
+    test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
+    classes = protocol.folds(train.num_classes)
+    # What is kept back is looked at as test images are.
+    pool = None
+    if any(fold.kept for fold in classes):
+        pool = data.load(**trial.data, split="train", stored=transform.stored_for_test)
+    folds = [
+        Fold(
+            fold.number,
+            train if len(fold.train) == train.num_classes else train.subset(fold.train),
+            test if pool is None else pool.subset(fold.kept),
+            protocols.get(protocol.key).watches,
+        )
+        for fold in classes
+    ]
+    check_data(trial, train.num_classes)
+    for fold in folds:
+        transform.test_shape(fold.train.images)  # refuses images that it cannot make blocks of
+    return Division(folds, test)

@@ -1,0 +1,114 @@
+"""Who imports whom: DESIGN's arrows, read from the source."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dmlplayground
+
+ROOT = Path(dmlplayground.__file__).parent
+LEAVES = {"errors", "options", "files", "seeds", "signals", "parts"}
+PARTS = {
+    "augmentations",
+    "backbones",
+    "data",
+    "methods",
+    "metrics",
+    "mining",
+    "optimizers",
+    "protocols",
+    "regularizers",
+    "samplers",
+    "schedules",
+    "transforms",
+}
+ABOVE = {"config", "hyperparams", "training", "sweeps", "reports", "cli", "trained"}
+MODULES = {
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+}
+
+
+def imported(module: str) -> Iterator[str]:
+    """The modules that a module imports, in its functions too; what is for type checkers alone does not count."""
+    path = MODULES[module]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    ignored = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in ignored:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                whole = f"{source}.{alias.name}"
+                yield whole if whole in MODULES else source
+
+
+def unit(module: str) -> str:
+    """The package or module directly in ``dmlplayground`` that it belongs to."""
+    return module.split(".")[1] if "." in module else "dmlplayground"
+
+
+@pytest.fixture(scope="module")
+def arrows() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        for other in imported(module):
+            if other in MODULES and unit(other) != unit(module):
+                found[unit(module)].add(unit(other))
+    return found
+
+
+def test_nothing_imports_in_a_circle(arrows):
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for other in arrows[waiting.pop()] - seen:
+                seen.add(other)
+                waiting.append(other)
+        return seen
+
+    assert [name for name in list(arrows) if name in reached(name)] == []
+
+
+def test_leaves_know_only_leaves(arrows):
+    assert {name: arrows[name] - LEAVES for name in LEAVES if arrows[name] - LEAVES} == {}
+
+
+def test_parts_know_nothing_above_them(arrows):
+    # Backbones read the schema of the head that they build.
+    allowed = {"backbones": {"config"}}
+    wrong = {name: (arrows[name] & ABOVE) - allowed.get(name, set()) for name in PARTS}
+    assert {name: others for name, others in wrong.items() if others} == {}
+
+
+def test_the_store_knows_nobody(arrows):
+    assert arrows["store"] - LEAVES <= {"dmlplayground"}  # its version
+
+
+def test_what_measures_and_trains_knows_no_report(arrows):
+    for name in ("metrics", "training", "config", "store", "protocols"):
+        assert not arrows[name] & {"reports", "sweeps", "cli"}, name
+
+
+def test_reports_read_the_store_alone(arrows):
+    assert not arrows["reports"] & {"training", "sweeps", "data", "backbones", "cli"}
+
+
+def test_nobody_knows_the_command_line(arrows):
+    assert [name for name, others in arrows.items() if "cli" in others and name != "__main__"] == []
