@@ -17,6 +17,7 @@ import reference
 from mxnet import autograd, nd
 
 from dmlplayground import methods
+from dmlplayground.mining import batch
 
 SEED = 3  # of MXNet's generator, before every call: a loss that samples then draws the same
 
@@ -25,6 +26,13 @@ def references() -> list[str]:
     """The modules of the reference package that state the value of a loss."""
     files = [file for folder in reference.__path__ for file in Path(folder).glob("*.py")]
     return sorted(file.stem for file in files if "\ndef value(" in file.read_text())
+
+
+def for_a_dozen_points(key: str) -> dict[str, Any]:
+    """Options with which a method tells a dozen free points apart: nothing smoothed, no more nodes or centres than points
+    can fill."""
+    few = {"label_smoothing": 0.0, "bins": 4, "centers": 1}
+    return {name: value for name, value in few.items() if name in methods.get(key).options}
 
 
 def unit(x):
@@ -97,12 +105,15 @@ class Case:
 
     @property
     def samples(self) -> bool:
-        """Whether the loss draws random numbers, which it then shows by ``mine``."""
-        return "triplets" in self.wanted
+        """Whether the loss draws random numbers."""
+        return bool({"triplets", "quadruplets"} & self.wanted)
 
     @property
     def wanted(self):
-        return inspect.signature(self.reference.value).parameters
+        """What the reference takes; of one that hands its options on, what its form on given tuples takes."""
+        forms = ("value", "on_pairs", "on_triplets")
+        found = [getattr(self.reference, name) for name in forms if hasattr(self.reference, name)]
+        return {name for form in found for name in inspect.signature(form).parameters}
 
     @property
     def reference(self):
@@ -132,12 +143,27 @@ class Case:
         """What the gradient does not see of a loss that samples, or weighs by detached weights."""
         x, labels = (self.x if x is None else x), (self.labels if labels is None else labels)
         held = {}
-        if self.samples:
+        if "triplets" in self.wanted:
             mx.random.seed(SEED)
             held["triplets"] = self.loss.mine(nd.array(x, dtype=self.dtype), nd.array(labels))
+        if "quadruplets" in self.wanted:
+            held["quadruplets"] = self.quadruplets(x, labels)
         if "weighing" in self.wanted and self.options.get("detach_weights", True):
             held["weighing"] = x.astype(np.float64)
+        if "weighing_proxies" in self.wanted:
+            held["weighing_proxies"] = self.arrays().get("proxies")
         return held
+
+    def quadruplets(self, x, labels) -> tuple[np.ndarray, ...]:
+        """What a loss that draws a fourth row draws with the others: rows a, p, n, q; q is -1 where there is none."""
+        mx.random.seed(SEED)
+        embeddings, labels = self.loss.read(np.asarray(x, self.dtype), np.asarray(labels))
+        pairs = batch.all_pairs(nd, embeddings, labels, self.dtype)
+        found = batch.as_read(pairs, batch.mine(nd, self.loss.miner, pairs), "triplets")
+        listed, apart, counts = self.loss.loss.draw(nd, labels, found)
+        chosen = listed.weights.asnumpy().ravel() > 0
+        fourth = np.where(counts.asnumpy() > 0, apart.asnumpy() % len(labels), -1)
+        return (*listed.indices(), fourth.ravel()[chosen].astype(int))
 
     def expected(self, x=None, labels=None, arrays=None, **held) -> float:
         """The slow reference's value."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rows import HIDDEN, flat, log_sum_exp, mean, row_sums
+from .rows import HIDDEN, flat, log_sum_exp, mean, row_sums, softplus
 
 
 def check_classes(loss, label_smoothing=0.0):
@@ -57,3 +57,14 @@ def cross_entropy(F, logits, labels, num_classes, smoothing=0.0, hidden=None, we
 def hide_own(F, labels, num_classes, dtype):
     """(B, num_classes): HIDDEN in the column of the row's label, zero elsewhere."""
     return F.one_hot(labels, num_classes, on_value=HIDDEN, dtype=dtype)
+
+
+def against_others(F, logits, own, labels, num_classes, dtype, weights=None):
+    """The mean over rows of the cross-entropy of ``logits`` with ``own``, (B,), in place of the label's own entry."""
+    others = log_sum_exp(F, logits + hide_own(F, labels, num_classes, dtype), labels == 0)
+    return mean(F, softplus(F, others - own), weights)
+
+
+def lengths(F, vectors):
+    """|v| of every row, (N, E) -> (N,); never zero, and of finite slope."""
+    return F.sqrt(flat(F, row_sums(F, F.square(vectors))) + 1e-20)

@@ -12,9 +12,12 @@ def flat(F, matrix):
 
 def row_sums(F, matrix):
     """(B, N) -> (B, 1)."""
-    return F.FullyConnected(
-        matrix, F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1)), num_hidden=1, no_bias=True
-    )
+    return F.FullyConnected(matrix, ones_row(F, matrix), num_hidden=1, no_bias=True)
+
+
+def ones_row(F, matrix):
+    """(1, N)."""
+    return F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1))
 
 
 def total(F, values, weights):
@@ -81,3 +84,45 @@ def row_starts(F, rows, columns=None):
 def lookup(F, matrix, places):
     """The entries at ``places`` of the flattened matrix, in the shape of ``places``."""
     return F.take(flat(F, matrix), places)
+
+
+def log_one_plus(F, logits):
+    """log(1 + sum of exp(logits)) of every row, (B, N) -> (B,); zero where all is hidden."""
+    return softplus(F, log_sum_exp(F, logits))
+
+
+def softplus(F, x):
+    """log(1 + e^x)."""
+    return F.Activation(x, act_type="softrelu")
+
+
+def hidden(F, counts):
+    """HIDDEN where ``counts`` is zero, to be added to logits."""
+    return F.BlockGrad((counts <= 0) * HIDDEN)
+
+
+def log_weights(F, weights):
+    """What added to a logit makes its exponential count by that weight; HIDDEN for zero."""
+    none = weights <= 0
+    return F.BlockGrad(F.log(weights + none) + none * HIDDEN)
+
+
+def sum_of(F, matrix):
+    """The sum of all entries, (1,)."""
+    return F.reshape(F.sum(row_sums(F, matrix)), shape=(1,))
+
+
+def active_mean(F, excess, counts):
+    """The mean of the entries of [excess]+ above zero, each as often as it counts; zero if there is none."""
+    above = F.BlockGrad((excess > 0) * counts)
+    return total(F, excess, above) / F.maximum(sum_of(F, above), 1)
+
+
+def count_mean(F, values, counts):
+    """The mean of the entries, each as often as it counts; zero if none does."""
+    return total(F, values, counts) / F.maximum(sum_of(F, counts), 1)
+
+
+def hinge_mean(F, excess, counts):
+    """The mean of [excess]+, each entry as often as it counts; zero if none does."""
+    return count_mean(F, F.relu(excess), counts)

@@ -34,7 +34,7 @@ class Loss:
     gradient enters ``+`` itself, MXNet 1.9.1's static graphs give wrong gradients (apache/mxnet#20293).
     """
 
-    reads: ClassVar[Reads] = "batch"
+    reads: Reads = "batch"
 
     #: Of the rare loss that computes something on the host: a method ``host(embeddings, labels)`` on NumPy arrays,
     #: whose arrays ``hybrid_forward`` is given after the labels. It waits for its embeddings; no other loss may.

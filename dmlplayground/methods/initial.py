@@ -6,7 +6,7 @@ An initialiser is a function ``fill(nd, array)`` that fills the array with numbe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Fill = Callable[[Any, Any], None]
 
@@ -42,3 +42,10 @@ def xavier(rows: int, columns: int, magnitude: float) -> Fill:
 
 SMALL = normal(0.01 / 8)
 """The first study's proxies: their length is the loss's to set, their direction is all that matters."""
+
+Start = Literal["normal", "uniform"]
+
+
+def started(start: Start, deviation: float, width: int) -> Fill:
+    """Normal with this deviation, or uniform as a linear layer over ``width`` numbers: between -1 and 1 over its root."""
+    return normal(deviation) if start == "normal" else uniform(width**-0.5)

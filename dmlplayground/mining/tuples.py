@@ -73,6 +73,11 @@ class Pairs:
     def triplets(self) -> AllTriplets:
         return AllTriplets(self)
 
+    def complete_rows(self):
+        """(B, 1): 1 for an anchor that has both a positive and a negative pair."""
+        F = self.F
+        return F.BlockGrad((rows.row_sums(F, self.positive) > 0) * (rows.row_sums(F, self.negative) > 0))
+
     def row_weights(self):
         """(B,): how often each row occurs in pairs, over the most frequent one's; 1 for all where none was mined."""
         F = self.F

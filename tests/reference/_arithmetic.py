@@ -42,3 +42,38 @@ def cross_entropy(logits: Sequence[float], target: Sequence[float]) -> float:
 def smoothed_target(label: int, classes: int, smoothing: float) -> list[float]:
     """1 - smoothing on the label, the rest in equal shares on the other classes."""
     return [1 - smoothing if k == label else smoothing / (classes - 1) for k in range(classes)]
+
+
+def norm(x: np.ndarray) -> float:
+    return dot(x, x) ** 0.5
+
+
+def sigmoid(x: float) -> float:
+    """1 / (1 + e^-x), without overflow on either side."""
+    return float(np.exp(-np.logaddexp(0.0, -x)))
+
+
+def clipped_angle(cosine: float) -> float:
+    """arccos of a cosine that is kept 1e-7 within -1 and 1."""
+    return float(np.arccos(min(max(cosine, -1 + 1e-7), 1 - 1e-7)))
+
+
+def class_cosines(x: np.ndarray, proxies: Sequence[np.ndarray]) -> list[float]:
+    """x.p_k over all classes k, the proxies brought to unit length, x taken as it is."""
+    return [dot(x, unit(proxy)) for proxy in proxies]
+
+
+def cross_entropy_of(logits: Sequence[float], label: int) -> float:
+    """-log softmax(logits) at the label."""
+    return log_sum_exp(logits) - logits[label]
+
+
+def variance(x: Sequence[float]) -> float:
+    """Over the coordinates."""
+    middle = sum(float(a) for a in x) / len(x)
+    return sum((float(a) - middle) ** 2 for a in x) / len(x)
+
+
+def signal_to_noise(x: np.ndarray, y: np.ndarray) -> float:
+    """var(x - y) / var(x), x the anchor; a variance below 1e-12 counts as that."""
+    return variance([float(a) - float(b) for a, b in zip(x, y)]) / max(variance(x), 1e-12)

@@ -1,0 +1,24 @@
+"""What the losses share that compare rows with a proxy of every class."""
+
+from __future__ import annotations
+
+from ..graph import classes
+from . import initial
+from .base import Loss
+
+
+class Classifier(Loss):
+    """A loss with weights ``proxies``, (C, E)."""
+
+    reads = "rows"
+
+    def __init__(
+        self, num_classes: int, embed_dim: int, init: initial.Start = "normal", init_std: float = 1.0
+    ):
+        super().__init__(num_classes, embed_dim)
+        classes.check_classes(self)
+        self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
+        self.weight("proxies", (num_classes, embed_dim), initial.started(init, init_std, embed_dim))
+
+    def check(self, rows, width):
+        classes.check_width(self, width, self.embed_dim)

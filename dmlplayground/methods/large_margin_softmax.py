@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from ..graph import angles, classes
+from . import initial, usual
+from .base import KIND
+from .classifier import Classifier
+
+
+@KIND.register(
+    title="Large-margin softmax",
+    year=2016,
+    paper="Liu et al.: Large-Margin Softmax Loss for Convolutional Neural Networks, ICML 2016",
+    also=("L-Softmax",),
+    **usual.RAW_CLASSES,
+)
+class LargeMarginSoftmax(Classifier):
+    """A plain softmax in which the angle to the own class's weights is counted several times over.
+
+    With w_k the class's proxy as it is, theta_ik the angle between x_i and w_k, and
+    psi(theta) = (-1)^q cos(margin theta) - 2 q with q = floor(margin theta / 180 degrees), which falls from 1 all the way,
+
+        L = mean over rows i of  -log softmax_{y_i}(scale |x_i| |w_k| (psi(theta_ik) if k = y_i, else cos theta_ik)).
+
+    Neither embeddings nor weights are normalised.
+
+    margin: how many times the own angle counts, a whole number. The paper has up to 4.
+    scale: what all logits are multiplied by.
+    init: how weights start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
+        1 / sqrt(E).
+    init_std: their deviation at the start. Here their length matters.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: int = 4,
+        scale: float = 1.0,
+        init: initial.Start = "normal",
+        init_std: float = 1.0,
+    ):
+        super().__init__(num_classes, embed_dim, init, init_std)
+        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
+        self.require(scale > 0, f"scale must be above 0, not {scale}.")
+        self.margin = margin
+        self.scale = scale
+
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        logits = F.FullyConnected(embeddings, self.scale * proxies, num_hidden=self.num_classes, no_bias=True)
+        largest = self.scale * classes.lengths(F, embeddings) * F.take(classes.lengths(F, proxies), labels)
+        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
+        return classes.against_others(F, logits, own, labels, self.num_classes, self.dtype, weights)

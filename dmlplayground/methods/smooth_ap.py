@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from ..graph import pairwise, ranks
+from ..graph.blocks import with_gradient
+from ..graph.rows import row_sums, sum_of, total
+from . import usual
+from .base import KIND, Loss
+
+
+@KIND.register(
+    title="Smooth-AP",
+    year=2020,
+    paper="Brown et al.: Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval, ECCV 2020",
+    also=("SmoothAP",),
+    **usual.TUPLES,
+)
+class SmoothAP(Loss):
+    """The average precision of every row as a query, its ranks smoothed by sigmoids.
+
+    With S_ij = x_i.x_j and sig(S_qj, S_qi) = 1 / (1 + e^((S_qi - S_qj) / temperature)), and C_q the rows of q's class, q
+    among them,
+
+        AP_q = mean over i in C_q of  (1 + sum over j in C_q, j != i of sig) / (1 + sum over all j != i of sig),
+        L = 1 - mean over rows q of  AP_q.
+
+    Batches are meant to hold as many images of each class. It takes B^3 sigmoids, in the memory of a few matrices of the
+    batch.
+
+    temperature: how sharp the sigmoids are. The paper has 0.01.
+
+    A well-known library's version is right only where a batch has as many classes as images a class.
+    """
+
+    reads = "rows"
+
+    def __init__(self, num_classes, embed_dim, *, temperature: float = 0.01):
+        super().__init__(num_classes, embed_dim)
+        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
+        self.temperature = temperature
+        self.blocks = ranks.BLOCKS
+
+    def check(self, rows, width):
+        self.blocks = ranks.blocks_for(rows)
+
+    def hybrid_forward(self, F, embeddings, labels, weights):
+        same = pairwise.same_class(F, labels)
+        similarities = F.dot(embeddings, embeddings, transpose_b=True)
+        both = F.concat(same, F.ones_like(same), dim=1)
+        found = ranks.SoftRanks(F, similarities, both, 2, self.temperature, self.blocks)
+        # A row does not pass itself, but stands first: half a row too few.
+        mates, others = F.split(found.counts + 0.5, axis=1, num_outputs=2)
+        precision = mates / others
+        # Without rows of other classes it is 1, and the loss zero but for rounding.
+        share = F.broadcast_div(row_sums(F, 1 - same) > 0, F.sum(F.ones_like(labels)))
+        share = share if weights is None else share * F.expand_dims(weights, 1)
+        each = F.broadcast_mul(same, share / row_sums(F, same))
+        value = sum_of(F, share) - total(F, each, precision)
+        by_counts = F.concat(-each / others, each * precision / others, dim=1)
+        return with_gradient(F, value, similarities, found.slopes(by_counts))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from ..graph import angles, classes
+from . import initial, usual
+from .base import KIND
+from .classifier import Classifier
+
+
+@KIND.register(
+    title="SphereFace",
+    year=2017,
+    paper="Liu et al.: SphereFace: Deep Hypersphere Embedding for Face Recognition, CVPR 2017",
+    also=("A-Softmax", "angular softmax"),
+    **usual.RAW_CLASSES,
+)
+class SphereFace(Classifier):
+    """A softmax in which the angle to the own class is counted several times over.
+
+    With p_k = proxy_k / |proxy_k|, theta_ik the angle between x_i and p_k, and
+    psi(theta) = (-1)^q cos(margin theta) - 2 q with q = floor(margin theta / 180 degrees), which falls from 1 all the way,
+
+        L = mean over rows i of  -log softmax_{y_i}(scale |x_i| (psi(theta_ik) if k = y_i, else cos theta_ik)).
+
+    Embeddings are not normalised: their length is how sure the softmax is.
+
+    margin: how many times the own angle counts, a whole number. The paper has 4.
+    scale: what all logits are multiplied by.
+    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
+        1 / sqrt(E).
+    init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
+
+    The authors' training blends psi with cos theta and lets the blend fade; that is not done here. The library that
+    Musgrave et al. used lost the embeddings' lengths in their time.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: int = 4,
+        scale: float = 1.0,
+        init: initial.Start = "normal",
+        init_std: float = 1.0,
+    ):
+        super().__init__(num_classes, embed_dim, init, init_std)
+        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
+        self.require(scale > 0, f"scale must be above 0, not {scale}.")
+        self.margin = margin
+        self.scale = scale
+
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)
+        largest = self.scale * classes.lengths(F, embeddings)
+        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
+        return classes.against_others(F, logits, own, labels, self.num_classes, self.dtype, weights)

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from ._arithmetic import cross_entropy_of
+from .sphereface import logits_of
+
+
+def value(embeddings, labels, parameters, *, margin=4, scale=1.0) -> float:
+    """Mean over rows of the cross-entropy of scale |x| |p_k| (psi(theta_y) or cos theta_k), x and p_k raw."""
+    total = 0.0
+    for x, y in zip(embeddings, labels):
+        logits = logits_of(x, y, parameters["proxies"], margin)
+        total += cross_entropy_of([scale * logit for logit in logits], y)
+    return total / len(labels)
