@@ -13,6 +13,7 @@ from typing import Any
 
 import mxnet as mx
 import numpy as np
+import pytest
 import reference
 from mxnet import autograd, nd
 
@@ -176,3 +177,21 @@ class Case:
 def parameters(loss) -> dict:
     """The loss's own parameters by short name."""
     return dict(loss._collect_params_with_prefix())
+
+
+def assert_slopes(case: Case, seed: int) -> None:
+    """The case's gradients are the slopes of its reference along random directions, all that is constant held."""
+    _, gradients = case.value_and_gradients()
+    held, arrays, step = case.constants(), case.arrays(), 1e-6
+    rng = np.random.default_rng(seed)
+    for name, gradient in gradients.items():
+        start = case.x if name == "x" else arrays[name]
+        for _ in range(4):
+            direction = rng.normal(size=start.shape)
+            ends = []
+            for sign in (1, -1):
+                moved = start + sign * step * direction
+                given = {"x": moved} if name == "x" else {"arrays": {**arrays, name: moved}}
+                ends.append(case.expected(**given, **held))
+            slope = (ends[0] - ends[1]) / (2 * step)
+            assert (gradient * direction).sum() == pytest.approx(slope, rel=1e-5, abs=1e-7), name

@@ -7,7 +7,7 @@ from __future__ import annotations
 import mxnet as mx
 import numpy as np
 import pytest
-from conformance import Case, block_labels, parameters, unit
+from conformance import Case, assert_slopes, block_labels, parameters, unit
 from mxnet import nd
 
 from dmlplayground import methods
@@ -40,6 +40,61 @@ VARIANTS = [
     ("dreml", {"scale": 2.0, "temperature": 0.5}),
     ("dreml", {"static_proxies": True}),
     ("dreml", {"meta_classes": 2, "class_map": "independent"}),
+    # Beside others, each method of the Reality Check at what it found best on CUB.
+    ("contrastive", {"pos_margin": -0.2, "neg_margin": 0.3841}),
+    ("contrastive", {"pos_margin": 0.5, "neg_margin": 1.2}),
+    ("contrastive", {"pos_margin": 0.5, "average": "all"}),
+    ("triplet", {"margin": 0.0961}),
+    ("triplet", {"margin": 0.4, "squared": True, "average": "all"}),
+    ("triplet", {"margin": -0.1}),
+    ("nt_xent", {"temperature": 0.0091}),
+    ("nt_xent", {"temperature": 0.0091, "floor": 1e-20}),
+    ("nt_xent", {"temperature": 0.5}),
+    ("proxy_nca", {"scale": 13.98**0.5, "exclude_positive": False, "init_std": 1.0}),
+    ("proxy_softmax", {"temperature": 0.1087, "label_smoothing": 0.0, "init_std": 1.0}),
+    ("margin", {"mining": "all", "margin": 0.0878, "beta": 0.7839, "per_class": False}),
+    ("margin", {"mining": "all", "margin": 0.0779, "beta": 0.9797}),
+    ("cosface", {"margin": 0.6182, "scale": 100.0}),
+    ("cosface", {"margin": 0.1, "scale": 8.0, "init": "uniform"}),
+    ("arcface", {"margin": 23.23, "scale": 100.0, "monotonic": False}),
+    ("arcface", {"margin": 90.0, "scale": 8.0, "monotonic": False}),
+    ("arcface", {"margin": 90.0, "scale": 8.0}),
+    ("fast_ap", {"bins": 17}),
+    ("fast_ap", {"bins": 3}),
+    ("snr_contrastive", {"pos_margin": 0.3265, "neg_margin": 0.8446}),
+    ("snr_contrastive", {"pos_margin": 1.0, "neg_margin": 3.0}),
+    ("snr_triplet", {"margin": 1.0}),
+    ("snr_triplet", {"margin": -0.1}),
+    ("multi_similarity", {"alpha": 0.01, "beta": 50.6, "base": 0.5625}),
+    ("multi_similarity", {"alpha": 17.97, "beta": 75.66, "base": 0.7763}),
+    ("multi_similarity", {"skip_incomplete": True}),
+    ("soft_triple", {"scale": 78.02, "gamma": 58.95, "tau": 0.3755, "margin": 0.4308, "average_pairs": True}),
+    ("soft_triple", {"centers": 2, "scale": 8.0, "tau": 2.0}),
+    ("soft_triple", {"centers": 1}),
+    ("soft_triple", {"tau": 0.0}),
+    ("circle", {"margin": 0.25, "scale": 8.0}),
+    ("circle", {"form": "classes", "margin": 0.25, "scale": 32.0}),
+    ("circle", {"form": "classes"}),
+    ("sphereface", {"margin": 1}),
+    ("sphereface", {"margin": 3, "scale": 2.0}),
+    ("large_margin_softmax", {"margin": 2, "scale": 0.5}),
+    ("large_margin_softmax", {"margin": 3}),
+    ("tuplet_margin", {"margin": 20.0, "scale": 8.0}),
+    ("tuplet_margin", {"margin": 0.0}),
+    ("proxy_anchor", {"margin": 0.3, "alpha": 8.0}),
+    ("proxy_anchor", {"margin": 0.0, "alpha": 64.0}),
+    ("generalized_lifted", {"pos_margin": 0.3, "neg_margin": 2.0}),
+    ("generalized_lifted", {"skip_lone": True}),
+    ("supcon", {"temperature": 0.07}),
+    ("supcon", {"temperature": 1.0}),
+    ("smooth_ap", {"temperature": 0.1}),
+    ("smooth_ap", {"temperature": 1.0}),
+    ("recall_at_k", {"ks": [1, 3], "temperature": 0.5, "rank_temperature": 0.1}),
+    ("recall_at_k", {"ks": [4], "rank_temperature": 0.1, "count_query": True}),
+    ("histogram", {"nodes": 11}),
+    ("histogram", {"nodes": 2}),
+    ("quadruplet", {"margin": 1.0, "second_margin": 0.5}),
+    ("quadruplet", {"mining": "all"}),
 ]
 
 
@@ -48,6 +103,11 @@ VARIANTS = [
 def test_options_change_the_value_as_they_change_the_references(key, options, seed):
     case = Case(key, classes=5, width=4, seed=seed, options=options)
     assert case.value() == pytest.approx(case.expected(), rel=2e-5, abs=2e-5)
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS, ids=[f"{key}-{'-'.join(o)}" for key, o in VARIANTS])
+def test_gradients_with_these_options_are_the_slopes_of_the_references(key, options):
+    assert_slopes(Case(key, classes=5, width=4, seed=6, dtype="float64", options=options), seed=6)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +132,23 @@ def test_options_change_the_value_as_they_change_the_references(key, options, se
         ("structured_clustering", {"gamma": -1.0}),
         ("dreml", {"meta_classes": 1}),
         ("dreml", {"class_map": "even"}),
+        ("contrastive", {"average": "some"}),
+        ("nt_xent", {"temperature": 0.0}),
+        ("nt_xent", {"floor": 1.0}),
+        ("cosface", {"scale": 0.0}),
+        ("cosface", {"init_std": 0.0}),
+        ("arcface", {"margin": 180.0}),
+        ("sphereface", {"margin": 0}),
+        ("soft_triple", {"centers": 0}),
+        ("soft_triple", {"gamma": 0.0}),
+        ("proxy_anchor", {"alpha": 0.0}),
+        ("circle", {"form": "rows"}),
+        ("multi_similarity", {"beta": 0.0}),
+        ("fast_ap", {"bins": 0}),
+        ("histogram", {"nodes": 1}),
+        ("smooth_ap", {"temperature": 0.0}),
+        ("recall_at_k", {"ks": []}),
+        ("recall_at_k", {"ks": [0]}),
     ],
 )
 def test_impossible_values_are_refused_by_name(key, options):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from ..graph import classes, rows
 from . import initial, usual
-from .base import KIND, Loss
+from .base import KIND, Loss, Reads
 
 
 @KIND.register(
@@ -36,7 +36,7 @@ class Circle(Loss):
     The library that Musgrave et al. used repeated each pair for every triplet it is in; that is not an option here.
     """
 
-    reads = "pairs"
+    reads: Reads = "pairs"
 
     def __init__(
         self,

@@ -35,6 +35,10 @@ class ProxyNCA(Loss):
     The released code has a second form (its option xentropy) that includes the own class but takes the
     softmax of +D, and so draws images away from their proxies: as proxies are free this learns their
     opposites instead. ``released_sign`` computes that form.
+
+    init_std: the deviation of the proxies' coordinates at the start. Their length does not matter for the loss, but for how
+        far a step takes them. The first study has 0.01 / 8; Musgrave et al. have 1, with the own class included and
+        2 scale^2 / temperature twice their scale (14 on CUB); Roth et al. have 1 / 8, the own class excluded.
     """
 
     reads = "rows"
@@ -49,6 +53,7 @@ class ProxyNCA(Loss):
         exclude_positive: bool = True,
         label_smoothing: float = 0.0,
         released_sign: bool = False,
+        init_std: float = 0.00125,
     ):
         super().__init__(num_classes, embed_dim)
         classes.check_classes(self, label_smoothing)
@@ -62,7 +67,8 @@ class ProxyNCA(Loss):
         self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
         self.exclude_positive = exclude_positive
         self.label_smoothing = label_smoothing
-        self.weight("proxies", (num_classes, embed_dim), initial.SMALL)
+        self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
+        self.weight("proxies", (num_classes, embed_dim), initial.normal(init_std))
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

@@ -23,8 +23,8 @@ class Quadruplet(Loss):
         L = mean of [D_ap - D_an + margin]+  +  mean of [D_ap - D_nq + second_margin]+.
 
     Where there is no third class the second term is zero. Unless another miner is named, a negative is drawn for every
-    ordered positive pair by the miner ``distance_weighted``, as in Roth et al. Of all triplets (the miner ``all``) the
-    first mean is over all, the second over one draw of n and q for each positive pair.
+    ordered positive pair by the miner ``distance_weighted``, as in Roth et al.; of all triplets (the miner ``all``) one
+    is drawn evenly.
 
     margin: how much farther an anchor's negative is than its positive. Roth et al. have 0.2.
     second_margin: how much farther two other classes are. Roth et al. have 0.2; the paper has half of ``margin``.
@@ -44,17 +44,16 @@ class Quadruplet(Loss):
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
         distances = triplets.all.distances()
+        triplets, apart, counts = self.draw(F, labels, triplets)
         hinge = triplets.hinge(distances, distances, self.margin)
-        listed, apart, counts = self.draw(F, labels, triplets)
-        excess = listed.near(distances) - rows.lookup(F, distances, apart) + self.second_margin
-        second = rows.total(F, F.relu(excess), counts)
-        return (hinge.sum + second) / F.maximum(hinge.count, 1)
+        excess = triplets.near(distances) - rows.lookup(F, distances, apart) + self.second_margin
+        return (hinge.sum + rows.total(F, F.relu(excess), counts)) / F.maximum(hinge.count, 1)
 
     def draw(self, F, labels, triplets):
         """Triplets one by one, the place of (n, q) for each, and how often it counts."""
         if isinstance(triplets, AllTriplets):
             evenly = F.softmax(rows.hidden(F, triplets.negative), axis=1)
-            triplets = Listed(triplets.all, None, draw_each(F, evenly), triplets.near_weights)
+            triplets = Listed(triplets.all, None, draw_each(F, evenly), triplets.near_weights > 0)
         like = triplets.all.positive
         numbers = F.broadcast_add(F.zeros_like(like), F.expand_dims(F.contrib.arange_like(like, axis=1), 0))
         n = triplets.far(numbers)
