@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import UserError
 from .pairwise import same_class
-from .rows import row_sums
+from .rows import HIDDEN, flat, log_sum_exp, row_sums, softplus
 
 
 def require_even(method, rows):
@@ -38,3 +38,16 @@ def shared_targets(F, labels):
     """(B, B): every row spread evenly over the pairs of its class."""
     same = same_class(F, labels)
     return F.broadcast_div(same, row_sums(F, same))
+
+
+def partners(F, embeddings):
+    """p0 a0 p1 a1 ...: in every row's place the other one of its pair."""
+    pairs = F.reshape(embeddings, shape=(-4, -1, 2, 0))
+    return F.reshape(F.reverse(pairs, axis=1), shape=(-3, 0))
+
+
+def own_against_others(F, own, similarities, labels):
+    """The mean over rows of log(1 + sum of e^(similarity - own) over rows of other classes); ``own`` is (B, 1)."""
+    hidden = F.BlockGrad(same_class(F, labels) * HIDDEN)
+    others = log_sum_exp(F, F.broadcast_add(similarities, hidden))
+    return F.mean(softplus(F, others - flat(F, own)))

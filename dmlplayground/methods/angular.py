@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 from ..graph import interleaved, pairwise, rows
 from .base import KIND, Loss
+from .npairs import NPairs
 
 
 @KIND.register(
@@ -40,6 +42,14 @@ class Angular(Loss):
     The paper's values: alpha from 36 to 55 degrees, 45 most often, no L2 term (the released code has one, and
     so have we, by default). The released code halves the gradient (its step divides by rows, not pairs),
     which Adam does not notice but for a weight decay that then weighs twice as much.
+
+    negatives: pairs is the form above. With all, every row a is an anchor, the other one of its pair its positive p and
+        all rows n of other classes its negatives, and L is the mean over rows of
+        log(1 + sum_n e^(4 t (a + p).n - 2 (1 + t) a.p)), the N-pairs term being likewise against all. Roth et al. have
+        that with npairs_weight 1, angular_weight 2, unit_angles, l2_reg 0 and the regulariser ``embedding_norm``
+        (power 1, weight 0.005).
+    angular_weight: what the angular term is multiplied by.
+    unit_angles: the angular term is of embeddings at unit length, the others as they are.
     """
 
     def __init__(
@@ -51,6 +61,9 @@ class Angular(Loss):
         l2_reg: float = 5e-4,
         symmetric: bool = False,
         npairs_weight: float = 0.0,
+        negatives: Literal["pairs", "all"] = "pairs",
+        angular_weight: float = 1.0,
+        unit_angles: bool = False,
     ):
         super().__init__(num_classes, embed_dim)
         self.require(0 < alpha < 90, f"alpha is an angle between 0 and 90 degrees, not {alpha}.")
@@ -59,25 +72,53 @@ class Angular(Loss):
         self.slope = math.tan(math.radians(alpha)) ** 2
         self.l2_reg = l2_reg
         self.symmetric = symmetric
+        self.require(angular_weight > 0, f"angular_weight must be above 0, not {angular_weight}.")
+        self.require(
+            not symmetric or negatives == "pairs",
+            "with all negatives it is symmetric, so leave symmetric false.",
+        )
         self.npairs_weight = npairs_weight
+        self.angular_weight = angular_weight
+        self.unit_angles = unit_angles
+        self.all = negatives == "all"
 
     def check(self, rows, width):
         interleaved.require_even(self.key, rows)
 
     def hybrid_forward(self, F, embeddings, labels):
-        anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
-        targets = interleaved.shared_targets(F, labels)
-        loss = self._one_way(F, anchors, positives, labels, targets)
-        if self.symmetric:
-            loss = (loss + self._one_way(F, positives, anchors, labels, targets)) / 2
+        seen = rows.unit(F, embeddings) if self.unit_angles else embeddings
+        find = self._against_all if self.all else self._against_pairs
+        loss = self.angular_weight * find(F, seen, labels)
+        if self.npairs_weight:
+            npairs = NPairs(
+                self.num_classes,
+                self.embed_dim,
+                l2_reg=0.0,
+                symmetric=self.symmetric,
+                negatives="all" if self.all else "pairs",
+            )
+            loss = loss + self.npairs_weight * npairs.hybrid_forward(F, embeddings, labels)
+        if not self.l2_reg:
+            return loss
+        anchors, positives, _ = interleaved.split_pairs(F, embeddings, labels)
         return loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
 
-    def _one_way(self, F, anchors, positives, labels, targets):
+    def _against_pairs(self, F, embeddings, labels):
+        anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
+        loss = self._one_way(F, anchors, positives, labels)
+        if self.symmetric:
+            loss = (loss + self._one_way(F, positives, anchors, labels)) / 2
+        return loss
+
+    def _one_way(self, F, anchors, positives, labels):
         same = pairwise.same_class(F, labels)
         near = 2 * (1 + self.slope) * F.dot(anchors, positives, transpose_b=True)
         far = 4 * self.slope * F.dot(anchors + positives, positives, transpose_b=True)
         angles = far + same * (near - far)
-        loss = -F.mean(rows.own_row(F, F.log_softmax(angles, axis=1)))
-        if self.npairs_weight:
-            loss = loss + self.npairs_weight * interleaved.pick_own_pair(F, anchors, positives, targets)
-        return loss
+        return -F.mean(rows.own_row(F, F.log_softmax(angles, axis=1)))
+
+    def _against_all(self, F, embeddings, labels):
+        positives = interleaved.partners(F, embeddings)
+        own = 2 * (1 + self.slope) * rows.row_sums(F, embeddings * positives)
+        similarities = 4 * self.slope * F.dot(embeddings + positives, embeddings, transpose_b=True)
+        return interleaved.own_against_others(F, own, similarities, labels)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Literal
+
 from ..graph import interleaved
+from ..graph.rows import row_sums
 from .base import KIND, Loss
 
 
@@ -33,10 +36,27 @@ class NPairs(Loss):
     0.25 x 0.002. The study prints the loss with a distance; its code, and the paper it cites, use the inner
     product, and so do we. The released code divides whole numbers when labels repeat, which makes their
     targets zero; ours are fractions.
+
+    negatives: pairs is the form above. With all, every row is an anchor, the other one of its pair its positive p and all
+        rows n of other classes its negatives, and L is the mean over rows a of log(1 + sum_n e^(a.n - a.p)), as in
+        Roth et al.; theirs has the regulariser ``embedding_norm`` (power 1, weight 0.005) and l2_reg 0.
     """
 
-    def __init__(self, num_classes, embed_dim, *, l2_reg: float = 5e-4, symmetric: bool = False):
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        l2_reg: float = 5e-4,
+        symmetric: bool = False,
+        negatives: Literal["pairs", "all"] = "pairs",
+    ):
         super().__init__(num_classes, embed_dim)
+        self.require(
+            not symmetric or negatives == "pairs",
+            "with all negatives it is symmetric, so leave symmetric false.",
+        )
+        self.all = negatives == "all"
         self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
         self.l2_reg = l2_reg
         self.symmetric = symmetric
@@ -45,9 +65,18 @@ class NPairs(Loss):
         interleaved.require_even(self.key, rows)
 
     def hybrid_forward(self, F, embeddings, labels):
+        if self.all:
+            return self._against_all(F, embeddings, labels)
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
         targets = interleaved.shared_targets(F, labels)
         loss = interleaved.pick_own_pair(F, anchors, positives, targets)
         if self.symmetric:
             loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
         return loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
+
+    def _against_all(self, F, embeddings, labels):
+        positives = interleaved.partners(F, embeddings)
+        own = row_sums(F, embeddings * positives)
+        similarities = F.dot(embeddings, embeddings, transpose_b=True)
+        loss = interleaved.own_against_others(F, own, similarities, labels)
+        return loss + self.l2_reg * interleaved.mean_squares(F, embeddings, positives)

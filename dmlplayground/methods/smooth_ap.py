@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ..graph import pairwise, ranks
 from ..graph.blocks import with_gradient
-from ..graph.rows import row_sums, sum_of, total
+from ..graph.rows import row_sums, total
 from . import usual
 from .base import KIND, Loss
 
@@ -45,15 +45,14 @@ class SmoothAP(Loss):
     def hybrid_forward(self, F, embeddings, labels, weights):
         same = pairwise.same_class(F, labels)
         similarities = F.dot(embeddings, embeddings, transpose_b=True)
-        both = F.concat(same, F.ones_like(same), dim=1)
-        found = ranks.SoftRanks(F, similarities, both, 2, self.temperature, self.blocks)
-        # A row does not pass itself, but stands first: half a row too few.
-        mates, others = F.split(found.counts + 0.5, axis=1, num_outputs=2)
-        precision = mates / others
-        # Without rows of other classes it is 1, and the loss zero but for rounding.
-        share = F.broadcast_div(row_sums(F, 1 - same) > 0, F.sum(F.ones_like(labels)))
-        share = share if weights is None else share * F.expand_dims(weights, 1)
-        each = F.broadcast_mul(same, share / row_sums(F, same))
-        value = sum_of(F, share) - total(F, each, precision)
-        by_counts = F.concat(-each / others, each * precision / others, dim=1)
+        sides = F.concat(same, 1 - same, dim=1)
+        found = ranks.SoftRanks(F, similarities, sides, 2, self.temperature, self.blocks)
+        mates, strangers = F.split(found.counts, axis=1, num_outputs=2)
+        mates = mates + 0.5  # of the row itself there is a half, where 1 is due
+        others = mates + strangers
+        share = F.broadcast_div(same, F.broadcast_mul(row_sums(F, same), F.sum(F.ones_like(labels))))
+        share = share if weights is None else F.broadcast_mul(share, F.expand_dims(weights, 1))
+        value = total(F, share, strangers / others)  # 1 - precision, without a difference of equals
+        of_squares = share / F.square(others)
+        by_counts = F.concat(-of_squares * strangers, of_squares * mates, dim=1)
         return with_gradient(F, value, similarities, found.slopes(by_counts))
