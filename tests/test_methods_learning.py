@@ -41,11 +41,12 @@ def recall(learner, dataset) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", methods.names())
 def test_learns_on_glyphs(key, glyphs):
-    trial = config.trial(config.merge({"method": {"name": key}}, QUICK, OWN.get(key, {})))
+    fours = {"batch_size": 32} if methods.get(key).sampler.get("per_class") == 4 else {}
+    trial = config.trial(config.merge({"method": {"name": key}}, QUICK, fours, OWN.get(key, {})))
     learner = Learner(trial, CLASSES, [mx.cpu()])
     options = {name: value for name, value in trial.sampler.items() if name != "name"}
     sampler = samplers.create(
-        trial.sampler["name"], glyphs.labels, BATCH, iterations=STEPS, seed=1, **options
+        trial.sampler["name"], glyphs.labels, trial.batch_size, iterations=STEPS, seed=1, **options
     )
     before = recall(learner, glyphs)
     learner.begin_epoch(trial.frozen_epochs + 1)

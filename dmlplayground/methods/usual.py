@@ -31,5 +31,9 @@ CLASSES: dict[str, Any] = {
     "defaults": {**_TRAINING, "groups": {"loss": {"lr_mult": 100.0, "weight_decay": 0.0}}},
 }
 
-#: The same for losses that read the embeddings' lengths.
-RAW_CLASSES: dict[str, Any] = {**CLASSES, "head": _RAW}
+#: The same for losses that read the embeddings' lengths, and whose weights' lengths may matter.
+RAW_CLASSES: dict[str, Any] = {
+    **CLASSES,
+    "head": _RAW,
+    "defaults": {**_TRAINING, "groups": {"loss": {"lr_mult": 10.0, "weight_decay": 0.0}}},
+}
