@@ -440,7 +440,11 @@ def test_verify_finds_broken_images_and_a_damaged_cache(tmp_path, miniatures, ca
     assert np.array_equal(data.load("cub200", root=str(folder), partial=True).images[0], dataset.images[0])
 
     broken = next(folder.rglob("*.jpg"))
-    broken.write_bytes(broken.read_bytes()[:200])
+    content = broken.read_bytes()
+    broken.write_bytes(content[: len(content) * 3 // 4] + b"\xff\xd9")  # cut, and closed as if it were whole
+    assert cli.main(["data", "verify", "cub200", *options]) == 1
+    assert f"{broken.name} cannot be read" in capsys.readouterr().out
+    broken.write_bytes(content[:200])
     assert cli.main(["data", "verify", "cub200", *options]) == 1
     assert broken.name in capsys.readouterr().out
 

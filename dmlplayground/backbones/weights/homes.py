@@ -76,7 +76,7 @@ class Homes:
                 [
                     f"the ImageNet weights of {network} could not be fetched:",
                     *reasons,
-                    "Either of these helps:",
+                    "Any of these helps:",
                     *ways,
                     "  give another file of weights with backbone.pretrained=FILE, or train from scratch with "
                     "backbone.pretrained=none",
@@ -114,7 +114,8 @@ class Download:
         return f"download ({self.url.split('/')[2]})"
 
     def by_hand(self) -> str:
-        told = f" (checksum {self.content})" if self.content else ""
+        file = self.url.rpartition("/")[2]
+        told = f" (it is in {file})" if file != self.name else ""
         return f"put {self.name}{told} into {self.target.parent}"
 
     def find(self) -> Path | None:
