@@ -114,6 +114,14 @@ def test_what_cannot_be_planned_is_refused(name, options, size, words):
         samplers.create(name, clusters()[0], size, **options)
 
 
+@pytest.mark.parametrize("name", LOOKING)
+def test_a_handful_of_images_is_enough(name):
+    labels = np.array([0, 0, 1, 2])
+    sampler = samplers.create(name, labels, 6, iterations=3, per_class=3)
+    for rows in sampler.batches(0, shown(np.eye(4))):
+        assert (np.diff(labels[rows].reshape(2, 3)) == 0).all()
+
+
 # --- coresets --------------------------------------------------------------------------------------------------------
 
 

@@ -12,13 +12,14 @@ from .looking import Coreset, Refresh
     title="D2 coreset", also=("D2", "d2 coreset", "squared distance coreset"), needs=("embeddings",)
 )
 class CoresetD2(Coreset):
-    """Batches that spread over the embeddings, but rarely reach outliers: picks are drawn from a pool of random images
-    with chances proportional to
+    """Batches that spread over the embeddings, but rarely reach outliers.
+
+    Picks are drawn from a pool of random images with chances proportional to
 
         p(x) d(x)^(2 power),
 
-    p the density of the normal distribution that fits the pool, d the distance to the nearest pick. The first
-    pick is the image nearest to a random point of that distribution. Random images of each pick's class join it.
+    p the density of the normal distribution that fits the pool, d the distance to the nearest pick. The first pick is
+    the image nearest to a random point of that distribution. Random images of each pick's class join it.
 
     per_class: how many images of each pick's class, the pick included.
     pool: how many images the picks are chosen from.

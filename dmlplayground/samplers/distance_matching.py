@@ -16,8 +16,9 @@ BINS = 50
     needs=("embeddings",),
 )
 class DistanceMatching(Matching):
-    """Batches whose pairwise distances are spread like those of a larger pool. Of several random candidates from the
-    pool the one with the least cost is taken:
+    """Batches whose pairwise distances are spread like those of a larger pool.
+
+    Of several random candidates from the pool the one with the least cost is taken:
 
         mean |m_pool - m| + std |s_pool - s| + distance W,
 

@@ -16,8 +16,9 @@ RIDGE = 1e-8  # on the diagonals of both covariances, in the root alone
     needs=("embeddings",),
 )
 class FrechetMatching(Matching):
-    """Batches distributed like a larger pool, as far as means and covariances tell. Of several random candidates from
-    the pool the one with the least Frechet distance to it is taken:
+    """Batches distributed like a larger pool, as far as means and covariances tell.
+
+    Of several random candidates from the pool the one with the least Frechet distance to it is taken:
 
         |m_pool - m|^2 + tr S_pool + tr S - 2 tr (S_pool S)^(1/2).
 

@@ -92,7 +92,7 @@ class Matching(Looking):
 
     def _pool(self, rng: np.random.Generator) -> np.ndarray:
         """Class blocks, classes and images being different as far as there are enough of them."""
-        blocks = min(self.pool, self.size) // self.per_class
+        blocks = max(2, min(self.pool, self.size) // self.per_class)
         rounds, left = divmod(blocks, self.groups.count)
         order = self.groups.classes(rng, self.groups.count)[:blocks]
         images = self.groups.draw(rng, order, self.per_class * (rounds + (left > 0)))
