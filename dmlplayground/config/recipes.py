@@ -235,7 +235,7 @@ def resolve(given: str, method: str, data: str) -> Name:
     known = _names(study)
     places = {name.data for name in known}
     place = rest.pop(0) if rest and rest[0] in places else data
-    row = rest.pop(0) if rest else method
+    row = rest.pop(0) if rest else _row_of(place, method, known)
     if rest or Name(study, place, row) not in known:
         rows = ", ".join(sorted({name.row for name in known if name.data == place}))
         for_it = ", ".join(sorted({name.data for name in known if name.row == row}))
@@ -248,6 +248,15 @@ def resolve(given: str, method: str, data: str) -> Name:
             )
         )
     return Name(study, place, row)
+
+
+def _row_of(place: str, method: str, known: set[Name]) -> str:
+    """The row named after the method, or else the only one of it that goes by another name."""
+    here = [name for name in known if name.data == place]
+    if method in {name.row for name in here}:
+        return method
+    rows = [name.row for name in here if read(name).method == method]
+    return rows[0] if len(rows) == 1 else method
 
 
 def layer(recipe: Hyperparams, backbone: str) -> dict[str, Any]:

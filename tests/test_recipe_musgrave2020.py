@@ -1,0 +1,58 @@
+"""The recipe of A Metric Learning Reality Check against the literal tables of recipe_musgrave2020.py."""
+
+from __future__ import annotations
+
+import pytest
+import recipe_musgrave2020 as study
+
+import dmlplayground as dml
+from dmlplayground import hyperparams
+
+ROWS = [(row, data) for row, by_data in study.TUNED.items() for data in by_data]
+every_row = pytest.mark.parametrize(("row", "data"), ROWS)
+
+
+def recipe(row, data):
+    return hyperparams.read(hyperparams.Name("musgrave2020", data, row))
+
+
+def test_fourteen_rows_on_three_data_sets_and_in_large_batches():
+    assert len(study.TUNED) == 14
+    found = {(name.row, name.data) for name in hyperparams.names() if name.study == "musgrave2020"}
+    assert found == set(ROWS)
+
+
+@every_row
+def test_every_value(row, data):
+    """The recipe says what the study says and no more, in full precision."""
+    found = recipe(row, data)
+    assert {key: entry.value for key, entry in found.values.items()} == study.expected(row, data)
+    assert found.method == study.METHODS.get(row, row)
+    assert found.target == pytest.approx(100 * study.TUNED[row][data][1], abs=0.006)
+
+
+@every_row
+def test_what_was_searched_says_so(row, data):
+    searched = {key for name in study.TUNED[row][data][0] for key in study.ours(name, 1.0)}
+    if (row, data) == ("soft_triple", "sop"):
+        searched.remove("method.tau")  # not used there
+    found = {key for key, entry in recipe(row, data).values.items() if entry.source == "published search"}
+    assert found == searched
+
+
+@pytest.mark.parametrize("row", [row for row in study.TUNED if row not in study.METHODS])
+def test_a_method_finds_its_row(row):
+    assert hyperparams.resolve("musgrave2020", row, "sop") == ("musgrave2020", "sop", row)
+
+
+def test_a_row_of_another_name_is_found_by_its_method():
+    """A method with one row of another name finds it; of one with two rows, the row of its own name is meant."""
+    assert hyperparams.resolve("musgrave2020", "proxy_softmax", "cub200").row == "normalized_softmax"
+    assert hyperparams.resolve("musgrave2020", "margin", "cub200").row == "margin"
+    assert hyperparams.resolve("musgrave2020/margin_per_class", "margin", "cub200").row == "margin_per_class"
+    assert hyperparams.resolve("musgrave2020/cub200_batch256", "triplet", "glyphs").data == "cub200_batch256"
+
+
+def test_the_networks_images_are_those_of_its_lineage():
+    found = dml.backbones.get(study.SHARED["backbone.name"]).preprocessing
+    assert (found.mean, found.std, found.channels) == ((104.0, 117.0, 128.0), (1.0, 1.0, 1.0), "bgr")
