@@ -481,7 +481,8 @@ SHARED = {
     "freeze_batchnorm": "statistics", "frozen_epochs": 0,
     "sampler.name": "class_passes", "iterations": 100, "epochs": 1000,
     "optimizer.name": "rmsprop", "optimizer.lr": 1e-6, "optimizer.weight_decay": 1e-4, "optimizer.momentum": 0.9,
-    "optimizer.rho": 0.99, "optimizer.epsilon": 1e-8, "schedule.name": "constant",
+    "optimizer.rho": 0.99, "optimizer.epsilon": 1e-8, "optimizer.clip": None,
+    "groups.head.lr_mult": 1.0, "schedule.name": "constant",
     "transform.name": "reality_check", "protocol.name": "validated", "protocol.folds": 4, "protocol.criterion": "MAP@R",
     "protocol.untrained_counts": True, "evaluation.distance": "euclidean",
 }  # fmt: skip
