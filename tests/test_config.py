@@ -217,3 +217,9 @@ def test_a_part_of_another_name_forgets_in_dotted_keys_as_well():
         **below,
         "optimizer.lr": 1,
     }
+
+
+def test_a_group_with_another_optimizer_forgets_the_options_of_the_old_one():
+    record = {"groups": {"loss": {"name": "sgd", "lr": 0.1, "momentum": 0.9, "lr_mult": 2.0}}}
+    merged = config.merge(record, {"groups": {"loss": {"name": "adam"}}})
+    assert merged == {"groups": {"loss": {"name": "adam", "lr": 0.1, "lr_mult": 2.0}}}

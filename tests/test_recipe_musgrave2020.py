@@ -6,7 +6,8 @@ import pytest
 import recipe_musgrave2020 as study
 
 import dmlplayground as dml
-from dmlplayground import hyperparams
+from dmlplayground import config, hyperparams, resources
+from dmlplayground.sweeps import grid, search
 
 ROWS = [(row, data) for row, by_data in study.TUNED.items() for data in by_data]
 every_row = pytest.mark.parametrize(("row", "data"), ROWS)
@@ -56,3 +57,34 @@ def test_a_row_of_another_name_is_found_by_its_method():
 def test_the_networks_images_are_those_of_its_lineage():
     found = dml.backbones.get(study.SHARED["backbone.name"]).preprocessing
     assert (found.mean, found.std, found.channels) == ((104.0, 117.0, 128.0), (1.0, 1.0, 1.0), "bgr")
+
+
+@every_row
+def test_every_row_makes_its_trial(row, data):
+    given = hyperparams.load(f"{data}/{row}", dataset=data.partition("_")[0], study="musgrave2020")
+    found = config.dotted(config.trial(given).mapping())
+    expected = study.expected(row, data)
+    assert {key: found.get(key, expected[key]) for key in expected} == expected
+    assert found["method.name"] == study.METHODS.get(row, row)
+
+
+def test_the_tables_have_all_rows_ten_times():
+    for table, data in (("table4_cub200", "cub200"), ("table5_cars196", "cars196"), ("table6_sop", "sop")):
+        trials = grid.load(f"musgrave2020/{table}")[0].trials()
+        assert len(trials) == 14 * 10
+        assert {trial.data["name"] for trial in trials} == {data}
+        assert {trial.backbone["name"] for trial in trials} == {"inception_bn_caffe"}
+
+
+@pytest.mark.parametrize("row", study.TUNED)
+def test_searches_have_the_bounds_of_the_study(row):
+    """Those for CUB-200-2011. The weight of a regulariser has no range; the scale's ends are the roots of theirs."""
+    made = search.load(resources.find_search(f"musgrave2020/search/{row}"))
+    assert (made.trials, made.prune) == (50, False)
+    expected = {}
+    for name, (low, high, scale) in study.BOUNDS[row]["cub200"].items():
+        if name != "regularizer_weight":
+            (key,) = study.ours(name, 1.0)
+            power = 0.5 if name == "softmax_scale" else 1
+            expected[key] = ([low**power, high**power], scale == "log")
+    assert {key: (entry.range, entry.log) for key, entry in made.parameters.items()} == expected

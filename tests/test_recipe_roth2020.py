@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import recipe_roth2020 as study
 
-from dmlplayground import hyperparams
+from dmlplayground import config, hyperparams
 
 ROWS = [(row, data) for row in study.SETTINGS for data in study.EPOCHS if (row, data) not in study.MISSING]
 #: What the sheet says of a loss in words: the forms of its averages, its distances, its own weights.
@@ -52,3 +52,14 @@ def test_what_the_study_says_in_words(row, data):
         assert (found["method.init_std"], found["method.exclude_positive"]) == (0.125, True)
     if row in ("arcface", "normalized_softmax"):
         assert found["method.init"] == "uniform"
+
+
+@pytest.mark.parametrize(("row", "data"), ROWS)
+def test_every_row_makes_its_trial(row, data):
+    given = hyperparams.load(row, dataset=data, study="roth2020")
+    found = config.dotted(config.trial(given).mapping())
+    expected = study.expected(row, data)
+    assert {key: found.get(key, expected[key]) for key in expected if key != "regularizers"} == {
+        key: value for key, value in expected.items() if key != "regularizers"
+    }
+    assert found["method.name"] == study.method(row)

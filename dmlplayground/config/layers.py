@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 from .. import optimizers
 from ..errors import UserError
 from .reading import parse_yaml
-from .schema import COMPONENTS
+from .schema import COMPONENTS, Groups, Multipliers
 
 __all__ = ["dotted", "expand", "merge", "nested", "overlay", "override"]
 
 T = TypeVar("T")
 
-KEPT = {"optimizer": tuple(optimizers.SHARED)}
+GROUPS = tuple(group for group in Groups.__dataclass_fields__ if group not in COMPONENTS)
+"""The parts of the model: what is said of one may name an optimizer of its own."""
+KEPT = dict.fromkeys(("optimizer", *GROUPS), (*optimizers.SHARED, *Multipliers.__dataclass_fields__))
 """Options that a part of another name takes over from the one before it."""
 
 
@@ -41,7 +43,7 @@ def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in layer.items():
             old = result.get(key)
             if isinstance(old, Mapping) and isinstance(value, Mapping):
-                value = replaced(key, old, value) if key in COMPONENTS else merge(old, value)
+                value = replaced(key, old, value) if key in COMPONENTS or key in GROUPS else merge(old, value)
             result[key] = value
     return result
 
