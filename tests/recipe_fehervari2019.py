@@ -43,6 +43,7 @@ METHODS = {
         **UNIT, "sampler.name": "blocks", "sampler.per_class": 5, "batch_size": 120, "iterations": 200, "epochs": 25,
         "method.gamma": 1.0, "method.refine": 5,
         "optimizer.name": "rmsprop", "optimizer.rho": 0.94, "optimizer.rho_decay": 0.94, "optimizer.momentum": 0.0,
+        "optimizer.root": "of both",  # MXNet's plain form
     },
     "margin": {
         **UNIT_BIAS, "sampler.name": "blocks", "sampler.per_class": 5, "batch_size": 125, "iterations": 200, "epochs": 20,
@@ -76,6 +77,7 @@ METHODS = {
     "ranked_list": {
         **UNIT, **LATE, "sampler.name": "blocks", "sampler.per_class": 3, "batch_size": 180, "iterations": 200,
         "method.alpha": 1.2, "method.margin": 0.4, "method.temperature": 10.0, "method.detach_weights": True,
+        "method.negative_weight": 1.0,
         "groups.head.lr_mult": 10.0,
     },
     "dreml": {

@@ -26,12 +26,14 @@ class RankedList(Loss):
     With D_ij = |x_i - x_j| (not squared), the positives P_i of row i with D_ij > alpha - margin, its
     negatives N_i with D_ij < alpha, and w_ij = exp(temperature (alpha - D_ij)),
 
-        l_i = mean over P_i of (D_ij - alpha + margin)  +  mean over N_i, weighted by w_ij, of (alpha - D_ij),
+        l_i = mean over P_i of (D_ij - alpha + margin)
+              + negative_weight  mean over N_i, weighted by w_ij, of (alpha - D_ij),
         L = mean over the rows i with l_i > 0 of  l_i.
 
     The paper's values: alpha 1.2, margin 0.4, temperature 10, unit embeddings, 60 classes x 3, the head
     learning ten times as fast. It takes the weights w as constants. The released code differentiates them
-    too, which pushes the nearest negatives harder; ``detach_weights: false`` does so.
+    too, which pushes the nearest negatives harder; ``detach_weights: false`` does so. ``negative_weight`` is the
+    study's lambda (its equation 8), which its code leaves at 1.
     """
 
     def __init__(
@@ -42,11 +44,14 @@ class RankedList(Loss):
         margin: float = 0.4,
         alpha: float = 1.2,
         temperature: float = 10.0,
+        negative_weight: float = 1.0,
         detach_weights: bool = True,
     ):
         super().__init__(num_classes, embed_dim)
         self.require(alpha > 0, f"alpha must be above 0, not {alpha}.")
         self.require(temperature >= 0, f"temperature must not be negative, not {temperature}.")
+        self.require(negative_weight >= 0, f"negative_weight must not be negative, not {negative_weight}.")
+        self.negative_weight = negative_weight
         self.radius = alpha - margin
         self.alpha = alpha
         self.temperature = temperature
@@ -62,5 +67,5 @@ class RankedList(Loss):
         weights = F.softmax(self.temperature * near + (near <= 0) * rows.HIDDEN, axis=1)
         if self.detach_weights:
             weights = F.BlockGrad(weights)
-        losses = pull + rows.row_sums(F, weights * near)
+        losses = pull + self.negative_weight * rows.row_sums(F, weights * near)
         return F.sum(losses) / F.maximum(F.sum(losses > 0), 1)

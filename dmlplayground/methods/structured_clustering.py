@@ -41,8 +41,9 @@ class StructuredClustering(Loss):
     other.
 
     The paper's values: gamma 1, unit embeddings, RMSProp with rho 0.94 decaying by 0.94 an epoch
-    (``optimizer: {name: rmsprop, rho: 0.94, rho_decay: 0.94}``); the study's script: Adam and, by default,
-    shuffled batches, with which it cannot run on a set of fewer classes than rows. The released code computes
+    (MXNet's plain form: ``optimizer: {name: rmsprop, momentum: 0, root: of both, rho: 0.94, rho_decay: 0.94}``);
+    the study's script: Adam and, by default, shuffled batches, with which it cannot run on a set of fewer
+    classes than rows. The released code computes
     one NMI at a time, 6 s for a batch; here all candidates are scored at once.
     """
 
