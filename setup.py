@@ -96,6 +96,7 @@ setup(
     packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES],
     package_dir=FILES,
     package_data={
+        "dmlplayground": ["py.typed"],
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
     },

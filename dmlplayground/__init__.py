@@ -12,19 +12,33 @@ from . import compat
 
 __version__ = "0.2.0"
 
-_MODULES = (
-    "augmentations",
-    "backbones",
-    "data",
-    "hyperparams",
-    "methods",
-    "metrics",
-    "mining",
-    "regularizers",
-    "samplers",
-    "transforms",
-)
-_FUNCTIONS = {"train": "training", "sweep": "sweeps", "load": "trained"}
+_MODULES = {
+    name: name
+    for name in (
+        "augmentations",
+        "backbones",
+        "config",
+        "data",
+        "hyperparams",
+        "methods",
+        "metrics",
+        "mining",
+        "optimizers",
+        "protocols",
+        "regularizers",
+        "samplers",
+        "schedules",
+        "transforms",
+    )
+}
+_MODULES["records"] = "store.records"
+_FUNCTIONS = {
+    "train": "training",
+    "sweep": "sweeps",
+    "load": "trained",
+    "report": "reports",
+    "compare": "reports",
+}
 __all__ = ["__version__", *_MODULES, *_FUNCTIONS]
 
 compat.install()
@@ -32,7 +46,7 @@ compat.install()
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(f"{__name__}.{_MODULES[name]}")
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

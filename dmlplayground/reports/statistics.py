@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, stdev
 
-from scipy import stats
-
 LEVEL = 0.05
 
 
@@ -40,6 +38,8 @@ class Summary:
         """The 95 % interval of the mean, by Student's t."""
         if self.spread is None:
             return None
+        from scipy import stats  # here, since listings load this file and must answer at once
+
         half = float(stats.t.ppf(1 - LEVEL / 2, self.n - 1)) * self.spread / math.sqrt(self.n)
         return self.mean - half, self.mean + half
 
@@ -137,6 +137,8 @@ def leaders(summaries: Sequence[Summary]) -> set[int]:
 
 
 def _two_sided(statistic: float, freedom: float) -> float:
+    from scipy import stats
+
     return float(2 * stats.t.sf(abs(statistic), freedom))
 
 
