@@ -128,6 +128,10 @@ BAD = {
     "unknown setting": (["train", "npairs", "--set", "batchsize=3"], "unknown configuration key 'batchsize'"),
     "impossible batch": (["train", "margin", "--set", "batch_size=12"], "class blocks of 5"),
     "too many pairs": (["train", "npairs", "--set", "data.classes=20"], "the training split has 10"),
+    "data that are not there": (
+        ["train", "npairs", "--dry-run", "--set", "data=folder", "--set", "data.path=nowhere"],
+        "there is no folder nowhere",
+    ),
     "unknown experiment": (["sweep", "quikstart"], "Did you mean 'quickstart'"),
     "empty grid": (["sweep", "quickstart", "--where", "method=none"], "empty"),
     "no store": (["report", "nowhere"], "nowhere"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import parts
+from ..errors import UserError
 from . import text
 
 if TYPE_CHECKING:
@@ -43,6 +44,27 @@ def _part(plural: str, component: Mapping[str, Any]) -> str:
     return name + (
         f" ({', '.join(f'{key}={text.value(value)}' for key, value in own.items())})" if own else ""
     )
+
+
+def dry_run(trials: Sequence[Trial], store: Path, recipe: Mapping[str, Any] = {}) -> None:
+    """Print what would run, after looking for all that can be found wrong without running it."""
+    notes = _missing_data(trials)
+    print("\n".join([conditions(trials, recipe), *notes, plan(trials, store)]))
+
+
+def _missing_data(trials: Sequence[Trial]) -> list[str]:
+    """Notes where published sets are yet to come. A user's own data that are not there are an error."""
+    from .. import data
+
+    notes = []
+    for component in {str(trial.data): trial.data for trial in trials}.values():
+        try:
+            data.require(**component)
+        except UserError as problem:
+            if data.get(component["name"]).release is None:
+                raise
+            notes.append(f"note: {problem}")
+    return notes
 
 
 def plan(trials: Sequence[Trial], store: Path) -> str:

@@ -25,7 +25,18 @@ from .catalogue import Catalogue
 from .dataset import KIND, Dataset, DatasetPart
 from .images import Live
 
-__all__ = ["KIND", "SPLITS", "Dataset", "DatasetPart", "Stored", "catalogue", "get", "load", "names"]
+__all__ = [
+    "KIND",
+    "SPLITS",
+    "Dataset",
+    "DatasetPart",
+    "Stored",
+    "catalogue",
+    "get",
+    "load",
+    "names",
+    "require",
+]
 
 SPLITS = ("train", "test")
 
@@ -60,6 +71,13 @@ def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
     if isinstance(found, Dataset):
         raise UserError(f"the data set {name} is not made of image files.")
     return found
+
+
+def require(name: str, **options: Any) -> None:
+    """A ``UserError`` where the data set's files are not there, or not as they should be. No image is decoded."""
+    record = get(name)
+    if record.release or "path" in record.options:
+        _listed(name, "train", options)
 
 
 def _listed(name: str, split: str, options: Mapping[str, Any]) -> Dataset | Catalogue:

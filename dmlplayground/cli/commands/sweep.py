@@ -34,15 +34,14 @@ def run(arguments) -> int:
     experiment, path = grid.load(arguments.file)
     trials = experiment.trials(arguments.where, arguments.set)
     store = arguments.store or Path("runs") / path.stem
-    if not arguments.print_commands:
-        print(outcomes.conditions(trials), flush=True)
     if arguments.dry_run:
-        print(outcomes.plan(trials, store))
+        outcomes.dry_run(trials, store)
         return 0
     plan.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
     if arguments.print_commands:
         print("\n".join(plan.commands(store, plan.jobs(store, trials, arguments.retry_failed))))
         return 0
+    print(outcomes.conditions(trials))
     print(f"{experiment.title}: {text.plural(len(trials), 'trial')}, records in {store}", flush=True)
     executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
     try:

@@ -31,10 +31,13 @@ def run(arguments) -> int:
 
     wanted = given(arguments.config)
     trial = config.trial(wanted, arguments.set)
-    print(outcomes.conditions([trial], config.recipe(wanted, arguments.set)), flush=True)
+    recipe = config.recipe(wanted, arguments.set)
     if arguments.dry_run:
-        print(outcomes.plan([trial], arguments.store))
+        outcomes.dry_run([trial], arguments.store, recipe)
         return 0
+    print(
+        outcomes.conditions([trial], recipe), file=sys.stderr
+    )  # with the progress; results go to standard output
     from ...training import train
     from ...training.run import TrialFailed
 
