@@ -69,7 +69,7 @@ def test_train_evaluate_and_report(tmp_path):
     path = tmp_path / "trial.yaml"
     path.write_text(yaml.safe_dump(given))
     plan = run("train", path, "--store", tmp_path / "store", "--dry-run")
-    assert "1 to run" in plan.stdout
+    assert "1 not started" in plan.stdout
     assert not (tmp_path / "store").exists()
     out = run("train", path, "--store", tmp_path / "store", "--set", "seed=7")
     assert out.returncode == 0, out.stderr
