@@ -88,12 +88,12 @@ class Part:
 
     @property
     def option_notes(self) -> dict[str, str]:
-        """What the notes say of each option, in lines ``name: what it is`` (what follows indented belongs to it)."""
-        bases = _constructed(self.build)[:-1] if isinstance(self.build, type) else []
-        shared = [_by_option(inspect.cleandoc(base.__doc__ or ""), self.options)[1] for base in bases]
+        """What the notes say of each option, in lines ``name: what it is`` (what follows indented belongs to it); of an
+        option that comes with a base class, that class's docstring."""
+        classes = reversed(inspect.getmro(self.build)) if isinstance(self.build, type) else ()
         notes: dict[str, str] = {}
-        for found in (*shared, _by_option(self.notes, self.options)[1]):
-            notes.update(found)
+        for text in (*(inspect.cleandoc(one.__doc__ or "") for one in classes), self.notes):
+            notes.update(_by_option(text, self.options)[1])
         return notes
 
     @property

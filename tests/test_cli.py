@@ -98,14 +98,14 @@ def test_a_recipe_brings_its_network_and_what_it_sets_is_printed():
 
 
 def test_training_that_ends_below_the_untrained_network_says_so():
-    def results(last):
-        metrics = {"untrained": 0.3, "last": last}
-        return {key: {"epoch": 1, "metrics": {"R@1": value}} for key, value in metrics.items()}
+    def told(last):
+        scores = {"untrained": 0.3, "best": 0.5, "last": last}
+        results = {key: {"epoch": 1, "metrics": {"R@1": value}} for key, value in scores.items()}
+        config = {"protocol": {"name": "paper"}}
+        return outcomes.results(SimpleNamespace(config=config, results=results, seconds=1.0), Path("runs"))
 
-    record = SimpleNamespace(results=results(0.2), seconds=1.0)
-    assert "below the untrained network: R@1 20.00 (before: 30.00)" in outcomes.results(record, Path("runs"))
-    record = SimpleNamespace(results=results(0.4), seconds=1.0)
-    assert "warning" not in outcomes.results(record, Path("runs"))
+    assert "below the untrained network: R@1 20.00 (before: 30.00)" in told(0.2)
+    assert "warning" not in told(0.4)
 
 
 def test_evaluate_bare_arrays(tmp_path):
