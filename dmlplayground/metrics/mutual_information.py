@@ -60,7 +60,7 @@ def _normalised(classes: Labels, clusters: Labels, mean: str) -> float:
     return float(np.clip(value, 0.0, 1.0))  # rounding may leave a last bit above
 
 
-@KIND.register("AMI", title="Adjusted mutual information", needs="clusters")
+@KIND.register("AMI", least=-1.0, title="Adjusted mutual information", needs="clusters")
 def ami(classes: Labels, clusters: Labels) -> float:
     """AMI = (I - E) / ((H(classes) + H(clusters)) / 2 - E), E the mean of I over random labellings of these sizes.
 

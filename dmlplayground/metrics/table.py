@@ -41,6 +41,7 @@ class Metric(parts.Part):
     needs: str = "ranks"
     higher_is_better: bool = True
     percent: bool = True  # a fraction, which is shown in percent; otherwise a number without a unit
+    least: float = 0.0  # of a fraction: below 0 where chance is taken off
     leads: bool = False  # one of the few that are shown where there is no room for all
     numbers: Optional[Numbers] = None  # of a family
     number: Optional[int] = None  # the K of one of its members

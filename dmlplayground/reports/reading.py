@@ -29,8 +29,11 @@ def _can_be_shown(record: Record) -> bool:
 
 def _problem(record: Record) -> str:
     for name, value in _measured(record):
-        if value is not None and _is_share(name) and not -SLACK <= value <= 1 + SLACK:
-            return f"{name} is {value:g}, and cannot be more than 1 or less than 0"
+        if value is None or not _is_share(name):
+            continue
+        least = metrics.get(name).least
+        if not least - SLACK <= value <= 1 + SLACK:
+            return f"{name} is {value:g}, and cannot be more than 1 or less than {least:g}"
     try:
         for arena in arenas([record], []):
             for cell in arena.finished:
