@@ -223,3 +223,13 @@ def test_a_group_with_another_optimizer_forgets_the_options_of_the_old_one():
     record = {"groups": {"loss": {"name": "sgd", "lr": 0.1, "momentum": 0.9, "lr_mult": 2.0}}}
     merged = config.merge(record, {"groups": {"loss": {"name": "adam"}}})
     assert merged == {"groups": {"loss": {"name": "adam", "lr": 0.1, "lr_mult": 2.0}}}
+
+
+def test_every_key_says_what_it_is():
+    rows = {row.key: row for row in config.reference()}
+    trial = config.trial(SMALL)
+    stated = {key for key in config.dotted(trial.mapping()) if key.partition(".")[0] not in config.COMPONENTS}
+    assert {key for key in stated if not key.startswith("groups.")} <= set(rows)
+    assert rows["frozen_epochs"].neutral == 0
+    assert rows["optimizer"].neutral == "adam"
+    assert all(row.about and row.type for row in rows.values())

@@ -15,6 +15,7 @@ from .groups import optimizer_of
 from .layers import dotted, expand, merge, nested, overlay, override
 from .places import Places
 from .reading import parse_yaml, read_yaml
+from .reference import reference
 from .schema import COMPONENTS, Ensemble, Evaluation, Groups, Head, Named, Trial
 from .units import Unit, check_data, criterion, units
 
@@ -41,6 +42,7 @@ __all__ = [
     "parse_yaml",
     "read_yaml",
     "recipe",
+    "reference",
     "trial",
     "units",
 ]
