@@ -14,6 +14,14 @@ def require_even(method, rows):
         )
 
 
+def require_pairs(method, labels):
+    """``labels`` is a NumPy array."""
+    if (labels[0::2] != labels[1::2]).any():
+        raise UserError(
+            f"{method} reads pairs a0 p0 a1 p1 ...; here an anchor and its positive differ in class."
+        )
+
+
 def split_pairs(F, embeddings, labels):
     """Anchors, positives and the pairs' labels out of interleaved rows a0 p0 a1 p1 ..."""
     pairs = F.reshape(embeddings, shape=(-4, -1, 2, 0))

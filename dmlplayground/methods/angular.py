@@ -85,6 +85,9 @@ class Angular(Loss):
     def check(self, rows, width):
         interleaved.require_even(self.key, rows)
 
+    def check_labels(self, labels):
+        interleaved.require_pairs(self.key, labels)
+
     def hybrid_forward(self, F, embeddings, labels):
         seen = rows.unit(F, embeddings) if self.unit_angles else embeddings
         find = self._against_all if self.all else self._against_pairs

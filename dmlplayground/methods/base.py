@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Optional
 
+import numpy as np
+
 from .. import parts
 from ..errors import UserError
 from .initial import Fill, Weight
@@ -62,6 +64,14 @@ class Loss:
 
     def check(self, rows: int, width: int) -> None:
         """Raise UserError for a batch of this shape that the loss cannot read."""
+
+    def check_labels(self, labels: np.ndarray) -> None:
+        """Raise UserError for labels, on the host, that the loss cannot read."""
+        if self.weights or self.reads == "rows":
+            wrong = labels[(labels < 0) | (labels >= self.num_classes) | (labels != np.floor(labels))]
+            self.require(
+                not len(wrong), f"labels are whole numbers from 0 to {self.num_classes - 1}, not {wrong[:1]}."
+            )
 
     def default_miner(self) -> Optional[Mapping[str, Any]]:
         """The miner, by name and options, of a loss for which "all tuples" is not what its authors meant."""

@@ -64,6 +64,9 @@ class NPairs(Loss):
     def check(self, rows, width):
         interleaved.require_even(self.key, rows)
 
+    def check_labels(self, labels):
+        interleaved.require_pairs(self.key, labels)
+
     def hybrid_forward(self, F, embeddings, labels):
         if self.all:
             return self._against_all(F, embeddings, labels)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
 import numpy as np
-from mxnet import gluon, init, nd
+from mxnet import autograd, gluon, init, nd
 
 from .. import mining, regularizers
 from ..errors import UserError
@@ -138,6 +138,10 @@ class Objective(gluon.HybridBlock):
                 f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
             )
             self.loss.check(*embeddings.shape)
+            if (
+                not autograd.is_recording()
+            ):  # while one records, nothing is waited for: the learner checks its labels
+                self.loss.check_labels(labels.asnumpy())
             if self.miner is not None:
                 self.miner.check(*embeddings.shape)
             embeddings = embeddings.astype(self.dtype, copy=False)

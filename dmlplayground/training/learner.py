@@ -112,6 +112,7 @@ class Learner:
                 parameter.zero_grad()
         total, outputs, targets = None, [], []
         for images, labels in batches:
+            self.loss.loss.check_labels(labels)
             labels = _on(self.contexts[0], labels)
             with autograd.record():
                 embeddings = self.forward(images)
