@@ -179,3 +179,22 @@ def test_given_tuples_need_no_miner():
     made = loss("all", {})
     found = made.on_triplets(x, labels, *zip(*triplets))
     np.testing.assert_allclose(found.asnumpy(), listed(x, triplets, "distance"), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("miner", "options"),
+    [("all", {}), ("hard", {}), ("angular", {}), ("semihard", {"each": "all", "margin": 0.4})],
+)
+def test_one_negative_is_drawn_evenly_for_every_pair_that_has_any(miner, options):
+    x, labels = batch(3)
+    _, found = found_of(miner, options, unit(x), labels)
+    found = found.triplets() if len(found.indices()) == 4 else found
+    each = Counter(zip(*found.indices()))
+    of_pair = Counter((a, p) for a, p, _ in each)
+    draws = 300
+    times = Counter(triplet for _ in range(draws) for triplet in zip(*found.drawn().indices()))
+    assert set(times) == set(each)
+    assert sum(times.values()) == draws * len(of_pair)
+    for (a, p, n), count in times.items():
+        even = draws / of_pair[a, p]
+        assert abs(count - even) < 6 * even**0.5, (a, p, n)

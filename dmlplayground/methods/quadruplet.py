@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from ..graph import rows
-from ..graph.drawing import draw_each
 from ..graph.pairwise import same_class
-from ..mining.tuples import AllTriplets, Listed
 from . import usual
 from .base import KIND, Loss
 
@@ -23,8 +21,8 @@ class Quadruplet(Loss):
         L = mean of [D_ap - D_an + margin]+  +  mean of [D_ap - D_nq + second_margin]+.
 
     Where there is no third class the second term is zero. Unless another miner is named, a negative is drawn for every
-    ordered positive pair by the miner ``distance_weighted``, as in Roth et al.; of all triplets (the miner ``all``) one
-    is drawn evenly.
+    ordered positive pair by the miner ``distance_weighted``, as in Roth et al. Of a miner that keeps many negatives of a
+    pair, such as ``all``, one is drawn evenly.
 
     margin: how much farther an anchor's negative is than its positive. Roth et al. have 0.2.
     second_margin: how much farther two other classes are. Roth et al. have 0.2; the paper has half of ``margin``.
@@ -51,9 +49,7 @@ class Quadruplet(Loss):
 
     def draw(self, F, labels, triplets):
         """Triplets one by one, the place of (n, q) for each, and how often it counts."""
-        if isinstance(triplets, AllTriplets):
-            evenly = F.softmax(rows.hidden(F, triplets.negative), axis=1)
-            triplets = Listed(triplets.all, None, draw_each(F, evenly), triplets.near_weights > 0)
+        triplets = triplets.drawn()
         like = triplets.all.positive
         numbers = F.broadcast_add(F.zeros_like(like), F.expand_dims(F.contrib.arange_like(like, axis=1), 0))
         n = triplets.far(numbers)

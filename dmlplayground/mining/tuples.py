@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph import pairwise, rows
+from ..graph import drawing, pairwise, rows
 
 
 class Hinge(NamedTuple):
@@ -143,6 +143,10 @@ class Triplets:
         """Positive and negative pairs, each as often as it is in a triplet."""
         raise NotImplementedError
 
+    def drawn(self) -> Listed:
+        """Triplets one by one: those that are listed anyway, or else one for each positive pair, its negative drawn evenly."""
+        raise NotImplementedError
+
     def row_weights(self):
         """(B,): how often each row occurs in triplets, over the most frequent one's; 1 for all where none was mined."""
         F, found = self.F, self.pairs()
@@ -188,6 +192,10 @@ class AllTriplets(Triplets):
     def pairs(self) -> Pairs:
         return self.all.keep(self.near_weights, self.far_weights)
 
+    def drawn(self) -> Listed:
+        evenly = self.F.softmax(rows.hidden(self.F, self.negative), axis=1)
+        return Listed(self.all, None, drawing.draw_each(self.F, evenly), self.near_weights > 0)
+
     def indices(self) -> tuple[np.ndarray, ...]:
         positive, negative = self.positive.asnumpy() > 0, self.negative.asnumpy() > 0
         return np.nonzero(positive[:, :, None] & negative[:, None, :])
@@ -228,6 +236,9 @@ class Band(AllTriplets):
         every = F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
         return Cube(self.all, kept * every)
 
+    def drawn(self) -> Listed:
+        return self.cube().drawn()
+
     def indices(self) -> tuple[np.ndarray, ...]:
         return self.cube().indices()
 
@@ -260,6 +271,13 @@ class Cube(Triplets):
     def pairs(self) -> Pairs:
         return self.all.keep(self.near_weights, self.far_weights)
 
+    def drawn(self) -> Listed:
+        F = self.F
+        cumulative = F.cumsum(self.weights, axis=2)
+        numbers = F.random.uniform_like(self.near_weights) * self.near_weights * (1 - 1e-6)
+        column = F.sum(F.broadcast_lesser_equal(cumulative, F.expand_dims(numbers, 2)), axis=2)
+        return Listed.each_pair(self.all, column, self.near_weights > 0)
+
     def indices(self) -> tuple[np.ndarray, ...]:
         return np.nonzero(self.weights.asnumpy())
 
@@ -280,13 +298,16 @@ class Listed(Triplets):
     @classmethod
     def each_anchor(cls, pairs: Pairs, positive, negative, mined) -> Listed:
         """One triplet an anchor: the columns of its positive and its negative, (B, 1), and whether it has one at all."""
-        F = pairs.F
-        starts = rows.row_starts(F, pairs.positive)
-        last = F.slice_axis(F.contrib.arange_like(pairs.positive, axis=1), axis=0, begin=-1, end=None)
-        near, far = (
-            F.broadcast_add(starts, F.broadcast_minimum(column, last)) for column in (positive, negative)
-        )
+        near, far = (_places(pairs, column) for column in (positive, negative))
         return cls(pairs, near, far, mined)
+
+    @classmethod
+    def each_pair(cls, pairs: Pairs, negative, mined) -> Listed:
+        """One triplet a positive pair: the column of its negative, (B, R), and whether it has one at all."""
+        return cls(pairs, None, _places(pairs, negative), mined)
+
+    def drawn(self) -> Listed:
+        return self
 
     def near(self, matrix):
         return matrix if self.positives is None else rows.lookup(self.F, matrix, self.positives)
@@ -320,6 +341,14 @@ class Listed(Triplets):
         far = self.negatives.asnumpy().ravel().astype(int)[chosen]
         anchors, positives = np.unravel_index(near, shape)
         return anchors, positives, np.unravel_index(far, shape)[1]
+
+
+def _places(pairs, columns):
+    """Where columns of the rows of a (B, R) matrix stand in the flattened one; one beyond the last counts as the last."""
+    F = pairs.F
+    last = F.slice_axis(F.contrib.arange_like(pairs.positive, axis=1), axis=0, begin=-1, end=None)
+    starts = rows.row_starts(F, pairs.positive)
+    return F.broadcast_add(starts, F.broadcast_minimum(columns, F.reshape(last, shape=(1, 1))))
 
 
 # --- counting ----------------------------------------------------------------------------------------------
