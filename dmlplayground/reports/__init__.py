@@ -18,7 +18,7 @@ from .compare import compare
 from .leaderboard import arena_table, leaderboard, scores
 from .tables import FORMS, Table, slug, terminal
 
-__all__ = ["compare", "leaderboard", "planned", "report", "terminal", "write"]
+__all__ = ["compare", "html", "leaderboard", "planned", "report", "terminal", "write"]
 
 FOLDER = "report"
 FILES = "files.json"  # in the report's folder: the tables and figures that it consists of
@@ -60,6 +60,33 @@ def planned(store: str | Path) -> list[dict[str, Any]]:
     return manifest.read(store).trials
 
 
+def html(store: str | Path) -> str:
+    """The page of a store as it is now, as a text; nothing is written."""
+    store = Path(store)
+    stated = manifest.read(store)
+    title = stated.title or store.resolve().name
+    return page.render(_page(store, reading.load(store), stated.trials, title, stated.about, stated.search))
+
+
+def _page(
+    store: Path,
+    found: Iterable[Record],
+    expected: Iterable[Mapping[str, Any]],
+    title: str,
+    about: str,
+    searched: bool = False,
+) -> page.Page:
+    """All that there is to tell of these records, whose trials lie in ``store``."""
+    all_arenas = arenas(found, expected, searched)
+    drawn, left_out = pictures.within_budget(pictures.of_arena(arena, store) for arena in all_arenas)
+    sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
+    warnings = [
+        *_unfinished(all_arenas),
+        *([pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
+    ]
+    return page.Page(title, about, shlex.quote(str(store)), sections, warnings)
+
+
 def _write(
     folder: Path,
     store: Path,
@@ -70,21 +97,15 @@ def _write(
     searched: bool = False,
 ) -> Path:
     """Into the ``report`` folder of ``folder``, whose records' trials lie in ``store``."""
-    all_arenas = arenas(found, expected, searched)
-    drawn, left_out = pictures.within_budget(pictures.of_arena(arena, store) for arena in all_arenas)
-    sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
+    told = _page(store, found, expected, title, about, searched)
     written: list[str] = []
-    for section in sections:
+    for section in told.sections:
         written += _write_tables(folder / FOLDER, section.tables)
         written += _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
     _clear_away(folder / FOLDER, written)
-    warnings = [
-        *_unfinished(all_arenas),
-        *([pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
-    ]
     index = folder / FOLDER / "index.html"
     with files.replacing(index) as stream:
-        stream.write(page.render(page.Page(title, about, shlex.quote(str(store)), sections, warnings)))
+        stream.write(page.render(told))
     return index
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,21 @@ def compare(a: str | Path, b: str | Path) -> Table:
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
     titles = {cell.key: arena.title for arena in [*before, *after] for cell in arena.cells}
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
-    rows = [_row(gap, titles, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
+    rows = _rows(gaps, titles)
     unshared = sorted((_keys(before) | _keys(after)) - shared)
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
     return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [RULE, *ignored])
+
+
+def of_cells(a: Cell, b: Cell) -> Table:
+    """Two cells' scores: what ``compare`` tells of a cell that two stores have."""
+    titles = {cell.key: "" for cell in (a, b)}
+    about = f"A {a.label}, B {b.label}"
+    return Table("comparison", "Comparison", about, COLUMNS, _rows(list(_gaps(a, b)), titles), [RULE])
+
+
+def _rows(gaps: Sequence[Gap], titles: dict[str, str]) -> list[Row]:
+    return [_row(gap, titles, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
 
 
 def _keys(side: Iterable[Arena]) -> set[str]:
