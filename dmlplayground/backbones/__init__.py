@@ -82,7 +82,7 @@ def build(record: Backbone, initializer: Any = None, **options: Any):
     from mxnet import nd
 
     network = record.build(**options)
-    if any(0 in parameter.shape for parameter in network.collect_params().values()):
+    if record.preprocessing and any(0 in parameter.shape for parameter in network.collect_params().values()):
         image = nd.zeros((1, 3, record.preprocessing.size, record.preprocessing.size))
         network.infer_shape(image)  # some layers learn from an image how large their input is
         network.hybridize(False)  # forgets the graph that this took

@@ -33,7 +33,9 @@ class Backbone(Part):
 
     features: int = 0
     parameters: int = 0  # numbers that are learned; 0: not counted
-    preprocessing: Preprocessing = Preprocessing(224, (127.5, 127.5, 127.5))
+    preprocessing: Optional[Preprocessing] = Preprocessing(
+        224, (127.5, 127.5, 127.5)
+    )  # None: no images go in
     imagenet: Optional[Homes] = None
 
     @cached_property
@@ -53,9 +55,9 @@ class Backbone(Part):
     @property
     def facts(self) -> dict[str, str]:
         return {
-            "features": str(self.features),
+            "features": str(self.features or "the data's"),
             "parameters": f"{self.parameters:,}" if self.parameters else "-",
-            "pixels": str(self.preprocessing.size),
+            "pixels": str(self.preprocessing.size) if self.preprocessing else "-",
             "ImageNet weights": self.imagenet.describe() if self.imagenet else "-",
         }
 

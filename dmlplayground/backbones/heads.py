@@ -3,6 +3,8 @@ trial."""
 
 from __future__ import annotations
 
+from typing import Optional
+
 import numpy as np
 from mxnet import gluon, init, nd
 from mxnet.gluon import nn
@@ -106,22 +108,24 @@ def _initializer(config: HeadConfig):
 
 class Embedder(gluon.HybridBlock):
     """The network of a trial, from a block of uint8 images (B, H, W, 3) to embeddings: normalisation
-    included."""
+    included. Without ``preprocessing``, from rows of features (B, N)."""
 
-    def __init__(self, backbone, preprocessing: Preprocessing, head: Head):
+    def __init__(self, backbone, preprocessing: Optional[Preprocessing], head):
         super().__init__()
         with self.name_scope():
             self.backbone = backbone
             self.head = head
-            mean = np.reshape(np.asarray(preprocessing.mean, np.float32), (1, 3, 1, 1))
-            scale = 1 / np.reshape(np.asarray(preprocessing.std, np.float32), (1, 3, 1, 1))
-            self.mean = self.params.get_constant("mean", mean)
-            self.scale = self.params.get_constant("scale", scale)
-        self.reversed = preprocessing.channels == "bgr"
+            if preprocessing is not None:
+                mean = np.reshape(np.asarray(preprocessing.mean, np.float32), (1, 3, 1, 1))
+                scale = 1 / np.reshape(np.asarray(preprocessing.std, np.float32), (1, 3, 1, 1))
+                self.mean = self.params.get_constant("mean", mean)
+                self.scale = self.params.get_constant("scale", scale)
+        self.reversed = preprocessing is not None and preprocessing.channels == "bgr"
 
-    def hybrid_forward(self, F, images, mean, scale):
-        images = F.cast(F.transpose(images, axes=(0, 3, 1, 2)), "float32")
-        if self.reversed:
-            images = F.reverse(images, axis=1)
-        images = F.broadcast_mul(F.broadcast_sub(images, mean), scale)
+    def hybrid_forward(self, F, images, mean=None, scale=None):
+        if mean is not None:
+            images = F.cast(F.transpose(images, axes=(0, 3, 1, 2)), "float32")
+            if self.reversed:
+                images = F.reverse(images, axis=1)
+            images = F.broadcast_mul(F.broadcast_sub(images, mean), scale)
         return F.cast(self.head(self.backbone(images)), "float32")  # mixed precision may leave it in 16 bits

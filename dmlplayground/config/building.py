@@ -34,10 +34,15 @@ def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] =
     """The trial, complete and of the right types, whether or not its values can work."""
     given = _said(given, overrides)
     found = _recipe(given)
-    given = _whole(merge(_neutral(*FIRST), found.parts if found else {}, given))
-    method, dataset, backbone = (kinds.of(key).get(given[key]["name"]) for key in ("method", *FIRST))
+    given = _whole(merge(_neutral("data"), found.parts if found else {}, given))
+    of_data = _of_data(given["data"])
+    brought = {
+        key: of_data[key] for key in ("backbone",) if key in of_data
+    }  # features come with their network
+    given = merge(_neutral("backbone"), brought, given)
+    method, backbone = (kinds.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
     layers = [_neutral(*(key for key in kinds.NEUTRAL if key not in FIRST))]
-    layers += [expand(record.configuration) for record in (method, dataset, backbone)]
+    layers += [expand(method.configuration), of_data, expand(backbone.configuration)]
     if found:
         layers.append(recipes.layer(found, given["backbone"]["name"]))
     built = build(Trial, merge(*layers, given), "")
@@ -86,6 +91,12 @@ def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
 
     wanted = given.pop("hyperparams", None)
     return None if wanted is None else recipes.find(wanted, name("method"), name("data"))
+
+
+def _of_data(given: Named) -> dict[str, Any]:
+    """What the data set sets by default, which may depend on its options."""
+    name, options = parts.split(given)
+    return expand(kinds.of("data").get(name).configured(options))
 
 
 def _whole(given: dict[str, Any]) -> dict[str, Any]:

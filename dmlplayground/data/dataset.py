@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -19,7 +19,8 @@ class Dataset:
     """One split of a data set.
 
     ``images`` is an array, or looks like one, (N, H, W, 3) of uint8: in memory, memory-mapped or decoded when
-    asked for, and never written to. Where heights or widths differ the shape has None for them. ``labels`` is
+    asked for, and never written to. Where heights or widths differ the shape has None for them. Of a data set of
+    features it is an array (N, width) of float32. ``labels`` is
     (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
     Two splits have no class in common: metric learning is tested on classes never seen in training.
     ``queries`` says which images search the others, which are the gallery; None: every image searches all.
@@ -67,27 +68,35 @@ class Dataset:
     def describe(self) -> str:
         """One line for people: how much there is of what."""
         counts = np.bincount(self.labels, minlength=self.num_classes)
-        height, width = self.images.shape[1:3]
-        pixels = "different sizes" if None in (height, width) else f"{width} x {height} pixels"
         searching = "" if self.queries is None else f", {int(self.queries.sum())} of them queries"
         return (
             f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, "
-            f"{counts.min()} to {counts.max()} a class, {pixels}{searching}"
+            f"{counts.min()} to {counts.max()} a class, {self._size()}{searching}"
         )
+
+    def _size(self) -> str:
+        if self.images.ndim == 2:
+            return f"{self.images.shape[1]} features each"
+        height, width = self.images.shape[1:3]
+        return "different sizes" if None in (height, width) else f"{width} x {height} pixels"
 
 
 @dataclass(frozen=True)
 class DatasetPart(Part):
     """A data set to load: what a trial on it sets by default, and what its authors publish."""
 
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None
 
     given = ("split",)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
-        return self.settings
+        return {} if callable(self.settings) else self.settings
+
+    def configured(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a trial on it does differently, where that depends on the options (on a file that they name)."""
+        return self.settings(**self.fill(options, "data set")) if callable(self.settings) else self.settings
 
     @property
     def facts(self) -> dict[str, str]:

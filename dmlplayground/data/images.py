@@ -134,7 +134,9 @@ class Rows(Images):
 
 
 def select(images: Any, rows: np.ndarray) -> Any:
-    """These rows, in ascending order, without a copy of them."""
+    """These rows, in ascending order, without a copy of them (but of features, which are small)."""
+    if images.ndim == 2:
+        return images[rows]
     if rows.size and rows[-1] - rows[0] + 1 == rows.size and isinstance(images, np.ndarray):
         return images[rows[0] : rows[-1] + 1]
     if isinstance(images, Rows):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .. import data, protocols, transforms
+from .. import backbones, data, protocols, transforms
 from ..config import Trial, check_data
 from ..data import Dataset
+from ..errors import UserError
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,21 @@ def divide(trial: Trial) -> Division:
         for fold in classes
     ]
     check_data(trial, train.num_classes)
+    _check_network(trial, train)
     for fold in folds:
-        transform.test_shape(fold.train.images)  # refuses images that it cannot make blocks of
+        transform.check(fold.train.images)
     return Division(folds, test)
+
+
+def _check_network(trial: Trial, train: Dataset) -> None:
+    """Refuse a network of images for a data set of features, and the other way round."""
+    name = trial.backbone["name"]
+    takes_features = backbones.get(name).preprocessing is None
+    if takes_features != (train.images.ndim == 2):
+        given, taken = ("images", "features") if takes_features else ("features", "images")
+        raise UserError(f"the data set {train.name} holds {given}, and the backbone {name} takes {taken}.")
+    if takes_features and train.images.shape[1] != trial.backbone["features"]:
+        raise UserError(
+            f"backbone.features is {trial.backbone['features']}, and the data set {train.name} has "
+            f"{train.images.shape[1]} features a row."
+        )

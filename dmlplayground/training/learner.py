@@ -229,11 +229,13 @@ def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
     backbone = backbones.create(trial.backbone["name"], **options)
     if trial.head.pooling == "average+max":
         add_max_pooling(backbone)
-    head = Head(trial.head, record.features, trial.embed_dim, num_classes)
+    features = record.features or options["features"]
+    head = Head(trial.head, features, trial.embed_dim, num_classes)
     network = Embedder(backbone, record.preprocessing, head)
     head.initialize()
-    for constant in (network.mean, network.scale):
-        constant.initialize()
+    if record.preprocessing is not None:
+        for constant in (network.mean, network.scale):
+            constant.initialize()
     return network
 
 

@@ -293,6 +293,8 @@ class Run:
                 weights.write(self.folder / weights.name(unit.fold.number, member, which), content, through)
 
     def _snapshots(self, embeddings: np.ndarray) -> None:
+        if self.division.test.images.ndim == 2:
+            return  # features have no pictures
         content = snapshots.collect(embeddings, self.division.test, self.trial.evaluation.distance)
         with self.held.writing() as through:
             snapshots.save(self.folder, content, through)

@@ -69,6 +69,7 @@ class Transform:
 
     stored: Stored
     stored_for_test: Stored
+    takes_features = False  # rows of numbers in the place of images
 
     @property
     def key(self) -> str:
@@ -84,6 +85,14 @@ class Transform:
     def test_shape(self, images: Any) -> tuple[int, int]:
         """Height and width of a test block."""
         raise NotImplementedError
+
+    def check(self, images: Any) -> None:
+        """Raise UserError for images that no blocks can be made of."""
+        self.require(
+            self.takes_features or len(images.shape) > 2,
+            "takes images, and these are features; choose plain.",
+        )
+        self.test_shape(images)
 
     def require(self, condition: Any, message: str) -> None:
         if not condition:

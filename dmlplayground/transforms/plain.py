@@ -6,7 +6,9 @@ from .stored import Stored
 
 @KIND.register(title="Images as they are")
 class Plain(Transform):
-    """Images as they are, in training and in test; they must all be of one size."""
+    """Images as they are, in training and in test; they must all be of one size. Features too."""
+
+    takes_features = True
 
     def __init__(self) -> None:
         self.stored = self.stored_for_test = Stored("none")
@@ -18,4 +20,4 @@ class Plain(Transform):
         return images[rows]
 
     def test_shape(self, images):
-        return self.one_size(images)
+        return self.one_size(images) if images.ndim > 2 else (1, images.shape[1])

@@ -1,0 +1,33 @@
+"""write what a pretrained network makes of a data set, for the data set "features" """
+
+from __future__ import annotations
+
+from pathlib import Path
+
+EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("data", help="a data set (see dmlplayground data)")
+    command.add_argument("--backbone", required=True, help="a network (see dmlplayground backbones)")
+    command.add_argument(
+        "--pretrained",
+        default="imagenet",
+        help="its weights: imagenet, none, or a file (default: %(default)s)",
+    )
+    command.add_argument("--out", type=Path, required=True, help="the .npz to write")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set"
+    )
+
+
+def run(arguments) -> None:
+    from ... import config
+    from ...features import write
+
+    options = config.merge(*(config.override(text) for text in arguments.set))
+    shape = write(arguments.out, arguments.data, arguments.backbone, arguments.pretrained, options)
+    print(f"{arguments.out}: {shape[0]} images, {shape[1]} features each")
+    print(
+        f"train on them: dmlplayground train npairs --set data.name=features --set data.path={arguments.out}"
+    )
