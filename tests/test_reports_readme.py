@@ -129,7 +129,7 @@ def test_a_store_with_failures_is_not_kept(update, tmp_path):
 def test_the_grid_of_both_protocols_gives_pairs_that_the_report_compares(tmp_path):
     text = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
     (block,) = [
-        block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if "[paper, validated]" in block
+        block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if "protocol: [paper, " in block
     ]
     (tmp_path / "both.yaml").write_text(block)
     trials = grid.load(tmp_path / "both.yaml")[0].trials()
