@@ -36,7 +36,9 @@ def check(trial: Trial) -> None:
         _require(0 <= rate < 1, f"head.{key} is a share from 0 to below 1, not {rate}.")
     name, options = parts.split(trial.method)
     loss = methods.create(name, 2, 2, **options)  # a loss refuses impossible values of its own
-    mining.miner_for(loss, trial.mining)  # the two must go together
+    miner = mining.miner_for(loss, trial.mining)  # the two must go together
+    if memory := methods.memory_for(loss, miner, dataclasses.asdict(trial.memory)):
+        memory.check(trial.batch_size)
     for term in trial.regularizers:
         regularizers.of(term)
     transforms.create(**trial.transform)  # so does a transform

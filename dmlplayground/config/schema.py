@@ -78,6 +78,20 @@ class Ensemble:
 
 
 @dataclass(frozen=True)
+class CrossBatchMemory:
+    """Rows of earlier batches with which a loss of pairs or triplets compares a batch too."""
+
+    size: Optional[int] = key(None, "how many rows are remembered; nothing: no memory")
+    form: Literal["authors", "alone", "library"] = key(
+        "authors",
+        "authors: the loss of the batch plus that against the memory; alone: that against the memory; library: the "
+        "same, own copies and all, as an early version of the Reality Check's library had it",
+    )
+    start: int = key(0, "batches before the memory is used")
+    weight: float = key(1.0, "what the loss against the memory is multiplied by")
+
+
+@dataclass(frozen=True)
 class Average:
     """A moving average of the weights, which is then what is evaluated, kept and exported."""
 
@@ -131,6 +145,7 @@ class Trial:
         None, "which pairs or triplets of a batch count; nothing: as the method has it"
     )
     regularizers: list[Named] = key([], "terms added to the loss, each with its weight")
+    memory: CrossBatchMemory = CrossBatchMemory()
     batch_size: int = key(128, "images in a batch")
     iterations: Optional[int] = key(None, "steps in an epoch; nothing: one pass over the images")
     accumulate: int = key(1, "batches (episodes) whose gradients are averaged into one step")

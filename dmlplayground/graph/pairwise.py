@@ -31,16 +31,23 @@ def distances(F, x):
 
 def squares_between(F, x, y, precision):
     """|x_i - y_j|^2 as (B, R), exactly zero where it is no more than ``precision``, the numbers' rounding, makes of it."""
+    squares, apart = _between(F, x, y, precision)
+    return squares * apart
+
+
+def distances_between(F, x, y, precision):
+    """|x_i - y_j| as (B, R); exactly zero, and its slope too, where rows are equal."""
+    squares, apart = _between(F, x, y, precision)
+    return root(F, squares) * apart
+
+
+def _between(F, x, y, precision):
+    """Squared distances, and 1 where they are more than rounding."""
     left, right = factors(F, x)[0], factors(F, y)[1]
     squares = F.relu(F.dot(left, right, transpose_b=True))
     lengths = [row_sums(F, F.square(F.BlockGrad(each))) for each in (x, y)]
     limits = 8 * precision * F.broadcast_add(lengths[0], F.reshape(lengths[1], shape=(1, -1)))
-    return squares * (F.BlockGrad(squares) > limits)
-
-
-def distances_between(F, x, y, precision):
-    """|x_i - y_j| as (B, R); its slope is zero where it is zero."""
-    return root(F, squares_between(F, x, y, precision))
+    return squares, F.BlockGrad(squares) > limits
 
 
 def row_distances(F, x, y):

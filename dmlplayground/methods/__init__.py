@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .base import KIND, Loss, Method
+from .memory import Memory, memory_for
 
 if TYPE_CHECKING:
     from .objective import Objective
 
-__all__ = ["KIND", "Loss", "Method", "create", "get", "loss", "names"]
+__all__ = ["KIND", "Loss", "Memory", "Method", "create", "get", "loss", "memory_for", "names"]
 
 names = KIND.names
 get = KIND.get
@@ -32,17 +33,19 @@ def loss(
     embed_dim: int,
     mining: Optional[Component] = None,
     regularizers: Iterable[Component] = (),
+    memory: Optional[Mapping[str, Any]] = None,
     **options: Any,
 ) -> Objective:
     """The method's loss with its miner and regularisers, ready to call: ``loss(embeddings, labels)`` is an NDArray of one
     element.
 
     ``mining`` names a miner, or is a mapping of its name and options; nothing means the method's own. A regulariser
-    is given alike, with a ``weight`` among its options.
+    is given alike, with a ``weight`` among its options. ``memory`` has the options of ``methods.Memory``, for example
+    ``{"size": 1024}``: losses of pairs and triplets then also compare a batch with the batches before it.
     """
     from .objective import Objective
 
     plain = create(key, num_classes, embed_dim, **options)
-    objective = Objective(plain, mining, regularizers)
+    objective = Objective(plain, mining, regularizers, memory)
     objective.initialize()
     return objective

@@ -42,6 +42,12 @@ class Loss:
     #: whose arrays ``hybrid_forward`` is given after the labels. It waits for its embeddings; no other loss may.
     host: Optional[Callable[..., tuple]] = None
 
+    #: Of a loss on pairs or triplets that also looks for rows in the batch itself: it takes no memory.
+    in_batch: ClassVar[bool] = False
+
+    #: Whether the value is a mean over all rows of the batch, those without pairs too.
+    means_rows: bool = False
+
     def __init__(self, num_classes: int, embed_dim: int):
         self.num_classes = num_classes
         self.embed_dim = embed_dim
@@ -110,4 +116,4 @@ class Method(parts.Part):
         return {"year": str(self.year), "sampler": self.sampler["name"], "reads": self.reads}
 
 
-KIND: parts.Kind[Method] = parts.Kind("method", "dmlplayground.methods", Method, skip=("objective",))
+KIND: parts.Kind[Method] = parts.Kind("method", "dmlplayground.methods", Method, skip=("objective", "ring"))

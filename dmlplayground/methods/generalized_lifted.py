@@ -43,6 +43,7 @@ class GeneralizedLifted(Loss):
         self.pos_margin = pos_margin
         self.neg_margin = neg_margin
         self.skip_lone = skip_lone
+        self.means_rows = not skip_lone
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         distances = pairs.distances()

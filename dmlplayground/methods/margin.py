@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..graph import classes, pairwise
+from ..graph import classes
 from ..mining.distance_weighted import check_cutoffs
 from . import initial
 from .base import KIND, Loss
@@ -79,7 +79,7 @@ class Margin(Loss):
         classes.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, triplets, beta):
-        distances = pairwise.distances(F, embeddings)
+        distances = triplets.all.unrounded_distances()
         beta = self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0))
         beta = triplets.of_anchors(F.expand_dims(beta, 1))
         near = F.relu(F.broadcast_sub(triplets.near(distances), beta - self.margin)) * triplets.near_weights

@@ -50,6 +50,7 @@ class MultiSimilarity(Loss):
         self.beta = beta
         self.base = base
         self.skip_incomplete = skip_incomplete
+        self.means_rows = not skip_incomplete
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         beyond = pairs.similarities() - self.base

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -14,22 +15,32 @@ from ..errors import UserError
 from ..mining.batch import all_pairs, as_read, mine, mined
 from ..mining.tuples import Listed
 from .base import Loss
+from .memory import Memory, memory_for
+from .ring import Ring
 
 Component = Union[str, Mapping[str, Any]]
 
 
 class Objective(gluon.HybridBlock):
     """``objective(embeddings, labels)`` is an NDArray of one element: the loss over what the miner keeps, plus the
-    regularisers.
+    regularisers. With a memory every call is a batch that is remembered (but see ``memory_held``).
 
     Embeddings are (B, E) and taken as the head gives them; labels are (B,), any integers or whole floats. NumPy
     arrays are taken too. The loss's own weights are attributes: ``objective.proxies``, ``objective.beta``.
     """
 
-    def __init__(self, loss: Loss, miner: Optional[Component] = None, regularisers: Iterable[Component] = ()):
+    def __init__(
+        self,
+        loss: Loss,
+        miner: Optional[Component] = None,
+        regularisers: Iterable[Component] = (),
+        memory: Optional[Mapping[str, Any]] = None,
+    ):
         super().__init__()
         self.loss = loss
         self.miner = mining.miner_for(loss, miner)
+        of_batches = memory_for(loss, self.miner, memory)
+        self.ring = None if of_batches is None else Ring(of_batches)
         self.regularisers = [regularizers.of(each) for each in regularisers]
         with self.name_scope():
             for name, weight in loss.weights.items():
@@ -52,6 +63,8 @@ class Objective(gluon.HybridBlock):
 
     def forward(self, embeddings, labels):
         embeddings, labels = self.read(embeddings, labels)
+        if self.ring is not None:
+            return super().forward(embeddings, labels, *self._remember(self.ring, embeddings, labels))
         if self.loss.host is None:
             return super().forward(embeddings, labels)
         self.loss.require(
@@ -65,18 +78,70 @@ class Objective(gluon.HybridBlock):
             return super().forward(embeddings, labels, *read)
 
     def hybrid_forward(self, F, embeddings, labels, *found, **weights):
-        read = found if self.miner is None else (self._mined(F, self.miner, embeddings, labels),)
-        value = self.loss.hybrid_forward(F, embeddings, labels, *read, **weights)
+        def value_of(*read):
+            return self.loss.hybrid_forward(F, embeddings, labels, *read, **weights)
+
+        if self.miner is None:
+            value = value_of(*found)
+        elif found and self.ring is not None:
+            value = self._with_memory(F, self.ring.memory, self.miner, value_of, embeddings, labels, *found)
+        else:
+            value = value_of(self._of_batch(F, self.miner, embeddings, labels))
         for regulariser in self.regularisers:
             value = value + regulariser.weight * regulariser.hybrid_forward(F, embeddings, labels)
         return value
 
-    def _mined(self, F, miner: mining.Miner, embeddings, labels):
+    def _of_batch(self, F, miner: mining.Miner, embeddings, labels):
         """What the loss reads: row weights, pairs or triplets of the batch."""
         if self.loss.reads == "rows" and miner.key == "all":
             return None
-        pairs = all_pairs(F, embeddings, labels, self.dtype)
+        return self._mined(F, miner, all_pairs(F, embeddings, labels, self.dtype))
+
+    def _mined(self, F, miner: mining.Miner, pairs):
         return as_read(pairs, mine(F, miner, pairs), self.loss.reads)
+
+    # --- memory ------------------------------------------------------------------------------------------------
+
+    def _remember(self, ring: Ring, embeddings, labels) -> tuple:
+        """Writes the batch into the memory; what the memory then holds, or nothing while it is not in use."""
+        self.loss.require(
+            isinstance(embeddings, nd.NDArray),
+            "its memory is kept from call to call, so it cannot be part of a larger graph.",
+        )
+        ring.memory.check(len(embeddings))
+        before = ring.in_use
+        ring.remember(embeddings, labels)
+        if ring.in_use and not before:
+            self._clear_cached_op()  # the graph until now was that of the batch alone
+        return ring.read(embeddings) if ring.in_use else ()
+
+    def _with_memory(self, F, memory: Memory, miner, value_of, embeddings, labels, *remembered):
+        batch = value_of(self._of_batch(F, miner, embeddings, labels)) if memory.form == "authors" else None
+        precision = float(np.finfo(self.dtype).eps)
+        pairs = memory.pairs(F, embeddings, labels, precision, *remembered)
+        filled = remembered[2]
+        value = memory.scaled(F, self.loss, value_of(self._mined(F, miner, pairs)), labels, filled)
+        return value if batch is None else batch + value
+
+    @contextmanager
+    def memory_held(self) -> Iterator[None]:
+        """Within it, batches are compared with the memory and not remembered; the last one written may be asked again."""
+        if self.ring is None:
+            yield
+            return
+        self.ring.held = True
+        try:
+            yield
+        finally:
+            self.ring.held = False
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What is remembered, as arrays; nothing without a memory. The weights are not in it."""
+        return {} if self.ring is None else self.ring.state()
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        if self.ring is not None:
+            self.ring.load_state(state)
 
     # --- given tuples ------------------------------------------------------------------------------------------
 
@@ -104,7 +169,9 @@ class Objective(gluon.HybridBlock):
         return self._value(embeddings, labels, Listed(pairs, near, far, weights, anchors))
 
     def mine(self, embeddings, labels):
-        """What a call of the objective would mine, by the same random numbers: (a1, p, a2, n) or (a, p, n)."""
+        """What a call of the objective would mine of the batch itself, by the same random numbers: (a1, p, a2, n) or
+        (a, p, n).
+        """
         if self.miner is None:
             raise UserError(f"{self.key} takes no miner.")
         embeddings, labels = self.read(embeddings, labels)
@@ -130,20 +197,19 @@ class Objective(gluon.HybridBlock):
             embeddings = nd.array(embeddings, dtype=self.dtype)
         if isinstance(labels, (np.ndarray, list, tuple)):
             labels = nd.array(labels, ctx=embeddings.context, dtype=self.dtype)
-        if isinstance(
-            embeddings, nd.NDArray
-        ):  # a symbol, while a larger graph is traced, has no shape to check
+        # A symbol, while a larger graph is traced, has no shape to check.
+        if isinstance(embeddings, nd.NDArray):
             self.loss.require(
                 embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
                 f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
             )
             self.loss.check(*embeddings.shape)
-            if (
-                not autograd.is_recording()
-            ):  # while one records, nothing is waited for: the learner checks its labels
+            # While one records, nothing is waited for: the learner checks its labels.
+            if not autograd.is_recording():
                 self.loss.check_labels(labels.asnumpy())
             if self.miner is not None:
-                self.miner.check(*embeddings.shape)
+                rows, width = embeddings.shape
+                self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
             embeddings = embeddings.astype(self.dtype, copy=False)
         return embeddings, labels.astype(self.dtype)
 

@@ -31,6 +31,7 @@ class Quadruplet(Loss):
     """
 
     reads = "triplets"
+    in_batch = True  # the fourth row
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 0.2, second_margin: float = 0.2):
         super().__init__(num_classes, embed_dim)

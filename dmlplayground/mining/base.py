@@ -23,6 +23,8 @@ class Miner:
     gives: ClassVar[Literal["pairs", "triplets"]]
     unit: ClassVar[bool] = True  # rows are brought to unit length first; no: taken as the head gives them
 
+    in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory
+
     def __init__(self):
         self.width = 0  # of the embeddings, told when the miner joins an objective or is given a batch
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal, Optional
 
-from ..graph import drawing, pairwise
+from ..graph import drawing
 from .base import KIND, Miner
 from .tuples import Listed
 
@@ -48,9 +48,7 @@ class DistanceWeighted(Miner):
         self.require(rows <= largest, f"a batch can have {largest} rows, not {rows}.")
 
     def hybrid_forward(self, F, pairs):
-        alone = pairs.references is pairs.anchors
-        distances = pairwise.distances(F, pairs.anchors) if alone else pairs.distances()
-        return self.draw(F, pairs, distances, pairs.negative)
+        return self.draw(F, pairs, pairs.unrounded_distances(), pairs.negative)
 
     def draw(self, F, pairs, distances, allowed):
         law = drawing.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)

@@ -12,6 +12,7 @@ class IntraRandom(Miner):
     """
 
     gives = "triplets"
+    in_batch = True
 
     def hybrid_forward(self, F, pairs):
         same = pairs.positive + pairs.own

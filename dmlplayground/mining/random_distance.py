@@ -17,8 +17,9 @@ class RandomDistance(DistanceWeighted):
     each: draw for each ordered positive ``pair``, or one triplet for each ``anchor``.
     """
 
+    in_batch = True
+
     def hybrid_forward(self, F, pairs):
-        self.require(pairs.references is pairs.anchors, "it cannot shuffle the labels of a memory.")
         order = F.argsort(F.random.uniform_like(rows.own_row(F, pairs.own)), axis=0)
 
         def dealt(matrix):

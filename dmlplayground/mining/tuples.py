@@ -57,6 +57,12 @@ class Pairs:
         """|a - r|, (B, R), with a slope of zero where it is zero."""
         return pairwise.distances_between(self.F, self.anchors, self.references, self.precision)
 
+    def unrounded_distances(self):
+        """As ``distances``, but in a batch equal rows, and a row and itself, may be apart by rounding."""
+        if self.references is self.anchors:
+            return pairwise.distances(self.F, self.anchors)
+        return self.distances()
+
     def squared_distances(self):
         return pairwise.squares_between(self.F, self.anchors, self.references, self.precision)
 

@@ -32,7 +32,7 @@ def _gradient(loss, embeddings: nd.NDArray, labels: nd.NDArray) -> np.ndarray:
     """The loss's gradient at these embeddings. A row where it is zero takes part in no active term, whatever the method."""
     points = embeddings.detach()
     points.attach_grad()
-    with autograd.record():
+    with loss.memory_held(), autograd.record():
         value = loss(points, labels)
     return autograd.grad([value], [points])[0].asnumpy()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -56,6 +57,7 @@ class Learner:
             embed_dim=self.network.head.width,
             mining=trial.mining,
             regularizers=trial.regularizers,
+            memory=dataclasses.asdict(trial.memory),
             **_options(trial.method),
         )
         if trial.freeze_batchnorm:
@@ -192,9 +194,12 @@ class Learner:
             self.average = Average(own, self.average.decay)
 
     def state(self) -> dict[str, np.ndarray]:
-        """``weights``, their average and the optimisers' memory: all it takes to go on as if nothing had happened."""
+        """``weights``, their average, the optimisers' memory and the loss's: all it takes to go on as if nothing had
+        happened.
+        """
         held: dict[str, Any] = {part: trainer.state() for part, trainer in self.parts.items()}
         held["weights"] = self.weights()
+        held["memory"] = self.loss.state()
         if self.average is not None:
             held["average"] = self.average.state()
         return {
@@ -207,6 +212,7 @@ class Learner:
         self.load_weights(_part(state, "weights"))
         for part, trainer in self.parts.items():
             trainer.load_state(_part(state, part))
+        self.loss.load_state(_part(state, "memory"))
         if self.average is not None:
             self.average.load_state(_part(state, "average"))
 
