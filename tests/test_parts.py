@@ -12,8 +12,6 @@ from dmlplayground.cli import listing
 from dmlplayground.errors import UserError
 
 ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
-#: Kinds whose options are told in the running text of the docstring.
-IN_PROSE = ("methods", "regularizers")
 
 
 @pytest.mark.parametrize(("plural", "name"), ALL)
@@ -21,8 +19,7 @@ def test_a_part_tells_what_it_is(plural, name):
     kind = parts.kind(plural)
     part = kind.get(name)
     assert part.key == name and part.title and part.prose and part.summary
-    if plural not in IN_PROSE:
-        assert set(part.option_notes) == set(part.options)
+    assert set(part.option_notes) == set(part.options)
     story = listing.told(plural, name)
     assert story.startswith(f"{name}: {part.title}")
     for option in part.options:

@@ -31,11 +31,6 @@ def split_pairs(F, embeddings, labels):
     return anchors, positives, labels
 
 
-def mean_squares(F, anchors, positives):
-    """Mean over pairs of |a|^2 + |p|^2, what the pair losses call their L2 regulariser."""
-    return F.mean(row_sums(F, F.square(anchors)) + row_sums(F, F.square(positives)))
-
-
 def pick_own_pair(F, anchors, positives, targets):
     """N-pairs: the mean over anchors of the cross-entropy of their inner products with all positives."""
     similarities = F.dot(anchors, positives, transpose_b=True)

@@ -4,6 +4,7 @@ import math
 from typing import Literal
 
 from ..graph import interleaved, pairwise, rows
+from ..regularizers.embedding_norm import EmbeddingNorm
 from .base import KIND, Loss
 from .npairs import NPairs
 
@@ -50,6 +51,11 @@ class Angular(Loss):
         (power 1, weight 0.005).
     angular_weight: what the angular term is multiplied by.
     unit_angles: the angular term is of embeddings at unit length, the others as they are.
+
+    alpha: the angle, in degrees, that the one at a negative stays below.
+    l2_reg: weight of the term that keeps embeddings short.
+    symmetric: average this with anchors and positives exchanged.
+    npairs_weight: what the N-pairs loss that is added is multiplied by.
     """
 
     def __init__(
@@ -70,7 +76,7 @@ class Angular(Loss):
         self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
         self.require(npairs_weight >= 0, f"npairs_weight must not be negative, not {npairs_weight}.")
         self.slope = math.tan(math.radians(alpha)) ** 2
-        self.l2_reg = l2_reg
+        self.norm = EmbeddingNorm(weight=l2_reg, power=2.0)
         self.symmetric = symmetric
         self.require(angular_weight > 0, f"angular_weight must be above 0, not {angular_weight}.")
         self.require(
@@ -101,10 +107,10 @@ class Angular(Loss):
                 negatives="all" if self.all else "pairs",
             )
             loss = loss + self.npairs_weight * npairs.hybrid_forward(F, embeddings, labels)
-        if not self.l2_reg:
+        if not self.norm.weight:
             return loss
         anchors, positives, _ = interleaved.split_pairs(F, embeddings, labels)
-        return loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
+        return loss + self.norm.weight * self.norm.of_pairs(F, anchors, positives)
 
     def _against_pairs(self, F, embeddings, labels):
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)

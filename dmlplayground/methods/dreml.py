@@ -56,6 +56,12 @@ class DREML(Loss):
     The released code draws every class's meta-class by itself, so that groups may be very unequal or empty,
     and evaluates after every member, reporting the best number of members on the test set. ``class_map:
     independent`` draws as it did; we report all members.
+
+    meta_classes: how many groups of classes; null: as many as the embedding is wide.
+    class_map: how classes are dealt to groups: balanced: evenly; independent: each by itself, as in the released code.
+    static_proxies: a softmax of the embedding itself, one dimension a group, instead of learned proxies.
+    scale: distances are as between vectors of this length.
+    temperature: what squared distances are divided by.
     """
 
     reads = "rows"

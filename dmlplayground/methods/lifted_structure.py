@@ -30,6 +30,8 @@ class LiftedStructure(Loss):
 
     The paper's values: margin 1, embeddings not normalised. The released code computes the same from B x B x
     B numbers; log(S_i + S_j) needs but one log-sum-exp a row.
+
+    margin: how much farther than a positive the negatives of both its rows must be.
     """
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):

@@ -35,8 +35,8 @@ class Margin(Loss):
     Unless another miner is named, a negative is drawn for every ordered pair (a, p) of different rows of one
     class by the miner ``distance_weighted``, whose law ``cutoff`` and ``nonzero_cutoff`` bound.
 
-    ``per_class`` has one beta a class, else one for all. The paper's values: margin 0.2, beta 1.2 learned, nu
-    0, cutoffs 0.5 and 1.4, unit embeddings, batches of 25 classes x 5, beta by SGD with momentum 0.9 at 0.1.
+    The paper's values: margin 0.2, beta 1.2 learned, nu 0, cutoffs 0.5 and 1.4, unit embeddings, batches of 25 classes
+    x 5, beta by SGD with momentum 0.9 at 0.1.
 
     Where we differ from the released code. It looks beta up by the row's position in the batch, rows beyond
     the number of classes sharing the last: ``beta_by: position`` does so. An anchor without an admissible
@@ -44,6 +44,15 @@ class Margin(Loss):
     there is no option for that. And it divides the mean by the batch size B once more, so that beta really
     moved at 0.1 / B and weight decay weighed B times as much: set groups.loss.lr to 0.0008 and the
     optimizer's weight_decay to 1.25e-3 for its numbers at B = 125.
+
+    margin: how far within beta positives stay, and how far beyond it negatives.
+    beta: the boundary, or where it starts if it is learned.
+    learn_beta: learn the boundary; false: it stays.
+    per_class: one beta for each class; false: one for all.
+    beta_by: where a row's beta is looked up: by its class, or by its position in the batch, as in the released code.
+    nu: weight of the term that keeps beta small.
+    cutoff: the miner's: nearer negatives are drawn as if they were this far.
+    nonzero_cutoff: the miner's: no negative is drawn from this distance on.
     """
 
     reads = "triplets"

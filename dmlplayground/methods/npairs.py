@@ -4,6 +4,7 @@ from typing import Literal
 
 from ..graph import interleaved
 from ..graph.rows import row_sums
+from ..regularizers.embedding_norm import EmbeddingNorm
 from .base import KIND, Loss
 
 
@@ -40,6 +41,8 @@ class NPairs(Loss):
     negatives: pairs is the form above. With all, every row is an anchor, the other one of its pair its positive p and all
         rows n of other classes its negatives, and L is the mean over rows a of log(1 + sum_n e^(a.n - a.p)), as in
         Roth et al.; theirs has the regulariser ``embedding_norm`` (power 1, weight 0.005) and l2_reg 0.
+    l2_reg: weight of the term that keeps embeddings short.
+    symmetric: average this with the loss in which every positive picks its anchor.
     """
 
     def __init__(
@@ -58,7 +61,7 @@ class NPairs(Loss):
         )
         self.all = negatives == "all"
         self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
-        self.l2_reg = l2_reg
+        self.norm = EmbeddingNorm(weight=l2_reg, power=2.0)
         self.symmetric = symmetric
 
     def check(self, rows, width):
@@ -75,11 +78,11 @@ class NPairs(Loss):
         loss = interleaved.pick_own_pair(F, anchors, positives, targets)
         if self.symmetric:
             loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
-        return loss + self.l2_reg * interleaved.mean_squares(F, anchors, positives)
+        return loss + self.norm.weight * self.norm.of_pairs(F, anchors, positives)
 
     def _against_all(self, F, embeddings, labels):
         positives = interleaved.partners(F, embeddings)
         own = row_sums(F, embeddings * positives)
         similarities = F.dot(embeddings, embeddings, transpose_b=True)
         loss = interleaved.own_against_others(F, own, similarities, labels)
-        return loss + self.l2_reg * interleaved.mean_squares(F, embeddings, positives)
+        return loss + self.norm.weight * self.norm.of_pairs(F, embeddings, positives)

@@ -34,6 +34,8 @@ class Prototypical(Loss):
     The released code divides the sum over queries by all rows, supports included: half our gradient, which
     Adam does not notice but for a weight decay that then weighs twice as much. It cannot make an episode of a
     class with fewer images than it wants; our sampler gives each of them once and then some again.
+
+    supports: rows of each class that make up its prototype; the others are queries.
     """
 
     def __init__(self, num_classes, embed_dim, *, supports: int = 5):

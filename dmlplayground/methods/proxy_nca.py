@@ -39,6 +39,11 @@ class ProxyNCA(Loss):
     init_std: the deviation of the proxies' coordinates at the start. Their length does not matter for the loss, but for how
         far a step takes them. The first study has 0.01 / 8; Musgrave et al. have 1, with the own class included and
         2 scale^2 / temperature twice their scale (14 on CUB); Roth et al. have 1 / 8, the own class excluded.
+    scale: distances are as between vectors of this length.
+    temperature: what squared distances are divided by.
+    exclude_positive: leave the own class out of the sum over the others.
+    label_smoothing: the share e of the target that goes to the other classes.
+    released_sign: the softmax of +D instead of -D, as the released code's second form has it.
     """
 
     reads = "rows"

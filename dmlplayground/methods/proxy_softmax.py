@@ -52,6 +52,10 @@ class ProxySoftmax(Loss):
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E).
     init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
+
+    temperature: what cosines are divided by.
+    label_smoothing: the share e of the target that goes to the other classes.
+    released_sign: the softmax with its sign reversed, as the released code has it.
     """
 
     reads = "rows"

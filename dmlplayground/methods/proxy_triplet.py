@@ -31,6 +31,9 @@ class ProxyTriplet(Loss):
     The study's values: margin 1, scale 1 (its script has an option for the scale, 3, but does not pass it
     on); learning rate 1e-5 for the head, 1e-3 for backbone and classes. The released code copies the proxies
     once a row; one matrix product gives the same numbers.
+
+    margin: how much farther, in squared distance, another class's proxy must be than the own.
+    scale: what embeddings and proxies are multiplied by before they are compared.
     """
 
     reads = "rows"

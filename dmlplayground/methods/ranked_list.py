@@ -31,9 +31,14 @@ class RankedList(Loss):
         L = mean over the rows i with l_i > 0 of  l_i.
 
     The paper's values: alpha 1.2, margin 0.4, temperature 10, unit embeddings, 60 classes x 3, the head
-    learning ten times as fast. It takes the weights w as constants. The released code differentiates them
-    too, which pushes the nearest negatives harder; ``detach_weights: false`` does so. ``negative_weight`` is the
-    study's lambda (its equation 8), which its code leaves at 1.
+    learning ten times as fast.
+
+    margin: how much closer than alpha a class is kept.
+    alpha: how far all other classes must be.
+    temperature: how much more the nearest negatives weigh; 0: all weigh the same.
+    negative_weight: what the negatives' half is multiplied by: the study's lambda (its equation 8), which its code leaves at 1.
+    detach_weights: take the weights w for constants, as the paper does; false: differentiate them too, as the released code
+        does, which pushes the nearest negatives harder.
     """
 
     def __init__(

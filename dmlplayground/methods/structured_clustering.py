@@ -45,6 +45,9 @@ class StructuredClustering(Loss):
     the study's script: Adam and, by default, shuffled batches, with which it cannot run on a set of fewer
     classes than rows. The released code computes
     one NMI at a time, 6 s for a batch; here all candidates are scored at once.
+
+    gamma: how much a clustering's disagreement with the labels adds to its score.
+    refine: sweeps of the search that replace each medoid by a better one; 0: none.
     """
 
     def __init__(self, num_classes, embed_dim, *, gamma: float = 1.0, refine: int = 5):

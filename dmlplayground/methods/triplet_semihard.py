@@ -36,6 +36,8 @@ class TripletSemihard(Loss):
 
     FaceNet's values: unit embeddings, margin 0.2; the study's: embeddings not normalised, margin 1 (fixed in
     the released code). The released code compares all triples, B x B x B; here each row is sorted once.
+
+    margin: how much farther, in squared distance, a negative must be than a positive.
     """
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):

@@ -11,6 +11,9 @@ class EmbeddingNorm(Regularizer):
 
     It is for embeddings that the head does not normalise. With ``power`` 2 it is the L2 term of N-pairs and angular
     (theirs is a mean over pairs of |a|^2 + |p|^2, which is twice this mean); with 1 that of Roth et al., weight 0.005.
+
+    weight: what the term is multiplied by.
+    power: of the lengths whose mean it is.
     """
 
     def __init__(self, *, weight: float = 0.005, power: float = 2.0):
@@ -19,5 +22,12 @@ class EmbeddingNorm(Regularizer):
         self.power = power
 
     def hybrid_forward(self, F, embeddings, labels):
+        return F.mean(self._powers(F, embeddings))
+
+    def of_pairs(self, F, anchors, positives):
+        """The mean over pairs of |a|^power + |p|^power."""
+        return F.mean(self._powers(F, anchors) + self._powers(F, positives))
+
+    def _powers(self, F, embeddings):
         squares = rows.row_sums(F, F.square(embeddings))
-        return F.mean(squares if self.power == 2 else root(F, squares) ** self.power)
+        return squares if self.power == 2 else root(F, squares) ** self.power

@@ -15,6 +15,10 @@ class IntraPairVariance(Regularizer):
         R = mean over P of [(1 - pos_slack) mu_P - S]+^2  +  mean over N of [S - (1 + neg_slack) mu_N]+^2;
 
     a mean over no pair is 0. It is for unit embeddings.
+
+    weight: what the term is multiplied by.
+    pos_slack: how far positives may fall below their mean, as a share of it.
+    neg_slack: how far negatives may rise above their mean, as a share of it.
     """
 
     def __init__(self, *, weight: float = 1.0, pos_slack: float = 0.01, neg_slack: float = 0.01):

@@ -9,6 +9,8 @@ class ZeroMean(Regularizer):
     """Keeps the coordinates of every embedding balanced: R = mean over rows i of |sum of the coordinates of x_i|.
 
     The signal-to-noise losses divide by a variance over coordinates, and are meant to be used with it.
+
+    weight: what the term is multiplied by.
     """
 
     def __init__(self, *, weight: float = 0.005):
