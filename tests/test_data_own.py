@@ -55,6 +55,37 @@ def test_classes_by_list_or_file(folder, tmp_path):
     assert names(path=str(folder), train=str(tmp_path / "train.txt")) == [["2", "Dog"], ["1", "10", "cat"]]
 
 
+def test_a_seed_draws_the_classes(tmp_path):
+    classes = [f"{i:02d}" for i in range(20)]
+    own = str(class_folders(tmp_path / "many", classes, per_class=1))
+    train, test = names(path=own, seed=0)
+    assert len(train) == len(test) == 10 and sorted(train + test) == classes and train == sorted(train)
+    assert [train, test] == names(path=own, seed=0) != names(path=own, seed=1)
+    assert train not in (classes[:10], names(path=own, seed=1)[0])
+    fewer, least = names(path=own, seed=0, train=0.3, test=0.2)
+    assert set(fewer) < set(train) and set(least) < set(test) and (len(fewer), len(least)) == (6, 4)
+    (tmp_path / "list.csv").write_text("path,label\n" + "".join(f"many/{c}/0.jpg,{c}\n" for c in classes))
+    assert names("list", path=str(tmp_path / "list.csv"), seed=0) == [train, test]
+
+
+def test_the_record_and_the_page_name_the_classes_tested_on(tmp_path):
+    import dmlplayground as dml
+    from dmlplayground import reports
+
+    own = str(class_folders(tmp_path / "own", list("abcdefgh"), per_class=4))
+    record = dml.train(
+        {
+            "method": "proxy_nca", "data": {"name": "folder", "path": own, "seed": 3}, "backbone": "conv4",
+            "transform": {"name": "paper", "resize": 32}, "batch_size": 8, "epochs": 1, "iterations": 1,
+        },
+        tmp_path / "runs",
+    )  # fmt: skip
+    tested = names(path=own, seed=3)[1]
+    assert record.data["test_classes"] == tested != names(path=own)[1]
+    page = reports.report(tmp_path / "runs").read_text()
+    assert json.dumps(tested, separators=(",", ":")) in page
+
+
 def test_folders_may_say_the_split(tmp_path):
     for split in ("train", "test"):
         class_folders(tmp_path / "own" / split, [f"{split}{i}" for i in range(2)])
@@ -87,6 +118,7 @@ def test_a_trial_can_be_configured_with_it(folder):
         "path": str(folder),
         "train": ["cat", "10"],
         "test": None,
+        "seed": None,
         "cache": "disk",
     }
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from .. import files
+from .. import files, seeds
 from ..errors import UserError
 from .decoding import SUFFIXES, Box
 
@@ -125,13 +125,22 @@ def is_image(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
 
 
-def divide(entries: Sequence[Entry], train: Classes, test: Optional[Classes], where: str) -> list[Entry]:
+def divide(
+    entries: Sequence[Entry],
+    train: Classes,
+    test: Optional[Classes],
+    where: str,
+    seed: Optional[int] = None,
+) -> list[Entry]:
     """The entries with the splits of their classes: ``train`` as it says, then ``test``, or else all the
     others.
 
-    A share is that of the first classes by name for ``train``, and of the last for ``test``.
+    A share is that of the first classes for ``train``, and of the last for ``test``: by name, or, with a seed,
+    in an order that is drawn at random.
     """
     names = natural({entry.label for entry in entries})
+    if seed is not None:
+        names = [names[i] for i in seeds.generator(seed, "split of classes").permutation(len(names))]
     training = set(_chosen(names, train, f"{where}: train"))
     others = [name for name in names if name not in training]
     testing = set(others if test is None else _chosen(names[::-1], test, f"{where}: test"))

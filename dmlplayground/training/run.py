@@ -90,6 +90,7 @@ class Run:
                 "train": self.division.folds[0].train.describe(),
                 "test": self.division.test.describe(),
                 "weights": models.start(trial),
+                **_classes(self.division, trial),
             },
         )
         # What the fold's finished members make of its monitored images, and what the unit's learners make of them now.
@@ -352,6 +353,11 @@ class Run:
         self.chosen, self.record.epochs = chosen, header["epochs"]
         self.record.started, self.record.seconds = header["started"], header["seconds"]
         return unit.number, header["epoch"], states
+
+
+def _classes(division: folds.Division, trial: Trial) -> dict[str, list[str]]:
+    """The names of the classes tested on, where the configuration divides them: published sets come divided."""
+    return {"test_classes": list(division.test.class_names)} if "seed" in trial.data else {}
 
 
 def _earlier(unit: Unit) -> list[str]:

@@ -31,6 +31,7 @@ def load(
     path: str,
     train: Classes = 0.5,
     test: Optional[Classes] = None,
+    seed: Optional[int] = None,
 ) -> Dataset:
     """Rows of numbers, each with its class, that some network has made of images. A trial on them trains a head and a
     loss in seconds, on any machine; its backbone is ``identity``.
@@ -40,13 +41,14 @@ def load(
     train: the classes for training, where there is no ``split``: a share of them, the first by name (numbers count as
         numbers); a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last by name; nothing: all others.
+    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
     """
     table = read(Path(path).expanduser())
     entries = [
         Entry(str(row), label, role) for row, (label, role) in enumerate(zip(table.labels, table.split))
     ]
     if not any(table.split):
-        entries = divide(entries, train, test, "data set features")
+        entries = divide(entries, train, test, "data set features", seed)
     found = catalogue("features", split, Path(path).parent, entries)
     rows = np.array([int(file) for file in found.files])
     return Dataset("features", split, table.features[rows], found.labels, found.class_names, found.queries)

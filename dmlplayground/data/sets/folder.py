@@ -19,6 +19,7 @@ def load(
     path: str,
     train: Classes = 0.5,
     test: Optional[Classes] = None,
+    seed: Optional[int] = None,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
     """Images below folders that are called by their classes.
@@ -28,6 +29,7 @@ def load(
     train: the classes for training, where the folders do not say: a share of them, the first by name (numbers
         count as numbers); a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last by name; nothing: all others.
+    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
     cache: where decoded images are kept; with none they are decoded anew each time.
     """
     folder = Path(path).expanduser()
@@ -36,7 +38,7 @@ def load(
     if _is_divided(folder):
         entries = _divided(folder)
     else:
-        entries = divide(class_folders(folder), train, test, "data set folder")
+        entries = divide(class_folders(folder), train, test, "data set folder", seed)
     return catalogue("folder", split, folder, entries, cached=cache == "disk")
 
 

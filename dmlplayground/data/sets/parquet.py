@@ -28,6 +28,7 @@ def load(
     label: str = "",
     train: Classes = 0.5,
     test: Optional[Classes] = None,
+    seed: Optional[int] = None,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
     """Images inside one or more Parquet files, which are unpacked once into the cache. Needs pyarrow: pip install
@@ -40,11 +41,12 @@ def load(
         numbers, as hubs do, they are called by number and name, and keep the order of their numbers.
     train: the classes for training: a share of them, the first in their order; a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last; nothing: all others.
+    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
     cache: where decoded images are kept; with none they are decoded anew each time.
     """
     folder = _unpacked(_shards(Path(path).expanduser()), image, label)
     rows = files.read_json(folder / LIST)
-    entries = divide([Entry(*row) for row in rows], train, test, "data set parquet")
+    entries = divide([Entry(*row) for row in rows], train, test, "data set parquet", seed)
     return catalogue("parquet", split, folder, entries, cached=cache == "disk")
 
 
