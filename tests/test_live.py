@@ -188,3 +188,29 @@ def test_a_store_that_is_not_there(tmp_path):
     command = [sys.executable, "-m", "dmlplayground", "serve", str(tmp_path / "none")]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 2 and "there is no store at" in result.stderr
+
+
+def test_an_address_that_is_taken_is_refused(store):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "dmlplayground", "serve", str(store), "--port", str(port)]
+        result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert f"cannot listen at 127.0.0.1:{port}: Address already in use" in result.stderr
+
+
+def test_a_store_is_served_beside_other_work(store):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server.serve_beside([store], "127.0.0.1", port)
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/stores/0/state.json") as answer:
+                assert json.load(answer)["states"]["finished"] > 3
+            return
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    pytest.fail("no answer")

@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 import html
+import socket
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -91,10 +93,36 @@ def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
 
 def serve(stores: Sequence[Path], host: str, port: int) -> None:
     """Serve until the process is told to stop."""
+    taken = _socket(host, port)
+    _uvicorn(stores, host).run(sockets=[taken])
+
+
+def serve_beside(stores: Sequence[Path], host: str, port: int) -> None:
+    """Serve from a thread, beside whatever this process does, until it ends."""
+    taken = _socket(host, port)
+    threading.Thread(target=_uvicorn(stores, host).run, kwargs={"sockets": [taken]}, daemon=True).start()
+
+
+def _uvicorn(stores: Sequence[Path], host: str) -> Any:
     import uvicorn
 
     hosts = ["*"] if host in ("0.0.0.0", "::") else [host, "localhost", "127.0.0.1", "[::1]"]
-    uvicorn.run(app(stores, hosts), host=host, port=port, log_level="warning")
+    return uvicorn.Server(uvicorn.Config(app(stores, hosts), log_level="warning"))
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    """Bound at once, so that an address that cannot be had is refused before anything else begins."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except (OSError, OverflowError) as problem:
+        listening.close()
+        raise UserError(
+            f"cannot listen at {host}:{port}: {getattr(problem, 'strerror', None) or problem}."
+        ) from None
+    return listening
 
 
 def _number(request: Request, stores: Sequence[Path]) -> int:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 EXAMPLE = "serve runs/quickstart"
+HOST, PORT = "127.0.0.1", 8642
 
 
 def port(text: str) -> int:
@@ -19,21 +20,33 @@ def add_arguments(command) -> None:
     command.add_argument("stores", type=Path, nargs="+", metavar="store", help="the folder of a sweep")
     command.add_argument(
         "--host",
-        default="127.0.0.1",
+        default=HOST,
         help="the address to listen at (default: %(default)s, this machine alone)",
     )
-    command.add_argument("--port", type=port, default=8642, help="(default: %(default)s)")
+    command.add_argument("--port", type=port, default=PORT, help="(default: %(default)s)")
 
 
 def run(arguments) -> None:
-    from ...errors import UserError
     from ...live import state
 
     for store in arguments.stores:
         state.check(store)
+    server = _server()
+    print(f"http://{arguments.host}:{arguments.port}/ (Ctrl-C ends it)", flush=True)
+    server.serve(arguments.stores, arguments.host, arguments.port)
+
+
+def beside(store: Path) -> str:
+    """Serve this store from a thread of this process until the process ends; gives the address."""
+    _server().serve_beside([store], HOST, PORT)
+    return f"http://{HOST}:{PORT}/stores/0/"
+
+
+def _server():
+    from ...errors import UserError
+
     try:
         from ...live import server
     except ImportError:
         raise UserError("serving needs a web server: pip install 'dmlplayground[serve]'.") from None
-    print(f"http://{arguments.host}:{arguments.port}/ (Ctrl-C ends it)", flush=True)
-    server.serve(arguments.stores, arguments.host, arguments.port)
+    return server

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .. import outcomes, text
 from ..arguments import add_executor, add_trial_options
+from . import serve
 
 EXAMPLE = "sweep quickstart --workers 2"
 
@@ -21,6 +22,11 @@ def add_arguments(command) -> None:
     command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
     add_executor(command)
     command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
+    command.add_argument(
+        "--serve",
+        action="store_true",
+        help=f"serve the live page at http://127.0.0.1:{serve.PORT}/ while the sweep runs",
+    )
     command.add_argument(
         "--print-commands",
         action="store_true",
@@ -44,6 +50,8 @@ def run(arguments) -> int:
     print(outcomes.conditions(trials))
     print(f"{experiment.title}: {text.plural(len(trials), 'trial')}, records in {store}", flush=True)
     executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
+    if arguments.serve:
+        print(f"live page: {serve.beside(store)}", flush=True)
     try:
         runner.run(store, trials, executor, workers=arguments.workers, retry_failed=arguments.retry_failed)
     except KeyboardInterrupt:
