@@ -127,7 +127,13 @@ def test_files_that_hold_something_else(tmp_path, content, message):
 
 def test_files_that_are_none(tmp_path):
     with pytest.raises(UserError, match="there is no file"):
-        config.trial(given(tmp_path / "none.npz"))
+        dml.train(given(tmp_path / "none.npz"), store=tmp_path)
+    assert (
+        cli.main(
+            ["train", "npairs", "--set", "data.name=features", "--set", "data.path=none.npz", "--dry-run"]
+        )
+        == 2
+    )
     (tmp_path / "f.npz").write_bytes(b"PK\3\4 but nothing more")
     with pytest.raises(UserError, match="is not a .npz"):
         config.trial(given(tmp_path / "f.npz"))

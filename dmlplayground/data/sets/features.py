@@ -19,9 +19,13 @@ COLUMNS = ("features", "labels", "split")
 
 
 def settings(path: str, **_: Any) -> dict[str, Any]:
-    """What a trial on these features does by default: its network is the one that made them."""
-    width = read(Path(path).expanduser()).features.shape[1]
-    return {"backbone": {"name": "identity", "features": width}, "transform": "plain"}
+    """What a trial on these features does by default: its network is the one that made them.
+
+    A file that is not there yet says nothing of its width; whoever loads the data set hears of it.
+    """
+    file = Path(path).expanduser()
+    width = {"features": read(file).features.shape[1]} if file.is_file() else {}
+    return {"backbone": {"name": "identity", **width}, "transform": "plain"}
 
 
 @KIND.register(title="Features of any framework", also=("embeddings", "frozen"), settings=settings)
