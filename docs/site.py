@@ -1,0 +1,48 @@
+"""The pages that nobody writes by hand: one for every registered part, one for every kind, and the configuration's keys.
+
+MkDocs calls ``on_files`` and ``on_nav``. Everything on these pages is read off the parts' own records, so a new part
+has its page as soon as its file is there.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Link, Navigation, Section
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import pages  # noqa: E402
+
+from dmlplayground import parts  # noqa: E402
+
+
+def on_files(files: Files, config) -> Files:
+    for path, content in generated().items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def generated() -> dict[str, str]:
+    """Path of each page -> its Markdown."""
+    found = {}
+    for plural in parts.HOMES:
+        kind = parts.kind(plural)
+        found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)
+        for name in kind.names():
+            found[f"parts/{plural}/{name}.md"] = pages.of_part(plural, kind, kind.get(name))
+    return found
+
+
+def on_nav(nav: Navigation, config, files: Files) -> Navigation:
+    """The kinds' index pages stand in the navigation below "Parts"; the parts' own are reached from there."""
+    section = next((item for item in nav.items if isinstance(item, Section) and item.title == "Parts"), None)
+    if section is None:
+        return nav
+    for plural in parts.HOMES:
+        page = files.get_file_from_path(f"parts/{plural}/index.md").page
+        section.children.append(page or Link(plural, f"parts/{plural}/index.html"))
+    return nav
