@@ -1,14 +1,18 @@
-"""The Markdown of generated pages: of a part, of a kind of parts, of the configuration's keys."""
+"""The Markdown of generated pages: of a part, of a kind of parts, of the experiments, of the configuration's keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+import evidence
 import formulas
 import yaml
+from markdown_text import inline, table
 
+from dmlplayground import config, parts, resources
+from dmlplayground.config import reference
 from dmlplayground.options import describe
 from dmlplayground.parts import Kind, Part
 
@@ -18,30 +22,56 @@ def of_kind(plural: str, kind: Kind) -> str:
     rows = []
     for name in kind.names():
         part = kind.get(name)
-        rows.append((f"[{name}]({name}.md)", _inline(part.title), ", ".join(map(_inline, part.also))))
-    lines = [
+        rows.append((f"[{name}]({name}.md)", inline(part.title), ", ".join(map(inline, part.also))))
+    sections = [
         f"# {plural.capitalize()}",
         f"`dmlplayground {plural}` lists them, `dmlplayground {plural} NAME` tells all about one.",
         table(("name", "what it is", "also known as"), rows),
+        inline(kind.remark),
     ]
-    return "\n\n".join(lines) + "\n"
+    return _page(sections)
 
 
 def of_part(plural: str, kind: Kind, part: Part) -> str:
-    """Everything the record of a part says."""
-    facts = [(heading, _inline(text)) for heading, text in part.facts.items()]
-    if part.also:
-        facts.append(("also known as", ", ".join(map(_inline, part.also))))
-    sections = [
-        f"# {part.key}",
-        f"**{_inline(part.title)}**",
-        table(("", ""), facts) if facts else "",
-        prose(part.prose),
-        options(part),
-        configuration(part),
-        f"[All {plural}](index.md)",
-    ]
-    return "\n\n".join(section for section in sections if section) + "\n"
+    """Everything that is known of a part."""
+    sections = [f"# {part.key}", f"**{inline(part.title)}**", inline(getattr(part, "paper", ""))]
+    sections += [_facts(part), prose(part.prose), options(kind, part), configuration(part)]
+    if plural == "methods":
+        sections += [evidence.on_glyphs(part.key), evidence.settings(part), evidence.published_of(part.key)]
+    sections += [related(plural, kind, part), f"[All {plural}](index.md)"]
+    return _page(sections)
+
+
+def of_experiments() -> str:
+    """Every grid by its name, with what its file says first."""
+    rows = []
+    for name in resources.experiment_names():
+        content = config.read_yaml(resources.find_experiment(name))
+        rows.append((f"`{name}`", inline(str(content.get("title", "")))))
+    return _page(
+        [
+            "# Experiments",
+            "`dmlplayground sweep NAME` runs one; `--dry-run` says first what it would run. "
+            "`dmlplayground experiments` lists them with their sizes.",
+            table(("name", "what it is"), rows),
+        ]
+    )
+
+
+def of_configuration() -> str:
+    """Every key of a trial's configuration."""
+    rows = []
+    for key in reference.keys():
+        neutral = "" if key.required else f"`{_plain(key.neutral)}`"
+        rows.append((f"`{key.name}`", key.type, neutral, inline(key.about), _who_sets(key.name)))
+    return _page(
+        [
+            "# Configuration",
+            "A trial's configuration is one mapping. `--set KEY=VALUE` changes one key, a YAML file any number. What is "
+            "left unsaid comes from the method's record; what that leaves unsaid has the value below.",
+            table(("key", "is", "unless told otherwise", "meaning", "set or listed by"), rows),
+        ]
+    )
 
 
 def prose(text: str) -> str:
@@ -52,23 +82,19 @@ def prose(text: str) -> str:
         if lines and all(line.startswith("    ") for line in lines):
             found.append(f'<div class="formula">{formulas.block(lines)}</div>')
         else:
-            found.append(_inline(re.sub(r"``(.+?)``", r"`\1`", paragraph)))
+            found.append(inline(re.sub(r"``(.+?)``", r"`\1`", paragraph)))
     return "\n\n".join(found)
 
 
-def options(part: Part) -> str:
-    if not part.options:
-        return ""
-    rows = [
-        (
-            f"`{name}`",
-            describe(option.type),
-            f"`{_plain(option.default)}`",
-            _inline(part.option_notes.get(name, "")),
-        )
-        for name, option in part.options.items()
-    ]
-    return "## Options\n\n" + table(("option", "is", "unless told otherwise", ""), rows)
+def options(kind: Kind, part: Part) -> str:
+    """The part's options, as a configuration names them."""
+    rows = []
+    for name, option in part.options.items():
+        default = "must be given" if option.required else f"`{_plain(option.default)}`"
+        told = inline(part.option_notes.get(name, ""))
+        rows.append((f"`{kind.setting}.{name}`", describe(option.type), default, told))
+    heads = ("option", "is", "unless told otherwise", "meaning")
+    return f"## Options\n\n{table(heads, rows)}" if rows else ""
 
 
 def configuration(part: Part) -> str:
@@ -77,15 +103,50 @@ def configuration(part: Part) -> str:
     if not settings:
         return ""
     text = yaml.safe_dump(_plain_mapping(settings), sort_keys=False, default_flow_style=None, width=100)
-    return f"## A trial with it, unless told otherwise\n\n```yaml\n{text}```"
+    return f"## A trial with it\n\nUnless told otherwise, it sets:\n\n```yaml\n{text}```"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |"]
-    lines += [
-        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
+def related(plural: str, kind: Kind, part: Part) -> str:
+    """Parts that the docstring names, that a trial with this part takes, or that take it."""
+    named = set(re.findall(r"``([^`]+)``", part.prose))
+    found = {(plural, name) for name in named & set(kind.names())}
+    for other, every in _kinds().items():
+        found |= {(other, name) for name in named & set(every.names()) if "_" in name}  # no ordinary word
+        found.add((other, _chosen(every, part)))
+    methods = parts.kind("methods")
+    found |= {("methods", name) for name in methods.names() if _chosen(kind, methods.get(name)) == part.key}
+    links = [
+        f"[{name}](../{other}/{name}.md) ({parts.kind(other).name})"
+        for other, name in sorted(found)
+        if name and (other, name) != (plural, part.key)
     ]
-    return "\n".join(lines)
+    return "## Related\n\n" + ", ".join(links) if links else ""
+
+
+def _chosen(kind: Kind, part: Part) -> str:
+    """The part of this kind that a trial with ``part`` takes unless told otherwise, if it says."""
+    chosen = part.configuration.get(kind.setting) or ""
+    return chosen.get("name", "") if isinstance(chosen, Mapping) else str(chosen)
+
+
+def _kinds() -> dict[str, Kind]:
+    return {plural: parts.kind(plural) for plural in parts.HOMES}
+
+
+def _facts(part: Part) -> str:
+    facts = [f"{heading}: {inline(value)}" for heading, value in part.facts.items()]
+    if part.also:
+        facts.append(f"also known as: {', '.join(map(inline, part.also))}")
+    return "\n".join(f"* {fact}" for fact in facts)
+
+
+def _who_sets(key: str) -> str:
+    """The page of the parts that a key names; or the methods whose record sets it."""
+    if plural := next((plural for plural, kind in _kinds().items() if kind.setting == key), ""):
+        return f"[{plural}](parts/{plural}/index.md)"
+    methods = parts.kind("methods")
+    setting = [name for name in methods.names() if key in config.dotted(methods.get(name).configuration)]
+    return ", ".join(f"[{name}](parts/methods/{name}.md)" for name in setting)
 
 
 def _plain(value: Any) -> str:
@@ -100,9 +161,5 @@ def _plain_mapping(value: Any) -> Any:
     return list(map(_plain_mapping, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _inline(text: str) -> str:
-    """Text outside code that Markdown or HTML would read as markup stands as it is."""
-    pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(
-        piece if piece.startswith("`") else re.sub(r"([*_<>\[\]\\])", r"\\\1", piece) for piece in pieces
-    )
+def _page(sections: list[str]) -> str:
+    return "\n\n".join(section for section in sections if section) + "\n"

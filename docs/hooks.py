@@ -1,4 +1,5 @@
-"""The pages that nobody writes by hand: one for every registered part, one for every kind, and the configuration's keys.
+"""The pages that nobody writes by hand: one for every registered part, one for every kind, the configuration's keys and
+the experiments.
 
 MkDocs calls ``on_files`` and ``on_nav``. Everything on these pages is read off the parts' own records, so a new part
 has its page as soon as its file is there.
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.nav import Link, Navigation, Section
+from mkdocs.structure.nav import Navigation, Section
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -28,7 +29,7 @@ def on_files(files: Files, config) -> Files:
 
 def generated() -> dict[str, str]:
     """Path of each page -> its Markdown."""
-    found = {}
+    found = {"configuration.md": pages.of_configuration(), "experiments.md": pages.of_experiments()}
     for plural in parts.HOMES:
         kind = parts.kind(plural)
         found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)
@@ -39,10 +40,9 @@ def generated() -> dict[str, str]:
 
 def on_nav(nav: Navigation, config, files: Files) -> Navigation:
     """The kinds' index pages stand in the navigation below "Parts"; the parts' own are reached from there."""
-    section = next((item for item in nav.items if isinstance(item, Section) and item.title == "Parts"), None)
-    if section is None:
-        return nav
+    section = next(item for item in nav.items if isinstance(item, Section) and item.title == "Parts")
     for plural in parts.HOMES:
-        page = files.get_file_from_path(f"parts/{plural}/index.md").page
-        section.children.append(page or Link(plural, f"parts/{plural}/index.html"))
+        file = files.get_file_from_path(f"parts/{plural}/index.md")
+        if file and file.page:
+            section.children.append(file.page)
     return nav
