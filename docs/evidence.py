@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,18 +22,22 @@ def on_glyphs(method: str) -> str:
         return ""
     metric = metrics.headline(runs[0].config["evaluation"])
     curves = [
-        [100 * epoch["metrics"][metric.name] for epoch in record.epochs if metric.name in epoch["metrics"]]
+        {
+            epoch["epoch"]: metric.scale * epoch["metrics"][metric.key]
+            for epoch in record.epochs
+            if "metrics" in epoch
+        }
         for record in runs
     ]
     rows = [
-        (str(record.config["seed"]), f"{curve[0]:.2f}", f"{curve[-1]:.2f}", f"{record.seconds:.1f} s")
+        (str(record.config["seed"]), f"{curve[0]:.2f}", f"{curve[max(curve)]:.2f}", f"{record.seconds:.1f} s")
         for record, curve in zip(runs, curves)
     ]
     cores, system = runs[0].machine["cores"], runs[0].machine["processor"]
     return "\n\n".join(
         [
             "## On the built-in characters",
-            f"{metric.label} in percent after each epoch, a line a seed, in the quick start: a small network, trained "
+            f"{metric.label} after epochs of training, a line a seed, in the quick start: a small network, trained "
             "from nothing for seconds. It shows that the method learns, not how good it is.",
             curve_svg(curves, metric.label),
             table(("seed", "untrained", "last epoch", f"whole trial ({cores} cores, {system})"), rows),
@@ -46,17 +50,17 @@ def _kept() -> list[records.Record]:
     return sorted(records.load_store(KEPT), key=lambda record: record.config["seed"])
 
 
-def curve_svg(curves: Sequence[Sequence[float]], label: str) -> str:
+def curve_svg(curves: Sequence[Mapping[int, float]], label: str) -> str:
     """Lines over epochs as a small picture that needs no script."""
     width, height, left, bottom = 420, 150, 34, 18
-    top = max(10.0, max(map(max, curves)))
-    last = max(len(curve) for curve in curves) - 1
+    top = max(10.0, max(max(curve.values()) for curve in curves))
+    last = max(map(max, curves))
 
     def place(epoch: int, value: float) -> str:
         x = left + (width - left - 6) * epoch / max(last, 1)
         return f"{x:.1f},{(height - bottom) - (height - bottom - 8) * value / top:.1f}"
 
-    lines = [" ".join(place(i, value) for i, value in enumerate(curve)) for curve in curves]
+    lines = [" ".join(place(*point) for point in sorted(curve.items())) for curve in curves]
     drawn = "".join(f'<polyline points="{line}"/>' for line in lines)
     return (
         f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-label="{label} by epoch">'

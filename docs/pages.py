@@ -16,6 +16,8 @@ from dmlplayground.config import reference
 from dmlplayground.options import describe
 from dmlplayground.parts import Kind, Part
 
+MANY = 4  # methods that set one key are counted beyond so many, not named
+
 
 def of_kind(plural: str, kind: Kind) -> str:
     """All parts of one kind, a line each."""
@@ -61,7 +63,7 @@ def of_experiments() -> str:
 def of_configuration() -> str:
     """Every key of a trial's configuration."""
     rows = []
-    for key in reference.keys():
+    for key in reference.every_key():
         neutral = "" if key.required else f"`{_plain(key.neutral)}`"
         rows.append((f"`{key.name}`", key.type, neutral, inline(key.about), _who_sets(key.name)))
     return _page(
@@ -146,6 +148,8 @@ def _who_sets(key: str) -> str:
         return f"[{plural}](parts/{plural}/index.md)"
     methods = parts.kind("methods")
     setting = [name for name in methods.names() if key in config.dotted(methods.get(name).configuration)]
+    if len(setting) > MANY:
+        return f"{len(setting)} [methods](parts/methods/index.md)"
     return ", ".join(f"[{name}](parts/methods/{name}.md)" for name in setting)
 
 

@@ -62,7 +62,7 @@ class MinerRecord(parts.Part):
         return {"gives": self.gives}
 
 
-KIND: parts.Kind[MinerRecord] = parts.Kind("miner", "dmlplayground.mining", MinerRecord)
+KIND: parts.Kind[MinerRecord] = parts.Kind("miner", "dmlplayground.mining", MinerRecord, setting="mining")
 
 
 def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional[Miner]:

@@ -32,4 +32,4 @@ class Regularizer:
         raise NotImplementedError
 
 
-KIND: parts.Kind[parts.Part] = parts.Kind("regularizer", "dmlplayground.regularizers")
+KIND: parts.Kind[parts.Part] = parts.Kind("regularizer", "dmlplayground.regularizers", setting="regularizers")

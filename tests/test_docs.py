@@ -1,0 +1,79 @@
+"""The documentation: it builds without a broken link or a file from elsewhere, and every part has its page."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+
+from dmlplayground import parts
+from dmlplayground.config import reference
+
+ROOT = Path(__file__).parents[1]
+ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The built site. A link that leads nowhere is a failure."""
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def page(site, name):
+    """The text of a page, without its markup."""
+    text = re.sub(r"<[^>]+>", "", (site / name).read_text(encoding="utf-8"))
+    return " ".join(html.unescape(text).split())
+
+
+def test_every_part_has_its_page(site):
+    for plural, name in ALL:
+        part = parts.kind(plural).get(name)
+        text = page(site, f"parts/{plural}/{name}.html")
+        assert " ".join(part.title.split()) in text, (plural, name)
+        for option in part.options:
+            assert f"{parts.kind(plural).setting}.{option}" in text, (plural, name, option)
+        assert f'href="{quote(name)}.html"' in (site / f"parts/{plural}/index.html").read_text(
+            encoding="utf-8"
+        )
+    files = {path.relative_to(site / "parts").with_suffix("").parts for path in site.glob("parts/*/*.html")}
+    assert files == {*ALL, *((plural, "index") for plural in parts.HOMES)}
+
+
+def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
+    text = page(site, "parts/methods/margin.html")
+    assert "fehervari2019, cub200" in text and "printed in the log of a published run" in text
+    assert "table 2" in text and "On the built-in characters" in text
+    source = (site / "parts/methods/margin.html").read_text(encoding="utf-8")
+    assert source.count("<polyline") == 2 and "<math" in source
+
+
+def test_every_key_of_a_configuration_is_described(site):
+    text = page(site, "configuration.html")
+    for key in reference.every_key():
+        assert key.about, key.name
+        assert f"{key.name} {key.type}" in text and key.about.replace("`", "") in text
+
+
+def test_nothing_is_fetched_from_elsewhere(site):
+    for path in [*site.rglob("*.html"), *site.rglob("*.css")]:
+        text = path.read_text(encoding="utf-8")
+        loaded = re.findall(r'(?:src|<link[^>]*href)="(https?:[^"]+)', text)
+        loaded += re.findall(r"url\(['\"]?(https?:[^)]+)|@import", text)
+        assert not loaded, path.name
+
+
+def test_formulas_have_no_tag_left_open(site):
+    for path in site.glob("parts/*/*.html"):
+        for formula in re.findall(r"<math.*?</math>", path.read_text(encoding="utf-8"), re.S):
+            ElementTree.fromstring(formula)
