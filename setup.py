@@ -9,6 +9,8 @@ VERSION = re.search(r'^__version__ = "(.+)"', (HERE / "dmlplayground/__init__.py
 # YAML that belongs to no module, kept at the top of the repository where people look for it.
 # In an installation it lives in dmlplayground/_files/ (see dmlplayground/resources.py).
 FILES = {f"dmlplayground._files.{folder}": folder for folder in ("experiments", "hyperparams")}
+# The documentation comes along where it was built first (mkdocs build).
+SITE = {"dmlplayground._files.site": "site"} if (HERE / "site" / "index.html").is_file() else {}
 
 # Either build of MXNet, never both: they write the same folder. Hence extras and no requirement.
 # Their metadata says numpy<2, and everything below has a release that pip finds for it on Python 3.9 to 3.12.
@@ -95,13 +97,15 @@ setup(
         "Typing :: Typed",
     ],
     python_requires=">=3.9",
-    packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES],
-    package_dir=FILES,
+    packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES, *SITE],
+    package_dir={**FILES, **SITE},
     package_data={
         "dmlplayground": ["py.typed"],
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
         "dmlplayground.live": ["*.css", "*.js"],
+        "dmlplayground.templates": ["*/*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
+        **{package: ["**/*"] for package in SITE},
     },
     install_requires=[
         "gluoncv==0.10.5.post0",

@@ -1,4 +1,4 @@
-"""Where the YAML of ``experiments/`` and ``hyperparams/`` is, in a checkout and in an installation."""
+"""Where the YAML of ``experiments/`` and ``hyperparams/`` and the built pages are, in a checkout and in an installation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,18 @@ def _stem(path: Path) -> str:
     return path.as_posix()[: -len(".yaml")] if path.suffix == ".yaml" else path.as_posix()
 
 
+def checkout() -> Path | None:
+    """The checkout of the source that we run from, as an editable install does; None: we are installed."""
+    return _PACKAGE.parent if (_PACKAGE.parent / "setup.py").is_file() else None
+
+
+def pages() -> Path | None:
+    """The built documentation, if it was built here or before the package was."""
+    folder = _folder("site")
+    return folder if (folder / "index.html").is_file() else None
+
+
 def _folder(name: str) -> Path:
-    """At the top of the checkout if we run from one, as an editable install does; else beside us."""
-    checkout = _PACKAGE.parent
-    return checkout / name if (checkout / "setup.py").is_file() else _PACKAGE / "_files" / name
+    """At the top of the checkout if we run from one; else beside us."""
+    top = checkout()
+    return top / name if top else _PACKAGE / "_files" / name

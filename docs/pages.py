@@ -12,7 +12,6 @@ import yaml
 from markdown_text import inline, table
 
 from dmlplayground import config, parts, resources
-from dmlplayground.config import reference
 from dmlplayground.options import describe
 from dmlplayground.parts import Kind, Part
 
@@ -63,9 +62,9 @@ def of_experiments() -> str:
 def of_configuration() -> str:
     """Every key of a trial's configuration."""
     rows = []
-    for key in reference.every_key():
-        neutral = "" if key.required else f"`{_plain(key.neutral)}`"
-        rows.append((f"`{key.name}`", key.type, neutral, inline(key.about), _who_sets(key.name)))
+    for key in config.reference():
+        about = (f"`{key.key}`", key.type, f"`{_plain(key.neutral)}`", inline(key.about), _who_sets(key.key))
+        rows.append(about)
     return _page(
         [
             "# Configuration",

@@ -1,0 +1,34 @@
+"""read the documentation that came with the installation, served on this machine alone"""
+
+from __future__ import annotations
+
+EXAMPLE = "docs"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("--port", type=int, default=8000, help="(default: %(default)s; 0: any that is free)")
+    command.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+
+def run(arguments) -> None:
+    import functools
+    import webbrowser
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    from ... import resources
+    from ...errors import UserError
+
+    if not 0 <= arguments.port <= 65535:
+        raise UserError(f"--port must be from 0 to 65535, not {arguments.port}.")
+    pages = resources.pages()
+    if pages is None:
+        raise UserError(
+            'no pages were built here. In a checkout of the source: pip install -e ".[docs]", then mkdocs build.'
+        )
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(pages))
+    with ThreadingHTTPServer(("127.0.0.1", arguments.port), handler) as server:
+        address = f"http://127.0.0.1:{server.server_port}/"
+        print(f"The documentation is at {address} (Ctrl-C stops this).", flush=True)
+        if not arguments.no_browser:
+            webbrowser.open(address)
+        server.serve_forever()

@@ -1,0 +1,68 @@
+"""Templates of parts: a folder a kind, with a small part that works (``part.txt``), its test and, of a method, the slow
+reference that it is tested against. ``dmlplayground new`` writes them under the name of a new part.
+"""
+
+from __future__ import annotations
+
+import datetime
+import keyword
+import re
+from pathlib import Path
+from string import Template
+
+from .. import files, parts
+from ..errors import UserError, unknown
+
+HERE = Path(__file__).resolve().parent
+
+
+def kinds() -> dict[str, str]:
+    """The word for one part of each kind that has a template -> the word for all: method -> methods."""
+    return {path.name.removesuffix("s"): path.name for path in sorted(HERE.iterdir()) if path.is_dir()}
+
+
+def write(word: str, name: str, folder: Path) -> list[Path]:
+    """Write the files of a new part below ``folder``, a checkout of the source."""
+    if word not in kinds():
+        raise unknown("kind of part with a template", word, kinds())
+    plural = kinds()[word]
+    _check(plural, word, name)
+    places = {folder / place: template for template, place in _places(plural, name).items()}
+    if there := [path for path in places if path.exists()]:
+        raise UserError(f"{there[0]} is there already.")
+    for path, template in places.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with files.replacing(path) as stream:
+            stream.write(_filled(template, name))
+    return list(places)
+
+
+def _check(plural: str, word: str, name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise UserError(
+            f"{name!r} cannot be a file's name: use small letters, digits and _ (such as my_{word})."
+        )
+    if name in parts.kind(plural).names():
+        raise UserError(f"there is a {word} called {name} already: dmlplayground {plural} {name}.")
+
+
+def _places(plural: str, name: str) -> dict[Path, Path]:
+    """Where each template goes, within a checkout."""
+    package = Path(*parts.kind(plural).package.split("."))
+    places = {
+        "part": package / f"{name}.py",
+        "reference": Path("tests", "reference", f"{name}.py"),
+        "test": Path("tests", f"test_{plural}_{name}.py"),
+    }
+    found = {HERE / plural / f"{kind}.txt": place for kind, place in places.items()}
+    return {template: place for template, place in found.items() if template.is_file()}
+
+
+def _filled(template: Path, name: str) -> str:
+    words = name.split("_")
+    return Template(template.read_text(encoding="utf-8")).substitute(
+        key=name,
+        Class="".join(word.capitalize() for word in words if word),
+        title=" ".join(words).strip().capitalize(),
+        year=datetime.date.today().year,
+    )

@@ -1,0 +1,85 @@
+"""``dmlplayground new``: what it writes works as it is, and the tests of all parts find it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dmlplayground import parts, templates
+from dmlplayground.cli import main
+from dmlplayground.errors import UserError
+
+TESTS = Path(__file__).parent
+
+#: A checkout that holds the new part: the package and the references look there too.
+RUN = """
+import importlib, sys
+from pathlib import Path
+import pytest
+from dmlplayground import parts
+checkout, plural, tests = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+package = parts.kind(plural).package
+importlib.import_module(package).__path__.append(str(checkout / package.replace(".", "/")))
+sys.path.insert(0, tests)
+import reference
+reference.__path__.append(str(checkout / "tests/reference"))
+general = {"methods": ["test_methods.py"], "metrics": ["test_metrics_table.py"]}.get(plural, [])
+own = [str(path) for path in (checkout / "tests").glob("test_*.py")]
+more = [f"{tests}/{file}" for file in ("test_parts.py", *general)]
+options = ["-q", "-p", "no:cacheprovider", "--rootdir", tests]
+sys.exit(pytest.main([*options, *own]) or pytest.main([*options, *more, "-k", "brand_new"]))
+"""
+
+
+@pytest.mark.parametrize(
+    "word",
+    [word if word == "miner" else pytest.param(word, marks=pytest.mark.slow) for word in templates.kinds()],
+)
+def test_a_new_part_works_as_it_is(word, tmp_path, capsys):
+    plural = templates.kinds()[word]
+    assert main(["new", word, "brand_new", "--into", str(tmp_path)]) == 0
+    assert f"dmlplayground {plural} brand_new" in capsys.readouterr().out
+    command = [sys.executable, "-c", RUN, str(tmp_path), plural, str(TESTS)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+    own, general = (int(count) for count in re.findall(r"(\d+) passed", done.stdout))
+    assert own >= 1 and general >= 2
+
+
+def test_every_kind_of_part_but_protocols_has_a_template():
+    assert set(templates.kinds().values()) == set(parts.HOMES) - {"protocols"}
+
+
+def test_what_is_written_is_in_the_house_style(tmp_path):
+    for word in templates.kinds():
+        templates.write(word, f"new_{word}", tmp_path)
+    options = ["--no-cache", "--config", str(TESTS.parent / "pyproject.toml"), str(tmp_path)]
+    for check in (["format", "--check"], ["check"]):
+        command = [sys.executable, "-m", "ruff", *check, *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "message"),
+    [
+        ("methd", "mine", "unknown kind of part with a template 'methd'. Did you mean 'method'"),
+        ("method", "margin", "there is a method called margin already"),
+        ("method", "My-Loss", "'My-Loss' cannot be a file's name"),
+        ("method", "lambda", "'lambda' cannot be a file's name"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(word, name, message, tmp_path):
+    with pytest.raises(UserError, match=re.escape(message)):
+        templates.write(word, name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_written_over(tmp_path):
+    templates.write("miner", "mine", tmp_path)
+    with pytest.raises(UserError, match=r"mine\.py is there already"):
+        templates.write("miner", "mine", tmp_path)
