@@ -7,6 +7,7 @@ has its page as soon as its file is there.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -18,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import pages  # noqa: E402
 
-from dmlplayground import parts  # noqa: E402
+from dmlplayground import parts, templates  # noqa: E402
 
 
 def on_files(files: Files, config) -> Files:
@@ -36,6 +37,15 @@ def generated() -> dict[str, str]:
         for name in kind.names():
             found[f"parts/{plural}/{name}.md"] = pages.of_part(plural, kind, kind.get(name))
     return found
+
+
+def on_page_markdown(markdown: str, page, config, files: Files) -> str:
+    """``<!-- template methods/part my_loss -->`` stands for the code that ``dmlplayground new`` writes."""
+    return re.sub(
+        r"<!-- template (\w+)/(\w+) (\w+) -->",
+        lambda found: f"```python\n{templates.filled(*found.groups())}```",
+        markdown,
+    )
 
 
 def on_nav(nav: Navigation, config, files: Files) -> Navigation:

@@ -76,12 +76,14 @@ def of_configuration() -> str:
 
 
 def prose(text: str) -> str:
-    """A docstring as Markdown: its indented blocks are formulas, its double backquotes are code."""
+    """A docstring as Markdown: its indented blocks are formulas, its double backquotes and examples are code."""
     found = []
     for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
         lines = paragraph.splitlines()
         if lines and all(line.startswith("    ") for line in lines):
             found.append(f'<div class="formula">{formulas.block(lines)}</div>')
+        elif paragraph.startswith(">>> "):
+            found.append(f"```pycon\n{paragraph}\n```")
         else:
             found.append(inline(re.sub(r"``(.+?)``", r"`\1`", paragraph)))
     return "\n\n".join(found)

@@ -27,13 +27,13 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
         raise unknown("kind of part with a template", word, kinds())
     plural = kinds()[word]
     _check(plural, word, name)
-    places = {folder / place: template for template, place in _places(plural, name).items()}
+    places = {folder / place: kind for kind, place in _places(plural, name).items()}
     if there := [path for path in places if path.exists()]:
         raise UserError(f"{there[0]} is there already.")
-    for path, template in places.items():
+    for path, kind in places.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with files.replacing(path) as stream:
-            stream.write(_filled(template, name))
+            stream.write(filled(plural, kind, name))
     return list(places)
 
 
@@ -46,23 +46,27 @@ def _check(plural: str, word: str, name: str) -> None:
         raise UserError(f"there is a {word} called {name} already: dmlplayground {plural} {name}.")
 
 
-def _places(plural: str, name: str) -> dict[Path, Path]:
-    """Where each template goes, within a checkout."""
+def _places(plural: str, name: str) -> dict[str, Path]:
+    """Where each file of a part belongs within a checkout, as far as there is a template of it."""
     package = Path(*parts.kind(plural).package.split("."))
     places = {
         "part": package / f"{name}.py",
         "reference": Path("tests", "reference", f"{name}.py"),
         "test": Path("tests", f"test_{plural}_{name}.py"),
     }
-    found = {HERE / plural / f"{kind}.txt": place for kind, place in places.items()}
-    return {template: place for template, place in found.items() if template.is_file()}
+    return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
 
 
-def _filled(template: Path, name: str) -> str:
-    words = name.split("_")
-    return Template(template.read_text(encoding="utf-8")).substitute(
+def _template(plural: str, kind: str) -> Path:
+    return HERE / plural / f"{kind}.txt"
+
+
+def filled(plural: str, kind: str, name: str) -> str:
+    """One template, with the name of the new part in its places: its ``part``, its ``test`` or its ``reference``."""
+    words = [word for word in name.split("_") if word]
+    return Template(_template(plural, kind).read_text(encoding="utf-8")).substitute(
         key=name,
-        Class="".join(word.capitalize() for word in words if word),
-        title=" ".join(words).strip().capitalize(),
+        Class="".join(word.capitalize() for word in words),
+        title=" ".join(words).capitalize(),
         year=datetime.date.today().year,
     )

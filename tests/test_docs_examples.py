@@ -1,0 +1,168 @@
+"""The pages and the README: their commands are commands, their options are options, and their code runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from docs_fixture import PAGES, ROOT, blocks, commands
+from PIL import Image
+
+import dmlplayground as dml
+from dmlplayground import cli, config, data, parts
+from dmlplayground.errors import UserError
+from dmlplayground.sweeps import grid
+
+COMMANDS = sorted({line for text in PAGES.values() for line in commands(text)})
+PLACEHOLDERS = ("NAME", "METHOD")  # that a reader is to replace
+
+
+def parsed(line):
+    words = shlex.split(line, comments=True)[1:]
+    every = cli._commands()
+    return words, cli._parser(every).parse_args(cli._completed(words, every))
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_is_one(line):
+    words, arguments = parsed(line)
+    if words[0] == "sweep" and arguments.file not in PLACEHOLDERS and not arguments.file.endswith(".yaml"):
+        experiment, _ = grid.load(arguments.file)
+        trials = len(experiment.trials(arguments.where, arguments.set))
+        for text in PAGES.values():
+            named = re.search(rf"`{re.escape(line)}` \| (\d+)", text)
+            assert named is None or int(named[1]) == trials
+
+
+def lists(line):
+    """Whether a command only lists parts or tells of one."""
+    words = shlex.split(line, comments=True)[1:]
+    named = words[1] if len(words) == 2 else ""
+    listing = words[0] in {*parts.HOMES, "experiments", "hyperparams"} and len(words) <= 2
+    return listing and named not in PLACEHOLDERS
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if lists(line)])
+def test_what_only_lists_runs(line, capsys):
+    assert cli.main(shlex.split(line, comments=True)[1:]) == 0
+    assert capsys.readouterr().out
+
+
+def test_every_option_for_what_the_released_code_did_is_one():
+    found = re.findall(r"\(`([\w.]+=\w+)`", PAGES["differences.md"])
+    assert len(found) == 6
+
+    def accepted(method, option):
+        try:
+            dataset = "sop" if option.startswith("data.") else "glyphs"
+            return config.trial({"method": method, "data": dataset}, [option])
+        except UserError:
+            return None
+
+    for option in found:
+        assert any(accepted(method, option) for method in dml.methods.names()), option
+
+
+def test_every_experiment_in_a_yaml_block_makes_trials(tmp_path):
+    (block,) = blocks("yaml", PAGES["getting-started.md"])
+    (tmp_path / "sizes.yaml").write_text(block)
+    assert len(grid.load(tmp_path / "sizes.yaml")[0].trials()) == 2 * 2 * 2
+
+
+def test_the_names_for_python_do_what_the_page_says(monkeypatch):
+    (block,) = blocks("python", PAGES["getting-started.md"])
+    # They read the configuration as training would, and stop there.
+    monkeypatch.setattr(dml, "train", config.trial)
+    monkeypatch.setattr(dml, "sweep", lambda path, workers: grid.load(ROOT / path)[0].trials())
+    names: dict = {}
+    exec(block, names)
+    assert names["value"].shape == (1,) and {"R@1", "R@8", "NMI"} <= set(names["scores"])
+    assert names["record"].embed_dim == 64 and len(names["records"]) == 26
+
+
+def test_the_example_of_the_metrics_is_right():
+    for block in blocks("python", PAGES["metrics.md"]):
+        exec(block, {})
+
+
+def test_features_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks("python", PAGES["features.md"])
+    exec(block, {})
+    (line,) = blocks("sh", PAGES["features.md"])
+    assert cli.main(shlex.split(line)[1:]) == 0
+
+
+def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in "abcd":
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        for number in range(5):
+            pixels = np.random.default_rng(number).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "photos" / name / f"{number}.png")
+    for line in "".join(blocks("sh", PAGES["own-images.md"])).splitlines():
+        extra = ["--set", "backbone.pretrained=none"] if "backbone=" in line else []
+        assert cli.main([*shlex.split(line, comments=True)[1:], *extra]) == 0, line
+
+
+def test_new_parts_of_the_page_are_written(tmp_path, capsys):
+    (block,) = blocks("sh", PAGES["own-parts.md"])
+    for line in block.splitlines():
+        assert cli.main([*shlex.split(line)[1:], "--into", str(tmp_path)]) == 0
+    assert len(list((tmp_path / "dmlplayground").rglob("*.py"))) == 11
+
+
+USE_THEM = """
+import sys
+import dmlplayground as dml, dmlplayground.backbones.zoo, dmlplayground.data.sets, dmlplayground.methods
+for package in (dml.methods, dml.data.sets, dml.backbones.zoo):
+    package.__path__.append(sys.argv[1] + "/" + package.__name__.replace(".", "/"))
+from dmlplayground import cli
+store = ["--store", sys.argv[1] + "/runs"]
+sys.exit(cli.main([*sys.argv[2].split()[1:], "--quiet", *store, "--set", "epochs=3"]))
+"""
+
+
+@pytest.mark.slow
+def test_a_method_a_data_set_and_a_backbone_of_the_page_learn(tmp_path):
+    from dmlplayground.store import records
+
+    for word, name in (("method", "stand_out"), ("data", "stripes"), ("backbone", "shallow")):
+        assert cli.main(["new", word, name, "--into", str(tmp_path)]) == 0
+    (line,) = [line for line in COMMANDS if line.startswith("dmlplayground train stand_out")]
+    command = [sys.executable, "-c", USE_THEM, str(tmp_path), line]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (record,) = records.load_store(tmp_path / "runs")
+    for metric in ("R@1", "MAP@R"):  # it learns something that holds for classes it has not seen
+        before, after = (record.results[which]["metrics"][metric] for which in ("untrained", "last"))
+        assert after > before + 0.02, (metric, before, after)
+    assert record.data["test"].startswith("stripes (test): 600 images of 40 classes")
+
+
+@pytest.mark.slow
+def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("onnxruntime")
+    monkeypatch.chdir(tmp_path)
+    short = {"iterations": 2, "epochs": 1, "embed_dim": 8, "evaluation": {"clustering": False}}
+    small = {"data": {"name": "glyphs", "size": 32, "classes": 6}, "backbone": "conv4", "transform": "plain"}
+    record = dml.train({"method": "npairs", "batch_size": 8, **short, **small})
+    (tmp_path / "photos").mkdir()
+    for name, image in zip("abc", np.asarray(data.load("glyphs", split="test", size=32, classes=6).images)):
+        Image.fromarray(image).save(tmp_path / "photos" / f"{name}.png")
+    page = PAGES["serving.md"].replace("runs/TRIAL", f"runs/{record.id}")
+    for line in "".join(blocks("sh", page)).splitlines():
+        assert cli.main(shlex.split(line)[1:]) == 0, line
+    ours, theirs = ({}, {})
+    first, second = blocks("python", page)
+    exec(first, ours)
+    exec(second, theirs)
+    assert len(ours["found"]) >= 1
+    np.testing.assert_allclose(theirs["known"], ours["embeddings"], atol=1e-4)
+    assert theirs["order"][0] == 0 and os.path.exists("network.onnx")
