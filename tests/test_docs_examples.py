@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -165,4 +164,4 @@ def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys
     exec(second, theirs)
     assert len(ours["found"]) >= 1
     np.testing.assert_allclose(theirs["known"], ours["embeddings"], atol=1e-4)
-    assert theirs["order"][0] == 0 and os.path.exists("network.onnx")
+    assert theirs["order"][0] == 0 and Path("network.onnx").exists()
