@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from dmlplayground import config, methods, mining
+from dmlplayground.cli.commands import miners
 from dmlplayground.errors import UserError
 
+COMPANIONS = methods.companions()
 CELLS = [(method, miner) for method in methods.names() for miner in mining.names()]
 
 
 @pytest.mark.parametrize(("method", "miner"), CELLS)
 def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
     given = {"method": method, "mining": miner}
-    if methods.get(method).reads == "batch":
+    if miner not in COMPANIONS[method].miners:
+        assert methods.get(method).reads == "batch"
         with pytest.raises(UserError, match=f"^{method}: .*takes no miner"):
             config.trial(given)
         return
@@ -26,6 +29,17 @@ def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     value = loss(x, np.arange(12) % 4)
     assert value.shape == (1,) and np.isfinite(value.asscalar())
+
+
+def test_the_list_of_miners_says_which_goes_with_which():
+    told = {words[0]: words[1:] for words in map(str.split, miners.table().splitlines()) if words}
+    for method, found in COMPANIONS.items():
+        assert told[method][:2] == [found.own, "all" if found.miners else "none"]
+        assert told[method][2] == ("all" if found.with_memory else "none")
+    story = miners.told("intra_random")
+    takers, remembering = story.split("Losses that take it:")[1].split("With a memory")
+    assert "contrastive" in takers and "npairs" not in takers
+    assert "none" in remembering
 
 
 def test_a_trial_that_says_nothing_of_them_keeps_its_name():

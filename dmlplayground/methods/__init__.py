@@ -12,12 +12,24 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .base import KIND, Loss, Method
+from .companions import companions
 from .memory import Memory, memory_for
 
 if TYPE_CHECKING:
     from .objective import Objective
 
-__all__ = ["KIND", "Loss", "Memory", "Method", "create", "get", "loss", "memory_for", "names"]
+__all__ = [
+    "KIND",
+    "Loss",
+    "Memory",
+    "Method",
+    "companions",
+    "create",
+    "get",
+    "loss",
+    "memory_for",
+    "names",
+]
 
 names = KIND.names
 get = KIND.get

@@ -1,0 +1,54 @@
+"""list the miners with the losses they go with, or tell all about one"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from .. import listing, text
+
+EXAMPLE = "miners semihard"
+
+
+def add_arguments(command) -> None:
+    listing.add_name(command, "miners")
+
+
+def run(arguments) -> None:
+    print(told(arguments.name) if arguments.name else table())
+
+
+def table() -> str:
+    from ... import methods
+
+    rows = [("method", "own miner", "miners", "with a memory")]
+    for key, found in methods.companions().items():
+        rows.append((key, found.own, _few_words(found.miners), _few_words(found.with_memory)))
+    return f"{listing.told('miners', None)}\n\nWhich goes with which:\n\n{text.columns(rows)}"
+
+
+def _few_words(names: tuple[str, ...]) -> str:
+    """``all``, ``none``, or ``all but`` those that are missing."""
+    from ... import mining
+
+    missing = [name for name in mining.names() if name not in names]
+    if not names or not missing:
+        return "none" if missing else "all"
+    return f"all but {', '.join(missing)}"
+
+
+def told(name: str) -> str:
+    from ... import methods
+
+    story = listing.told("miners", name)
+    found = methods.companions()
+    takers = [key for key, each in found.items() if name in each.miners]
+    remembering = [key for key, each in found.items() if name in each.with_memory]
+    return "\n\n".join(
+        [story, _losses("Losses that take it:", takers), _losses("With a memory (memory.size):", remembering)]
+    )
+
+
+def _losses(heading: str, keys: Iterable[str]) -> str:
+    names = ", ".join(keys) or "none"
+    return heading + "\n" + textwrap.fill(names, 110, initial_indent="  ", subsequent_indent="  ")

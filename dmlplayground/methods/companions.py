@@ -1,0 +1,40 @@
+"""Which loss goes with which miner and with a memory: asked of the parts themselves, at their own options."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..errors import UserError
+from ..mining import KIND as MINERS
+from ..mining import miner_for
+from .base import KIND
+from .memory import memory_for
+
+
+class Companions(NamedTuple):
+    """What goes with one loss."""
+
+    own: str  # the miner that it has unless another is named; "-" if it takes none
+    miners: tuple[str, ...]  # those it takes
+    with_memory: tuple[str, ...]  # those it takes together with a memory
+
+
+def companions() -> dict[str, Companions]:
+    """Of every loss, by its key."""
+    return {key: _of(key) for key in KIND.names()}
+
+
+def _of(key: str) -> Companions:
+    loss = KIND.create(key, 2, 2)
+    miners = tuple(name for name in MINERS.names() if _works(loss, name))
+    own = miner_for(loss, None)
+    remembering = tuple(name for name in miners if _works(loss, name, {"size": 2}))
+    return Companions(own.key if own else "-", miners, remembering)
+
+
+def _works(loss: Any, miner: str, memory: Any = None) -> bool:
+    try:
+        memory_for(loss, miner_for(loss, miner), memory)
+    except UserError:
+        return False
+    return True
