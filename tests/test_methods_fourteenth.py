@@ -14,10 +14,10 @@ from dmlplayground.methods.base import KIND, Loss
 
 
 @KIND.register(
-    title="Contrastive", year=2006, paper="Hadsell, Chopra and LeCun, CVPR 2006",
+    title="Pull and push", year=2006, paper="Hadsell, Chopra and LeCun, CVPR 2006",
     sampler={"name": "blocks", "per_class": 2}, head={"normalize": True}, defaults={"batch_size": 32},
 )
-class Contrastive(Loss):
+class PullAndPush(Loss):
     """L = mean over pairs of |x - y|^2 within a class and of [margin - |x - y|]+^2 across."""
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
@@ -52,14 +52,14 @@ import reference
 dmlplayground.methods.__path__.append(sys.argv[1])
 reference.__path__.append(sys.argv[2])
 tests = sys.argv[3] + "/test_methods.py"
-sys.exit(pytest.main([tests, "-q", "-p", "no:cacheprovider", "-k", "contrastive or reference"]))
+sys.exit(pytest.main([tests, "-q", "-p", "no:cacheprovider", "-k", "pull_and_push or reference"]))
 """
 
 
 def run(folder: Path, reference: str) -> subprocess.CompletedProcess:
     for name, text in (("methods", METHOD), ("references", reference)):
         (folder / name).mkdir()
-        (folder / name / "contrastive.py").write_text(text)
+        (folder / name / "pull_and_push.py").write_text(text)
     arguments = [str(folder / "methods"), str(folder / "references"), str(Path(__file__).parent)]
     command = [sys.executable, "-c", RUN, *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1])

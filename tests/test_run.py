@@ -459,9 +459,10 @@ def test_asked_to_stop_it_stops_within_seconds_and_says_what_is_kept(tmp_path, n
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code
-    assert len(errors.strip().splitlines()) == 1
-    assert "kept" in errors
-    assert "same command" in errors
+    conditions, said = errors.strip().split("\n\n")  # what is trained is told first, and then one line
+    assert conditions.startswith("data ") and len(said.splitlines()) == 1
+    assert "kept" in said
+    assert "same command" in said
     assert records.Record.load(folder / records.RECORD).status == "interrupted"
     assert (folder / checkpoints.FILE).exists()
     assert not list(folder.glob("lock-*"))
