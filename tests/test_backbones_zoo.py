@@ -10,7 +10,6 @@ from dmlplayground.backbones.weights import loading
 from dmlplayground.backbones.weights.conversion import count
 from dmlplayground.errors import UserError
 
-
 OF_IMAGES = [name for name in backbones.names() if backbones.get(name).preprocessing]
 
 
