@@ -7,6 +7,7 @@
     ranks           the form in which metrics get them
     kmeans          clusters
     loops           the innermost loops, compiled (``loops_in_numba``) or not (``loops_in_numpy``)
+    vectors         comparisons of many numbers at once, for the compiled loops
 
 Libraries serve neither need. Those for exact search return the K nearest, and a metric that looks at as many
 neighbours as the largest class has members would need thousands of them; those for k-means take minutes at the

@@ -1,8 +1,7 @@
 """The inner loops, compiled. ``loops_in_numpy`` holds the same functions in NumPy, and a test holds the two together.
 
-Loops over tiles look at 64 numbers at a time with one vectorised comparison; only where one of them matters
-is each looked at by itself. The machine code is kept beside this file (or in numba's own folder) for the next
-process.
+Loops over tiles compare 64 numbers at a time (``vectors``), and look only at those of them that matter. The machine
+code is kept beside this file (or in numba's own folder) for the next process.
 """
 
 from __future__ import annotations
@@ -10,15 +9,23 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-CHUNK = 64
-SHORT = 64  # so long a list is sorted by insertion
+from . import vectors
+
+CHUNK = vectors.LANES
+SHORT = 128  # to this length, counting sorts a list faster
 
 
-def _compile(function):
+def _compile(function, **options):
+    options = {"nogil": True, "error_model": "numpy", **options}
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to keep machine code in
-        return numba.njit(nogil=True, error_model="numpy")(function)
+        return numba.njit(**options)(function)
+
+
+def _inline(function):
+    """For functions that are called for single numbers: handing many arrays over would cost more than what they do."""
+    return _compile(function, forceinline=True)
 
 
 @_compile
@@ -67,402 +74,186 @@ def distances(x, x_length, y, y_length, begin, index, cosine):
 def sort_lists(begin, distance, index):
     """Sort each list, which is in the order of its indices, by distance."""
     for i in range(len(begin) - 1):
-        first, last = begin[i], begin[i + 1]
-        if last - first > SHORT:
-            order = np.argsort(distance[first:last], kind="mergesort")
-            distance[first:last] = distance[first:last][order]
-            index[first:last] = index[first:last][order]
+        values, places = distance[begin[i] : begin[i + 1]].copy(), index[begin[i] : begin[i + 1]].copy()
+        if len(values) > SHORT:
+            order = np.argsort(values, kind="mergesort")
+            distance[begin[i] : begin[i + 1]] = values[order]
+            index[begin[i] : begin[i + 1]] = places[order]
             continue
-        for m in range(first + 1, last):
-            value, reference = distance[m], index[m]
-            while m > first and distance[m - 1] > value:
-                distance[m], index[m] = distance[m - 1], index[m - 1]
-                m -= 1
-            distance[m], index[m] = value, reference
+        for m in range(len(values)):
+            lower = ties = 0
+            for k in range(len(values)):
+                lower += values[k] < values[m]
+                ties += values[k] == values[m]
+            place = begin[i] + lower
+            if ties > 1:
+                place += np.sum(values[:m] == values[m])
+            distance[place], index[place] = values[m], places[m]
 
 
-@_compile
-def _none_at_most(chunk, limit):
-    """Whether all of a whole CHUNK of numbers are above ``limit``: counted without branches and over a length
-    that the compiler knows, which makes it a few vector instructions."""
-    near = 0
-    for j in range(CHUNK):
-        near += chunk[j] <= limit
-    return near == 0
+@_inline
+def _near(row, start, limit):
+    """Which of the CHUNK numbers from ``start`` on are at most ``limit``: bits."""
+    if start + CHUNK <= len(row):
+        return vectors.at_most(row, start, limit)
+    near = np.uint64(0)
+    for j in range(start, len(row)):
+        near |= np.uint64(row[j] <= limit) << np.uint64(j - start)
+    return near
 
 
-@_compile
-def _none_near(chunk, limit, limits, room):
-    """Whether all of a whole CHUNK are above ``limit``, and each more than ``room`` above its own of the ``limits``."""
-    near = 0
-    for j in range(CHUNK):
-        near += (chunk[j] <= limit) | (chunk[j] - limits[j] <= room)
-    return near == 0
+@_inline
+def _near_each(row, start, limits, room):
+    """Which of the CHUNK numbers from ``start`` on are at most ``room`` above their own of the ``limits``: bits."""
+    if start + CHUNK <= len(row):
+        return vectors.at_most_above(row, start, limits, room)
+    near = np.uint64(0)
+    for j in range(start, len(row)):
+        near |= np.uint64(row[j] - limits[j] <= room) << np.uint64(j - start)
+    return near
 
 
-@_compile
+@_inline
 def _at_most(numbers, limit):
     """How many numbers are at most ``limit``."""
     count = 0
-    whole = len(numbers) - len(numbers) % CHUNK
-    for start in range(0, whole, CHUNK):
-        chunk = numbers[start : start + CHUNK]
-        near = 0
-        for j in range(CHUNK):
-            near += chunk[j] <= limit
-        count += near
-    for j in range(whole, len(numbers)):
+    for j in range(len(numbers)):  # a loop over the numbers themselves would not be made vector instructions
         count += numbers[j] <= limit
     return count
 
 
 @_compile
-def count_closer(
-    tile,
-    first_query,
-    first,
-    own,
-    mirrored,
-    begin,
-    distance,
-    index,
-    value,
-    closer,
-    depth,
-    alive,
-    found,
-    limit,
-    shift,
-    slack,
-    gain,
-    exact,
-    x,
-    x_length,
-    y,
-    y_length,
-    cosine,
-):
+def count_closer(tile, hunt):
     """Count the references of a tile that lie between one positive of a query and the next (``rank_counting.Hunt``).
 
-    Row i is query ``first_query + i`` and, where queries are references too, reference ``own + i``; column j is reference
-    ``first + j`` and, in a ``mirrored`` tile, a query as well. Of most of the tile a comparison shows that it is farther
-    than any positive that matters. A value that is more than ``slack`` from every positive decides by itself; for
-    the others the exact distance is computed, unless the tile is ``exact``.
+    Of most of the tile a comparison shows that it is farther than any positive that matters. A value that is more than
+    ``slack`` from every positive decides by itself; for the others the exact distance is computed, unless the tile is
+    ``exact``.
     """
-    lanes = np.empty(8)
-    columns = tile.shape[1]
-    limits = limit[first : first + columns] if mirrored else limit[:0]
-    farthest = max(limits.max(), np.float32(0)) if mirrored else np.float32(0)
-    for i in range(tile.shape[0]):
-        query, reference, lift = first_query + i, own + i, shift[i]
-        itself = first <= reference < first + columns
-        _sink(query, tile[i], itself, lift, slack, begin, value, closer, depth, alive, found, limit)
-        bound = _bound(limit[query], slack - lift)
-        room = np.float32(slack - lift + 2.0**-22 * (abs(slack - lift) + farthest) + 1e-37)
-        for start in range(0, columns, CHUNK):
-            chunk = tile[i, start : start + CHUNK]
-            if len(chunk) == CHUNK:
-                if mirrored:
-                    if _none_near(chunk, bound, limits[start : start + CHUNK], room):
-                        continue
-                elif _none_at_most(chunk, bound):
-                    continue
-            bound = _count_for_row(
-                chunk,
-                start,
-                bound,
-                i,
-                query,
-                first,
-                reference,
-                lift,
-                slack,
-                lanes,
-                gain,
-                exact,
-                x,
-                x_length,
-                y,
-                y_length,
-                cosine,
-                begin,
-                distance,
-                index,
-                value,
-                closer,
-                depth,
-                alive,
-                found,
-                limit,
-            )
-            if mirrored:
-                near = limits[start : start + CHUNK]
-                _count_for_columns(
-                    chunk,
-                    start,
-                    near,
-                    room,
-                    i,
-                    first,
-                    reference,
-                    lift,
-                    slack,
-                    lanes,
-                    gain,
-                    exact,
-                    x,
-                    x_length,
-                    y,
-                    y_length,
-                    cosine,
-                    begin,
-                    distance,
-                    index,
-                    value,
-                    closer,
-                    depth,
-                    alive,
-                    found,
-                    limit,
-                )
+    columns = tile.values.shape[1]
+    near, level = np.empty(columns, np.int64), np.empty(columns)
+    for i in range(len(tile.values)):
+        _sink(tile.values[i], tile.first_query + i, tile.shift[i], tile.slack, hunt)
+        _count_for_row(i, near, level, tile, hunt)
+    if tile.mirrored:
+        limits = hunt.limit[tile.first_reference : tile.first_reference + columns]
+        farthest = max(limits.max(), np.float32(0))
+        for i in range(len(tile.values)):
+            _count_for_columns(i, limits, farthest, near, level, tile, hunt)
+
+
+@_inline
+def _count_for_row(i, near, level, tile, hunt):
+    """The references that may be closer than a positive of this row's query, gathered and then counted together."""
+    row, query = tile.values[i], tile.first_query + i
+    if hunt.alive[query] == 0:
+        return
+    bound = _bound(hunt.limit[query], tile.slack - tile.shift[i])
+    count = 0
+    for start in range(0, len(row), CHUNK):
+        found = _near(row, start, bound)
+        while found:
+            j = start + vectors.first_bit(found)
+            found &= found - np.uint64(1)
+            near[count], level[count] = tile.first_reference + j, row[j] + tile.shift[i]
+            count += tile.row_class[i] != tile.column_class[j]
+    _count(query, near, level, count, False, tile, hunt)
+
+
+@_inline
+def _count_for_columns(i, limits, farthest, near, level, tile, hunt):
+    """Where the row, as a reference, may be closer than a positive of a column's query."""
+    row, room = tile.values[i], tile.slack - tile.shift[i]
+    room = np.float32(room + 2.0**-22 * (abs(room) + farthest) + 1e-37)
+    for start in range(0, len(row), CHUNK):
+        found = _near_each(row, start, limits, room)
+        while found:
+            j = start + vectors.first_bit(found)
+            found &= found - np.uint64(1)
+            if tile.row_class[i] != tile.column_class[j]:
+                near[0], level[0] = tile.first_query + i, row[j] + tile.shift[i]
+                _count(tile.first_reference + j, near, level, 1, True, tile, hunt)
+
+
+@_inline
+def _count(query, near, level, count, turned, tile, hunt):
+    """Count references ``near`` a query, at these levels, that are closer than its positives; where the tile is
+    ``turned``, the query is a column."""
+    before = 0
+    for k in range(hunt.begin[query], hunt.begin[query] + hunt.alive[query]):
+        value = hunt.value[k]
+        blur = 0.0 if tile.exact else tile.slack + 2.0**-22 * abs(value)
+        low, high = value - blur, value + blur
+        closer = doubtful = 0
+        for c in range(count):
+            closer += level[c] < low
+            doubtful += level[c] <= high
+        if doubtful > closer:
+            for c in range(count):
+                if low <= level[c] <= high:
+                    closer += _is_closer(query, near[c], level[c], k, turned, tile, hunt)
+        hunt.closer[k] += closer - before
+        before = closer
+    hunt.found[query] += before
+    _forget(query, hunt.alive[query], hunt)
 
 
 @_compile
-def _count_for_row(
-    chunk,
-    start,
-    bound,
-    i,
-    query,
-    first,
-    reference,
-    lift,
-    slack,
-    lanes,
-    gain,
-    exact,
-    x,
-    x_length,
-    y,
-    y_length,
-    cosine,
-    begin,
-    distance,
-    index,
-    value,
-    closer,
-    depth,
-    alive,
-    found,
-    limit,
-):
-    """The references of a chunk that are closer than a positive of its row's query; the bound on those, as it is now.
-
-    What ``_meet`` does is written out here: where positives are many, the call would cost as much as the counting."""
-    for j in range(len(chunk)):
-        column = start + j
-        if chunk[j] <= bound and first + column != reference:
-            level = chunk[j] + lift
-            blur = 0.0 if exact else slack + 2.0**-22 * abs(level)
-            m = _before(query, level, blur, begin, value, closer, depth, alive, found, limit)
-            if m >= 0:
-                exactly = level / gain
-                if not exact:
-                    exactly = _distance(x[i], x_length[i], y[column], y_length[column], cosine, lanes)
-                _insert(
-                    query,
-                    m,
-                    exactly,
-                    first + column,
-                    begin,
-                    distance,
-                    index,
-                    value,
-                    closer,
-                    depth,
-                    alive,
-                    found,
-                    limit,
-                )
-            bound = _bound(limit[query], slack - lift)
-    return bound
-
-
-@_compile
-def _count_for_columns(
-    chunk,
-    start,
-    limits,
-    room,
-    i,
-    first,
-    reference,
-    lift,
-    slack,
-    lanes,
-    gain,
-    exact,
-    x,
-    x_length,
-    y,
-    y_length,
-    cosine,
-    begin,
-    distance,
-    index,
-    value,
-    closer,
-    depth,
-    alive,
-    found,
-    limit,
-):
-    """Where the row's reference is closer than a positive of a column's query."""
-    for j in range(len(chunk)):
-        if chunk[j] - limits[j] <= room:
-            _meet(
-                first + start + j,
-                reference,
-                chunk[j] + lift,
-                slack,
-                i,
-                start + j,
-                lanes,
-                gain,
-                exact,
-                x,
-                x_length,
-                y,
-                y_length,
-                cosine,
-                begin,
-                distance,
-                index,
-                value,
-                closer,
-                depth,
-                alive,
-                found,
-                limit,
-            )
-
-
-@_compile
-def _meet(
-    query,
-    reference,
-    level,
-    slack,
-    i,
-    column,
-    lanes,
-    gain,
-    exact,
-    x,
-    x_length,
-    y,
-    y_length,
-    cosine,
-    begin,
-    distance,
-    index,
-    value,
-    closer,
-    depth,
-    alive,
-    found,
-    limit,
-):
-    """Count a reference at this level of row i and this column, by its exact distance where the level cannot decide."""
-    blur = 0.0 if exact else slack + 2.0**-22 * abs(level)
-    m = _before(query, level, blur, begin, value, closer, depth, alive, found, limit)
-    if m >= 0:
-        exactly = level / gain
-        if not exact:
-            exactly = _distance(x[i], x_length[i], y[column], y_length[column], cosine, lanes)
-        _insert(
-            query, m, exactly, reference, begin, distance, index, value, closer, depth, alive, found, limit
+def _is_closer(query, reference, level, k, turned, tile, hunt):
+    """Whether a reference comes before a positive by its exact distance, or by its index where these are equal."""
+    distance = level / tile.gain
+    if not tile.exact:
+        row, column = (reference, query) if turned else (query, reference)
+        i, j = row - tile.first_query, column - tile.first_reference
+        distance = _distance(
+            tile.x[i], tile.x_length[i], tile.y[j], tile.y_length[j], tile.cosine, np.empty(8)
         )
+    return distance < hunt.distance[k] or (distance == hunt.distance[k] and reference < hunt.reference[k])
 
 
-@_compile
-def _sink(query, row, itself, lift, slack, begin, value, closer, depth, alive, found, limit):
+@_inline
+def _forget(query, left, hunt):
+    """Keep alive the first ``left`` positives at most, and of these those that are not below the depth."""
+    first, alive, found = hunt.begin[query], hunt.alive[query], hunt.found[query]
+    while alive > 0 and (alive > left or found + alive > hunt.depth[query]):
+        alive -= 1
+        found -= hunt.closer[first + alive]
+    hunt.alive[query], hunt.found[query] = alive, found
+    hunt.limit[query] = hunt.value[first + alive - 1] if alive else -np.inf
+
+
+@_inline
+def _sink(row, query, lift, slack, hunt):
     """Forget at once the positives that a row of a tile shows to lie below the depth, if it has many references that are
     closer than some positive: counting those one by one would take longer."""
-    first, left = begin[query], alive[query]
-    many = 2 * depth[query] - found[query]
-    if left == 0 or len(row) <= many or _at_most(row, _bound(limit[query], slack - lift)) <= many:
+    first, left, depth = hunt.begin[query], hunt.alive[query], hunt.depth[query]
+    many = 2 * depth - hunt.found[query]
+    if left == 0 or len(row) <= many or _at_most(row, _bound(hunt.limit[query], slack - lift)) <= many:
         return
     low, high = 0, left  # positives before low matter, those from high on do not
     while low < high:
         middle = (low + high) // 2
-        level = value[first + middle]
+        level = hunt.value[first + middle]
         certain = level - lift - slack - 2.0**-22 * (abs(level) + abs(level - lift - slack)) - 1e-37
-        closer_ones = _at_most(row, np.float32(certain - 2.0**-23 * abs(certain))) - itself
-        for k in range(middle + 1):
-            closer_ones += closer[first + k]
-        if closer_ones < depth[query]:
+        closer = _at_most(row, np.float32(certain - 2.0**-23 * abs(certain)))
+        for k in range(first, first + middle + 1):
+            closer += hunt.closer[k]
+        if closer <= depth:  # the query itself may be among them
             low = middle + 1
         else:
             high = middle
-            if closer_ones <= 2 * depth[query]:
+            if closer <= 2 * depth:
                 break
-    alive[query] = high
-    found[query] = 0
-    for k in range(high):
-        found[query] += closer[first + k]
-    limit[query] = value[first + high - 1] if high else -np.inf
+    _forget(query, high, hunt)
 
 
-@_compile
+@_inline
 def _bound(limit, room):
     """The largest tile value that can matter, rounded up to float32; minus infinity where nothing can."""
     if limit == -np.inf:
         return limit
     value = limit + room
     return np.float32(value + 2.0**-22 * (abs(value) + abs(limit)) + 1e-37)
-
-
-@_compile
-def _before(query, level, blur, begin, value, closer, depth, alive, found, limit):
-    """Count a reference at this level where its place among the positives is plain; where it is not, give the first
-    positive that it may come before, and otherwise -1."""
-    first, left = begin[query], alive[query]
-    m = 0
-    for k in range(left):
-        m += value[first + k] < level - blur
-    if m == left:
-        return -1
-    if value[first + m] <= level + blur:
-        return m
-    _count(query, m, begin, value, closer, depth, alive, found, limit)
-    return -1
-
-
-@_compile
-def _insert(query, m, exactly, reference, begin, distance, index, value, closer, depth, alive, found, limit):
-    """Count a reference whose exact distance is known; positives before m are nearer for certain."""
-    first, left = begin[query], alive[query]
-    while m < left and (
-        distance[first + m] < exactly or (distance[first + m] == exactly and index[first + m] <= reference)
-    ):
-        m += 1
-    if m < left:
-        _count(query, m, begin, value, closer, depth, alive, found, limit)
-
-
-@_compile
-def _count(query, m, begin, value, closer, depth, alive, found, limit):
-    """One more reference lies between positives m - 1 and m; those that it pushes below the depth are forgotten."""
-    first, left = begin[query], alive[query]
-    closer[first + m] += 1
-    found[query] += 1
-    if found[query] >= depth[query]:
-        while left > 0 and found[query] >= depth[query]:
-            left -= 1
-            found[query] -= closer[first + left]
-        alive[query] = left
-        limit[query] = value[first + left - 1] if left else -np.inf
 
 
 @_compile
@@ -480,10 +271,11 @@ def gains(tile, value):
 def nearest(tile, ids, label, value):
     """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first such."""
     for i in range(tile.shape[0]):
-        for start in range(0, tile.shape[1], CHUNK):
-            chunk = tile[i, start : start + CHUNK]
-            if len(chunk) == CHUNK and _none_at_most(chunk, value[i]):
-                continue
-            for j in range(len(chunk)):
-                if chunk[j] < value[i]:
-                    value[i], label[i] = chunk[j], ids[start + j]
+        row = tile[i]
+        for start in range(0, len(row), CHUNK):
+            near = _near(row, start, value[i])
+            while near:
+                j = start + vectors.first_bit(near)
+                near &= near - np.uint64(1)
+                if row[j] < value[i]:
+                    value[i], label[i] = row[j], ids[j]

@@ -37,56 +37,30 @@ def _pair_distances(x, x_length, y, y_length, row, column, cosine):
     return out
 
 
-def count_closer(
-    tile,
-    first_query,
-    first,
-    own,
-    mirrored,
-    begin,
-    distance,
-    index,
-    value,
-    closer,
-    depth,
-    alive,
-    found,
-    limit,
-    shift,
-    slack,
-    gain,
-    exact,
-    x,
-    x_length,
-    y,
-    y_length,
-    cosine,
-):
-    levels = tile + shift[:, None]
+def count_closer(tile, hunt):
+    levels = tile.values + tile.shift[:, None]
 
     def exactly(row, column):
-        if exact:
-            return levels[row, column] / gain
-        return _pair_distances(x, x_length, y, y_length, row, column, cosine)
+        if tile.exact:
+            return levels[row, column] / tile.gain
+        return _pair_distances(tile.x, tile.x_length, tile.y, tile.y_length, row, column, tile.cosine)
 
-    hunt = (begin, distance, index, value, closer, depth, alive, found, limit)
-    blur = 0.0 if exact else slack
-    _count_rows(levels, first_query, first, own, hunt, blur, exactly)
-    if mirrored:
-        _count_rows(levels.T, first, own, first, hunt, blur, lambda column, row: exactly(row, column))
+    blur = 0.0 if tile.exact else tile.slack
+    rows, columns = (tile.first_query, tile.row_class), (tile.first_reference, tile.column_class)
+    _count_rows(levels, *rows, *columns, hunt, blur, exactly)
+    if tile.mirrored:
+        _count_rows(levels.T, *columns, *rows, hunt, blur, lambda column, row: exactly(row, column))
 
 
-def _count_rows(levels, first_query, first, own, hunt, blur, exactly):
-    """Each row is a query; it is reference ``own`` + row, and its columns are references from ``first`` on."""
-    begin, distance, index, _, closer, _, alive, _, _ = hunt
+def _count_rows(levels, first_query, query_class, first_reference, reference_class, hunt, blur, exactly):
     queries = slice(first_query, first_query + len(levels))
     row, column = _candidates(levels, hunt, queries, blur)
-    others = first + column != own + row
+    others = query_class[row] != reference_class[column]
     row, column = row[others], column[others]
     query = first_query + row
-    place = _place(query, exactly(row, column), first + column, begin, distance, index, alive)
-    counted = place < begin[query] + alive[query]
-    np.add.at(closer, place[counted], 1)
+    place = _place(query, exactly(row, column), first_reference + column, hunt)
+    counted = place < hunt.begin[query] + hunt.alive[query]
+    np.add.at(hunt.closer, place[counted], 1)
     _forget(hunt, queries)
 
 
@@ -95,17 +69,19 @@ def _candidates(levels, hunt, queries, blur):
 
     If there are very many, the nearest of them alone show which positives lie too deep, and these are forgotten first.
     """
-    begin, _, _, value, _, depth, alive, _, limit = hunt
-    enough = int(depth[queries].max()) + 1  # one more than count, because the query itself may be among them
-    near = levels <= _bounds(limit[queries], blur)
+    enough = (
+        int(hunt.depth[queries].max()) + 1
+    )  # one more than count, because the query itself may be among them
+    near = levels <= _bounds(hunt.limit[queries], blur)
     if enough < levels.shape[1] and np.count_nonzero(near) > 4 * enough * len(levels):
         reached = np.partition(levels, enough, axis=1)[:, enough]  # so many are closer than this
         reached += blur + 2.0**-22 * abs(reached)
         for place, query in enumerate(range(queries.start, queries.stop)):
-            values = value[begin[query] : begin[query] + alive[query]]
-            alive[query] = np.searchsorted(values, reached[place], side="right")
+            first = hunt.begin[query]
+            values = hunt.value[first : first + hunt.alive[query]]
+            hunt.alive[query] = np.searchsorted(values, reached[place], side="right")
         _forget(hunt, queries)
-        near = levels <= _bounds(limit[queries], blur)
+        near = levels <= _bounds(hunt.limit[queries], blur)
     return np.nonzero(near)
 
 
@@ -113,12 +89,13 @@ def _bounds(limit, blur):
     return (limit + blur + 2.0**-22 * np.where(np.isfinite(limit), abs(limit), 0))[:, None]
 
 
-def _place(query, exact, reference, begin, distance, index, alive):
+def _place(query, exact, reference, hunt):
     """The first positive that comes after each candidate: a binary search in all of them at once."""
-    low, high = begin[query], begin[query] + alive[query]
+    low, high = hunt.begin[query], hunt.begin[query] + hunt.alive[query]
     while np.any(low < high):
-        middle = np.minimum((low + high) // 2, len(distance) - 1)
-        before = (distance[middle] < exact) | ((distance[middle] == exact) & (index[middle] <= reference))
+        middle = np.minimum((low + high) // 2, len(hunt.distance) - 1)
+        distance, index = hunt.distance[middle], hunt.reference[middle]
+        before = (distance < exact) | ((distance == exact) & (index < reference))
         searching = low < high
         low, high = (
             np.where(searching & before, middle + 1, low),
@@ -129,13 +106,12 @@ def _place(query, exact, reference, begin, distance, index, alive):
 
 def _forget(hunt, queries):
     """Positives that more references are closer than to matter are alive no longer."""
-    begin, _, _, value, closer, depth, alive, found, limit = hunt
     for query in range(queries.start, queries.stop):
-        first, left = begin[query], alive[query]
-        counts = np.cumsum(closer[first : first + left])
-        left = np.searchsorted(counts, depth[query])
-        alive[query], found[query] = left, counts[left - 1] if left else 0
-        limit[query] = value[first + left - 1] if left else -np.inf
+        first, left = hunt.begin[query], hunt.alive[query]
+        counts = np.cumsum(hunt.closer[first : first + left])
+        left = np.searchsorted(counts + np.arange(left), hunt.depth[query])
+        hunt.alive[query], hunt.found[query] = left, counts[left - 1] if left else 0
+        hunt.limit[query] = hunt.value[first + left - 1] if left else -np.inf
 
 
 def gains(tile, value):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,8 +71,9 @@ class _Plan:
         at_once = memory // 4 // 80
         relevant = positives.relevant
         mirrored = positives.own and relevant.sum() <= at_once and SPARSE * relevant.mean() < len(gallery)
-        references = min(1024 if mirrored else 8192, most, int((memory // 8 // (4 * AHEAD)) ** 0.5))
-        queries = references if mirrored else min(most, max(TILE // max(references, 1), 8), 2048)
+        tile = min(TILE, memory // 8 // (4 * AHEAD))
+        references = min(1024, most, int(tile**0.5)) if mirrored else min(8192, most, tile // 8)
+        queries = references if mirrored else min(most, max(tile // max(references, 1), 8), 2048)
         if min(queries, references) < 8:
             raise UserError(f"memory of {memory} bytes is too little for rows of {gallery.dim} numbers.")
         return cls(queries, references, at_once, mirrored)
@@ -81,13 +83,15 @@ class _Positives:
     """Which references are positives of which query."""
 
     def __init__(self, labels: np.ndarray, gallery_labels: np.ndarray, own: bool):
-        names, classes, self._sizes = np.unique(gallery_labels, return_inverse=True, return_counts=True)
+        names, self.reference_class, self._sizes = np.unique(
+            gallery_labels, return_inverse=True, return_counts=True
+        )
         self.own = own
-        self._members = np.argsort(classes, kind="stable")
+        self._members = np.argsort(self.reference_class, kind="stable")
         self._starts = np.cumsum(self._sizes) - self._sizes
-        self._class = np.minimum(np.searchsorted(names, labels), len(names) - 1)
-        known = names[self._class] == labels
-        self._size = np.where(known, self._sizes[self._class], 0)
+        self.query_class = np.minimum(np.searchsorted(names, labels), len(names) - 1)
+        known = names[self.query_class] == labels
+        self._size = np.where(known, self._sizes[self.query_class], 0)
         self.relevant: np.ndarray = self._size - own
 
     def blocks(self, plan: _Plan) -> Iterator[np.ndarray]:
@@ -101,7 +105,7 @@ class _Positives:
         sizes = self._size[rows]
         query = np.repeat(np.arange(len(rows)), sizes)
         place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        members = self._members[self._starts[self._class[rows]][query] + place]
+        members = self._members[self._starts[self.query_class[rows]][query] + place]
         if self.own:
             members = members[members != rows[query]]
         return members, np.concatenate([[0], np.cumsum(self.relevant[rows])])
@@ -129,8 +133,7 @@ class _References:
         return without_rows, self.product.array(block.bias)
 
 
-@dataclass(frozen=True)
-class Hunt:
+class Hunt(NamedTuple):
     """What is known of the positives of some queries while closer references are counted: arrays that the loops fill.
 
     Those of query i stand at ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` of them can still be within
@@ -139,9 +142,9 @@ class Hunt:
 
     begin: np.ndarray
     distance: np.ndarray  # exact, float64
-    index: np.ndarray  # in the gallery
+    reference: np.ndarray  # its index in the gallery
     value: np.ndarray  # the distance in a tile's units, float32
-    closer: np.ndarray  # how many references lie between this positive and the one before
+    closer: np.ndarray  # how many references of other classes lie between this positive and the one before
     depth: np.ndarray
     alive: np.ndarray
     found: np.ndarray  # how many are counted of those that are alive
@@ -158,16 +161,37 @@ class Hunt:
         closer, found = np.zeros(len(index), np.int64), np.zeros(len(alive), np.int64)
         return cls(begin, distance, index, value, closer, depth, alive, found, limit)
 
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return tuple(vars(self).values())
-
     def ranks(self, relevant: np.ndarray) -> Ranks:
         lists = np.repeat(np.arange(len(self.alive)), relevant)
         place = np.arange(len(lists)) - self.begin[lists]
         total = np.cumsum(self.closer)
         before = np.concatenate([[0], total])[self.begin[:-1]]
-        rank = total - before[lists] + 1
+        rank = total - before[lists] + place + 1
         return Ranks(rank[place < self.alive[lists]], self.alive, relevant, self.depth)
+
+
+class Tile(NamedTuple):
+    """A tile of products and all that the loops need to know of its rows and columns.
+
+    Row i is query ``first_query + i``, column j is reference ``first_reference + j``. In a ``mirrored`` tile, where
+    queries and references are the same, columns are queries and rows are references, too.
+    """
+
+    values: np.ndarray
+    first_query: int
+    first_reference: int
+    mirrored: bool
+    row_class: np.ndarray
+    column_class: np.ndarray
+    shift: np.ndarray  # of each row, slack and gain: ``rounded.Frame``
+    slack: float
+    gain: float
+    exact: bool
+    x: np.ndarray  # what exact distances are computed from: rows,
+    x_length: np.ndarray
+    y: np.ndarray  # and columns
+    y_length: np.ndarray
+    cosine: bool
 
 
 class _Search:
@@ -224,14 +248,13 @@ class _Search:
 
     def _look(self, some, part, block, reference, finish, mirrored, *, hunt, rows, frame) -> None:
         """Count what a tile shows for its rows, and for its columns if it is ``mirrored``."""
-        tile = finish()
-        own = rows[some.start] if self._positives.own else -len(rows) - len(self._references.gallery)
-        place = (some.start, part.start, int(own), mirrored)
-        slack = float(frame.slack(block, reference).max())
-        scale = (block.shift, slack, frame.gain, frame.exact)
+        positives, slack = self._positives, float(frame.slack(block, reference).max())
+        row_class, column_class = positives.query_class[rows[some]], positives.reference_class[part]
         x = self._exact_rows(self._queries, slice(rows[some.start], rows[some.stop - 1] + 1))
         y = self._exact_rows(self._references.gallery, part)
-        loops().count_closer(tile, *place, *hunt.arrays(), *scale, *x, *y, self._cosine)
+        place = (some.start, part.start, mirrored, row_class, column_class)
+        tile = Tile(finish(), *place, block.shift, slack, frame.gain, frame.exact, *x, *y, self._cosine)
+        loops().count_closer(tile, hunt)
 
     def _exact_rows(self, points: Embeddings, which: slice) -> tuple[np.ndarray, np.ndarray]:
         """What exact distances are computed from; bits need none, because their products are exact."""
