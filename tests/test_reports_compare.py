@@ -40,7 +40,7 @@ def test_a_gap_beyond_the_noise_and_one_within_it(two):
     after = [fixture.record("npairs", s, 0.45) for s in range(4)]
     after += [fixture.record("margin", s, 0.4) for s in range(4, 8)]  # other seeds of the same
     a, b = two(before, after)
-    assert verdicts(a, b) == {"npairs": "changed", "margin": "within the noise"}
+    assert verdicts(a, b) == {"npairs": "better", "margin": "within the noise"}
     _, _, _, first, second, gap, *_ = reports.compare(a, b).rows[0].values
     assert gap.value == pytest.approx(second.mean - first.mean)
 
@@ -82,6 +82,37 @@ def test_cells_that_only_such_a_key_tells_apart_all_stay(two):
         "npairs, new_key 1": "only in B",
         "npairs, new_key 2": "only in B",
     }
+
+
+def test_a_changed_setting_pairs_the_cells_and_is_named(two):
+    def cells(rate, level):
+        return [
+            fixture.record(method, seed, level, embed_dim=width, optimizer__lr=rate)
+            for method in ("npairs", "margin")
+            for width in (32, 64)
+            for seed in range(4)
+        ]
+
+    a, b = two(cells(1e-3, 0.45), cells(3e-3, 0.35))
+    table = reports.compare(a, b)
+    assert "Changed between A and B: optimizer.lr from 0.001 to 0.003." in table.notes
+    assert set(verdicts(a, b).values()) == {"worse"} and len(verdicts(a, b)) == 4
+    assert set(verdicts(b, a).values()) == {"better"}
+    assert all(row.values[6] for row in table.rows)  # seeds were paired: there is an interval of the differences
+
+
+def test_a_setting_that_only_one_store_tried_leaves_the_rest_paired(two):
+    before = [fixture.record("npairs", seed, optimizer__lr=1e-3) for seed in range(2)]
+    after = before + [fixture.record("npairs", seed, optimizer__lr=3e-3) for seed in range(2)]
+    assert sorted(verdicts(*two(before, after)).values()) == ["only in B", "same numbers"]
+
+
+def test_cells_that_both_have_stay_together_beside_changed_ones(two):
+    same = [fixture.record("npairs", seed, optimizer__lr=1e-3) for seed in range(2)]
+    before = same + [fixture.record("margin", seed, optimizer__lr=1e-3) for seed in range(2)]
+    after = same + [fixture.record(m, s, optimizer__lr=3e-3) for m in ("npairs", "margin") for s in range(2)]
+    found = verdicts(*two(before, after))
+    assert list(found.values()).count("same numbers") >= 1 and "only in A" not in found.values()
 
 
 def test_a_store_that_is_not_there(tmp_path):

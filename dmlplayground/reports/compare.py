@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import metrics
 from . import reading
-from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten
+from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed
 
+OF = ("method.name", "data.name", "protocol.name")
+Sides = tuple[set[str], set[str]]  # a key's values in A and in B
+
 RULE = (
-    "changed: a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, "
+    "better, worse: B against A, a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, "
     "Welch's where not; Holm's adjustment over all rows). same numbers: every seed gave the same to the last "
     "digit."
 )
@@ -38,12 +41,16 @@ def compare(a: str | Path, b: str | Path) -> Table:
     before, after = (arenas(reading.load(store)) for store in (a, b))
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
+    changes = _changes(ours, theirs, shared)
+    same = ours.keys() & theirs.keys()
+    ours, theirs = (_without(side, changes, shared, same) for side in (ours, theirs))
     titles = {cell.key: arena.title for arena in [*before, *after] for cell in arena.cells}
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
     rows = _rows(gaps, titles)
     unshared = sorted((_keys(before) | _keys(after)) - shared)
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
-    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [RULE, *ignored])
+    told = [f"Changed between A and B: {'; '.join(map(_told, changes.items()))}."] if changes else []
+    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [*told, RULE, *ignored])
 
 
 def of_cells(a: Cell, b: Cell) -> Table:
@@ -75,6 +82,41 @@ def _by_signature(side: Iterable[Arena], shared: set[str]) -> dict[str, Cell]:
 def _signature(cell: Cell, shared: set[str]) -> str:
     flat = flatten(cell.config)
     return canonical({key: flat[key] for key in flat if key in shared and key not in SEED_AND_PLACE})
+
+
+def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[str]) -> dict[str, Sides]:
+    """The keys that have other values in B than in A, among the cells that have no counterpart: with both sides' values.
+
+    What a cell is of (its method, data and protocol) is never such a key: another method is another cell.
+    """
+    sides = [
+        [flatten(cell.config) for one, cell in side.items() if one not in other]
+        for side, other in ((ours, theirs), (theirs, ours))
+    ]
+    if not all(sides):
+        return {}
+    values = {
+        key: tuple({plain(config[key]) for config in side if key in config} for side in sides)
+        for key in sorted(shared.difference(SEED_AND_PLACE, OF))
+    }
+    return {key: (a, b) for key, (a, b) in values.items() if a != b}
+
+
+def _without(
+    side: Mapping[str, Cell], changes: Collection[str], shared: set[str], same: Collection[str]
+) -> dict[str, Cell]:
+    """The cells by what they are but for the changed keys; as they were those that both stores have the same, and
+    those that only such a key tells apart."""
+    kept = shared.difference(changes)
+    others = {one: _signature(cell, kept) for one, cell in side.items() if one not in same}
+    counts = Counter(others.values())
+    return {others[one] if counts[others.get(one)] == 1 else one: cell for one, cell in side.items()}
+
+
+def _told(change: tuple[str, Sides]) -> str:
+    """``optimizer.lr from 0.001 to 0.003``"""
+    key, sides = change
+    return f"{key} from {' or '.join(sorted(sides[0]))} to {' or '.join(sorted(sides[1]))}"
 
 
 @dataclass(frozen=True)
@@ -120,4 +162,6 @@ def _verdict(gap: Gap, chance: float | None) -> str:
         return "same numbers"
     if chance is None:
         return "cannot be said: single run"
-    return "changed" if chance < LEVEL else "within the noise"
+    if chance >= LEVEL:
+        return "within the noise"
+    return "better" if metrics.get(gap.metric).better(gap.b.mean, gap.a.mean) else "worse"

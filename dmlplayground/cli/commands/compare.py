@@ -1,10 +1,12 @@
-"""show which results of two stores differ"""
+"""tell whether the results of two stores differ, and in which settings
+
+"I changed the rate: better?" Trials are matched by all that the stores share; seeds that both have are paired."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-EXAMPLE = "compare runs/old runs/new"
+EXAMPLE = "compare runs/before runs/after"
 
 
 def add_arguments(command) -> None:
