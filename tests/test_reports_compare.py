@@ -98,7 +98,9 @@ def test_a_changed_setting_pairs_the_cells_and_is_named(two):
     assert "Changed between A and B: optimizer.lr from 0.001 to 0.003." in table.notes
     assert set(verdicts(a, b).values()) == {"worse"} and len(verdicts(a, b)) == 4
     assert set(verdicts(b, a).values()) == {"better"}
-    assert all(row.values[6] for row in table.rows)  # seeds were paired: there is an interval of the differences
+    assert all(
+        row.values[6] for row in table.rows
+    )  # seeds were paired: there is an interval of the differences
 
 
 def test_a_setting_that_only_one_store_tried_leaves_the_rest_paired(two):

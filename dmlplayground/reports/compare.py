@@ -110,7 +110,8 @@ def _without(
     kept = shared.difference(changes)
     others = {one: _signature(cell, kept) for one, cell in side.items() if one not in same}
     counts = Counter(others.values())
-    return {others[one] if counts[others.get(one)] == 1 else one: cell for one, cell in side.items()}
+    alone = {one: other for one, other in others.items() if counts[other] == 1}
+    return {alone.get(one, one): cell for one, cell in side.items()}
 
 
 def _told(change: tuple[str, Sides]) -> str:

@@ -35,11 +35,15 @@ def load(
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise UserError(f"data set folder: there is no folder {folder}.")
-    if _is_divided(folder):
-        entries = _divided(folder)
-    else:
-        entries = divide(class_folders(folder), train, test, "data set folder", seed)
-    return catalogue("folder", split, folder, entries, cached=cache == "disk")
+    found = entries(folder)
+    if not any(entry.split for entry in found):
+        found = divide(found, train, test, "data set folder", seed)
+    return catalogue("folder", split, folder, found, cached=cache == "disk")
+
+
+def entries(folder: Path) -> list[Entry]:
+    """All images of the folder, with their splits where it says them."""
+    return _divided(folder) if _is_divided(folder) else class_folders(folder)
 
 
 def _is_divided(folder: Path) -> bool:

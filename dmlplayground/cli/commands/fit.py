@@ -1,0 +1,112 @@
+"""train a search on your own images, from a folder of them
+
+The folder holds a folder of images for every class, or folders train and test that do. Everything else is chosen by
+looking at the images, written down, and can be changed by --set. Stopped, the same command goes on."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import outcomes
+from ..arguments import count
+
+if TYPE_CHECKING:
+    from ...config import Trial
+
+EXAMPLE = "fit photos --out runs/photos"
+CONFIG, CLASSES = "config.yaml", "classes.csv"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("folder", type=Path, help="your images, in a folder for every class")
+    command.add_argument("--out", type=Path, help="where everything goes (default: runs/fit-FOLDER)")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
+    )
+    command.add_argument("--threads", type=count, help="CPU threads for MXNet (default: one for each core)")
+    command.add_argument(
+        "--dry-run", action="store_true", help="look, choose and write it down, but train nothing"
+    )
+    command.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def run(arguments) -> int:
+    from ... import config
+    from ...data.threads import cores
+    from ...fitting import choose, look
+
+    found = look.look(arguments.folder)
+    out = arguments.out or Path("runs") / f"fit-{arguments.folder.resolve().name}"
+    changes = (config.expand(config.override(text)) for text in arguments.set)
+    given = config.merge(config.expand(choose.configuration(found)), *changes)
+    trial = config.trial(given)
+    parts = choose.write_classes(out / CLASSES, trial)
+    _write(out / CONFIG, given)
+    print(
+        f"{found.describe()}\n{outcomes.conditions([trial])}\n"
+        f"{parts['train']} classes to train on, {parts['test']} others to test on: see {out / CLASSES}\n"
+        f"the same by hand: {_command('train', out / CONFIG, '--store', out)}",
+        flush=True,
+    )
+    if arguments.dry_run:
+        return 0
+    os.environ.setdefault(
+        "OMP_NUM_THREADS", str(cores())
+    )  # before MXNet is loaded: one trial has the machine
+    return _train(trial, out, arguments.quiet)
+
+
+def _train(trial: Trial, out: Path, quiet: bool) -> int:
+    from ... import reports
+    from ...config import Places
+    from ...fitting import timing
+    from ...store import records
+    from ...sweeps.status import clock
+    from ...training import train
+    from ...training.run import TrialFailed
+
+    folder = Places(out).folder(trial)
+    known = records.find(folder)
+    if known is None:
+        print(f"training takes about {clock(timing.seconds(trial))} on this machine.", flush=True)
+    elif known.status == "finished":
+        print(f"nothing to do: it was trained before (begun {known.started}).")
+    try:
+        record = train(trial, out, quiet=quiet)
+    except TrialFailed as failure:
+        print(f"{failure}\nthe traceback is in {folder / records.RECORD}")
+        return 1
+    print(outcomes.results(record, folder))
+    print(f"report: {reports.report(out)}\n\n{_next(trial.data, folder, out)}")
+    return 0
+
+
+def _next(data: Mapping[str, Any], folder: Path, out: Path) -> str:
+    """The commands that put the network to use."""
+    images = data["path"]
+    return "\n".join(
+        [
+            "what you can do now:",
+            "  " + _command("retrieve", folder, "QUERY.jpg", images, "--picture", out / "found.png"),
+            "  " + _command("embed", folder, images, "--out", out / "embeddings.npy"),
+            "  " + _command("export", folder, out / "network", "--format", "onnx"),
+            "  " + _command("serve", out),
+        ]
+    )
+
+
+def _command(*words: str | Path) -> str:
+    return shlex.join(["dmlplayground", *map(str, words)])
+
+
+def _write(path: Path, given: Mapping[str, Any]) -> None:
+    import yaml
+
+    from ... import files
+
+    with files.replacing(path) as file:
+        yaml.safe_dump(dict(given), file, sort_keys=False, allow_unicode=True)

@@ -1,0 +1,137 @@
+"""From a folder of images to a trained search: ``dmlplayground fit`` as a person meets it, by a subprocess."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from data_fixture import class_folders, picture
+
+from dmlplayground.fitting import choose, look
+
+CLASSES = [f"class {i}" for i in range(10)]
+TINY = ["iterations=1", "epochs=1", "batch_size=8", "embed_dim=4"]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def photos(tmp_path):
+    return class_folders(tmp_path / "photos", CLASSES, per_class=4)
+
+
+def fit(folder: Path, *arguments: object, changes=TINY) -> subprocess.CompletedProcess:
+    given = [part for change in changes for part in ("--set", change)]
+    command = [sys.executable, "-m", "dmlplayground", "fit", str(folder), *map(str, arguments), *given]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_from_a_folder_to_a_search(photos, tmp_path):
+    out = tmp_path / "run"
+    first = fit(photos, "--out", out, "--quiet", "--threads", 1)
+    assert first.returncode == 0, first.stderr
+    assert "40 images of 10 classes, 4 to 4 a class" in first.stdout
+    assert "7 classes to train on, 3 others to test on" in first.stdout
+    assert "training takes about" in first.stdout and "joined" in first.stdout
+    for command in ("retrieve", "embed", "export", "serve"):
+        assert f"dmlplayground {command} " in first.stdout
+    assert (out / "report" / "index.html").is_file()
+
+    rows = list(csv.DictReader((out / "classes.csv").open()))
+    roles = {row["class"]: row["split"] for row in rows}
+    assert sorted(roles) == sorted(CLASSES) and list(roles.values()).count("test") == 3
+    assert {row["validation_in_fold"] for row in rows if row["split"] == "train"} == {"", "0", "1"}
+    assert all(row["validation_in_fold"] == "" for row in rows if row["split"] == "test")
+
+    again = fit(photos, "--out", out, "--quiet")
+    assert "nothing to do" in again.stdout and again.returncode == 0
+    by_hand = subprocess.run(
+        [sys.executable, "-m", "dmlplayground", "train", out / "config.yaml", "--store", out, "--dry-run"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "1 trial" in by_hand.stdout and "1 finished" in by_hand.stdout  # the very same trial
+    trial = next(out.glob("*/record.json")).parent
+    found = subprocess.run(
+        [sys.executable, "-m", "dmlplayground", "retrieve", trial, photos / CLASSES[0] / "0.jpg", photos],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert found.returncode == 0 and CLASSES[0] in found.stdout
+
+
+def test_a_dry_run_chooses_and_trains_nothing(photos, tmp_path):
+    out = fit(photos, "--out", tmp_path / "run", "--dry-run", changes=["data.seed=5", "epochs=2"])
+    assert out.returncode == 0 and "training takes" not in out.stdout
+    chosen = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    assert chosen["data"]["seed"] == 5 and chosen["epochs"] == 2
+    # The shorter sides are from 30 to 33 pixels: nothing is blown up.
+    assert chosen["transform"]["resize"] in (30, 31, 32) and chosen["backbone"]["name"] == "conv4"
+
+
+@pytest.mark.parametrize(
+    ("shorter", "weights", "network", "pixels"),
+    [
+        (64, True, "efficientnet_lite0", 64),
+        (150, True, "efficientnet_lite0", 128),
+        (150, False, "conv4", 64),
+        (28, True, "conv4", 28),
+    ],
+)
+def test_images_decide_pixels_and_network(monkeypatch, shorter, weights, network, pixels):
+    monkeypatch.setattr(choose, "has_weights", lambda: weights)
+    seen = look.Look(Path("photos"), {"a": 3}, [(shorter, 2 * shorter)] * 3)
+    chosen = choose.configuration(seen)
+    assert (chosen["backbone"]["name"], chosen["transform"]["resize"]) == (network, pixels)
+
+
+def test_batches_fit_the_classes_of_a_fold(monkeypatch):
+    monkeypatch.setattr(choose, "has_weights", lambda: True)
+
+    def batch(classes: int, train_classes: int = 0) -> int:
+        counts = {str(i): 4 for i in range(classes)}
+        return choose.configuration(look.Look(Path("photos"), counts, [(99, 99)], train_classes))[
+            "batch_size"
+        ]
+
+    assert [batch(6), batch(10), batch(50), batch(50, train_classes=6)] == [8, 12, 32, 12]
+
+
+def bad_folders(tmp_path: Path) -> dict[str, Path]:
+    picture(tmp_path / "loose" / "1.jpg", 1)
+    class_folders(tmp_path / "one", ["a"], per_class=5)
+    class_folders(tmp_path / "two", CLASSES, per_class=2)
+    broken = class_folders(tmp_path / "broken", CLASSES)
+    (broken / "class 3" / "0.jpg").write_bytes(b"no image")
+    (tmp_path / "empty").mkdir()
+    return {path.name: path for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("loose", "images, but no folders of classes"),
+        ("one", "1 class with at least 3 images"),
+        ("two", "0 classes with at least 3 images"),
+        ("broken", "1 of 30 images cannot be used; mend or remove them: class 3/0.jpg cannot be read"),
+        ("empty", "holds no images"),
+        ("missing", "there is no folder"),
+    ],
+)
+def test_what_cannot_be_trained_on_is_said_in_a_line(tmp_path, name, words):
+    folder = bad_folders(tmp_path).get(name, tmp_path / name)
+    out = fit(folder, "--out", tmp_path / "run")
+    assert out.returncode == 2 and words in out.stderr.splitlines()[-1] and not (tmp_path / "run").exists()
+
+
+def test_a_file_and_a_place_that_cannot_be_written(photos, tmp_path):
+    file = photos / CLASSES[0] / "0.jpg"
+    out = fit(file)
+    assert out.returncode == 2 and "is a file; give the folder" in out.stderr
+    out = fit(photos, "--out", file / "run")
+    assert out.returncode == 2 and "Not a directory" in out.stderr and "training takes" not in out.stdout
