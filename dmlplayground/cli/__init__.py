@@ -95,6 +95,24 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     return parser
 
 
+def vocabulary() -> dict[str, list[str]]:
+    """Every command with what may stand behind it as it is: options, actions and choices."""
+    (subparsers,) = (
+        action for action in _parser(_commands())._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    return {
+        name: sorted(
+            {
+                str(word)
+                for action in command._actions
+                for word in (action.option_strings or action.choices or ())
+                if len(str(word)) > 2  # without -h
+            }
+        )
+        for name, command in subparsers.choices.items()
+    }
+
+
 def _commands() -> dict[str, ModuleType]:
     """Every file of ``commands/`` by its name."""
     from . import commands

@@ -11,8 +11,8 @@ from ..config import Trial
 from .look import Look
 
 PRETRAINED = "efficientnet_lite0"
-# A processor trains some hundred images a second at these sizes; larger ones pay on a GPU. Smaller images keep theirs:
-# blown up, they would cost more and tell no more.
+# Pixels: the time that a processor takes grows with their number. Smaller images keep their size: blown up, they would
+# cost more and tell no more.
 LARGEST = {PRETRAINED: 128, "conv4": 64}
 SMALLEST = 64  # pixels, below which a network pretrained on large photographs sees too little
 FOLDS = 2  # the fewest that validation can have: every fold is a training

@@ -29,9 +29,17 @@ class Status:
             return
         width = shutil.get_terminal_size().columns - 1
         up = f"\x1b[{self._height}A" if self._height else ""
-        sys.stderr.write(up + "\x1b[J" + "".join(f"{line[:width]}\n" for line in lines))
+        sys.stderr.write(up + "\x1b[J" + "".join(f"{fitted(line, width)}\n" for line in lines))
         sys.stderr.flush()
         self._height = len(lines)
+
+
+def fitted(line: str, width: int) -> str:
+    """The line in so many columns. What is new stands at its end, so the words before that give way: a trial's name."""
+    if len(line) <= width:
+        return line
+    head, tail = line[: width // 4], line[len(line) - (width - width // 4 - 1) :]
+    return f"{head}…{tail}" if line.startswith("  ") else line[:width]
 
 
 def clock(seconds: float) -> str:

@@ -42,6 +42,9 @@ def run(arguments) -> int:
     from ...training.run import TrialFailed
 
     folder = config.Places(arguments.store).folder(trial)
+    known = records.find(folder)
+    if known is not None and known.status == "finished":
+        print(f"nothing to do: this trial was begun on {known.started} and has finished.", file=sys.stderr)
     try:
         record = train(trial, arguments.store, quiet=arguments.quiet, tensorboard=arguments.tensorboard)
     except TrialFailed as failure:

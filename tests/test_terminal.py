@@ -1,0 +1,57 @@
+"""What a person sees in a terminal: lines that fit, completion, and that nothing is left to do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from dmlplayground.sweeps import status
+
+RUN = [sys.executable, "-m", "dmlplayground"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_running_trial_keeps_its_score_and_time_in_any_width(width):
+    entries = [{"epoch": 1, "loss": 1.2345}, {"epoch": 2, "loss": 0.5, "metrics": {"R@1": 0.4321}}]
+    line = status.trial("multi_similarity-folder-efficientnet_lite0-e64-s0-ff9d6e600cfd", entries, 2, 6, 75)
+    shown = status.fitted(line, width)
+    assert len(shown) <= width and shown.endswith("R@1 43.21  1:15") and shown.startswith("  multi_sim")
+    assert (shown == line) == (len(line) <= width)
+
+
+def completed(*words: str) -> list[str]:
+    script = subprocess.run([*RUN, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    typed = " ".join(["dmlplayground", *words])
+    ask = f"{script}\nCOMP_WORDS=({typed})\nCOMP_CWORD={len(words)}\n_dmlplayground\n"
+    ask += 'printf "%s\\n" "${COMPREPLY[@]}"'
+    return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_bash_completes_commands_options_and_choices():
+    assert completed("trai") == ["train"]
+    assert {"sweep", "serve"} <= set(completed("s"))
+    assert completed("train", "--dry") == ["--dry-run"]
+    assert completed("data", "prep") == ["prepare"]
+    assert completed("completion", "fi") == ["fish"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_is_one_its_shell_can_read(shell):
+    script = subprocess.run([*RUN, "completion", shell], capture_output=True, text=True, check=True).stdout
+    assert "train" in script and "--dry-run" in script
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=script, text=True, capture_output=True).stderr == ""
+
+
+def test_a_trial_that_was_trained_before_is_said_to_be(tmp_path):
+    small = ["data={name: glyphs, classes: 8, size: 16, images_per_class: 6}", "backbone=conv4", "epochs=1"]
+    command = [*RUN, "train", "proxy_nca", "--quiet", "--store", str(tmp_path / "runs")]
+    for change in [*small, "iterations=1", "batch_size=8"]:
+        command += ["--set", change]
+    first, second = (subprocess.run(command, capture_output=True, text=True) for _ in range(2))
+    assert first.returncode == second.returncode == 0
+    assert "nothing to do" not in first.stderr and "nothing to do: this trial was begun on" in second.stderr
+    assert first.stdout == second.stdout
