@@ -266,7 +266,10 @@ def test_memory_stays_within_a_few_matrices_of_the_batch(key):
         value = loss(x, nd.array(labels, dtype="int32"))
     value.backward()
     nd.waitall()
-    assert peak_memory() - before < 50 * 4 * rows**2  # B x B x B numbers would be 512
+    matrices = (
+        50 if hasattr(loss.loss, "blocks") else 40
+    )  # more for those that find B x B x B numbers in blocks
+    assert peak_memory() - before < matrices * 4 * rows**2  # B x B x B numbers at once would be 512
 
 
 def peak_memory() -> int:

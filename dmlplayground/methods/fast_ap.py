@@ -26,7 +26,8 @@ class FastAP(Loss):
 
         L = mean over rows i of  1 - 1/N sum_l h+_l H+_l / H_l.
 
-    The query itself counts nowhere. The nodes are for embeddings of length 1.
+    The query itself counts nowhere. The nodes are for embeddings of length 1. Ranks are those within a batch: from few
+    rows, such as 32, a network that starts untrained learns little.
 
     bins: how many. The paper has 10; Musgrave et al. found 17 on CUB, 27 on Cars and 16 on SOP, and 86 on CUB with
         batches of 256.
