@@ -12,7 +12,7 @@ from .. import files
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
-from . import drawing, figures, glance, optimism, page, pictures, reading
+from . import drawing, figures, glance, optimism, page, pictures, reading, transfer
 from .cells import Arena, arenas
 from .compare import compare
 from .leaderboard import arena_table, leaderboard, scores
@@ -125,8 +125,9 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
 def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -> page.Section:
     tables = [arena_table(arena)]
     if arena.finished:
-        tables += [*optimism.tables(arena, others), scores(arena)]
-    return page.Section(arena, glance.answers(arena, others), tables, figures.of_arena(arena, others), shown)
+        tables += [*optimism.tables(arena, others), scores(arena), *transfer.tables(arena)]
+    drawn = [*figures.of_arena(arena, others), *filter(None, [transfer.figure(arena)])]
+    return page.Section(arena, glance.answers(arena, others), tables, drawn, shown)
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:

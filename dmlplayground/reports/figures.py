@@ -43,6 +43,10 @@ class Series:
         seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
         self._append(x, measured.mean, low, high, runs, f"{label}, {seeds}" if label else seeds)
 
+    def add_point(self, x: float, y: float, label: str) -> None:
+        """Add a single trial."""
+        self._append(x, y, None, None, [], label)
+
     def quote(self, x: Any, found: Quoted | None) -> None:
         """Add a published value, if there is one."""
         if found:

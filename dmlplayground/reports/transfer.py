@@ -1,0 +1,188 @@
+"""What predicts transfer: how health and the spectrum of training embeddings go along with the score on test classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Optional
+
+from ..store.records import Record
+from .cells import Arena, Cell, name, plain, score
+from .figures import Figure, Series
+from .statistics import Summary, summary
+from .tables import Column, Row, Table
+
+TRAINING, HEALTH = "training", "health"  # where an entry of a record holds the figures
+MEASURED_ON = {TRAINING: "training images", HEALTH: "the epoch's last batch"}
+LEAST = 3  # cells: of fewer no correlation is told
+DRAWS = 1000
+NOTES = [
+    "Every figure is that of the epoch that was scored, the mean over folds where there are several. A point is a trial.",
+    "Intervals: 95 %, by bootstrap over rows of the leaderboard, each with all of its seeds, since seeds of one method are "
+    "alike. One that holds 0 says nothing. Correlation over methods does not say that a figure makes methods good.",
+]
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A figure's values beside the scores, a list for each cell."""
+
+    part: str
+    figure: str
+    points: list[list[tuple[float, float]]]
+
+    @property
+    def trials(self) -> int:
+        return sum(map(len, self.points))
+
+    def correlation(self, ranked: bool) -> Optional[float]:
+        return _correlation([point for cell in self.points for point in cell], ranked)
+
+    def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
+        """Of the correlation, by drawing cells anew; None where too few draws have one."""
+        import numpy as np
+
+        draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))
+        drawn = ([point for cell in row for point in self.points[cell]] for row in draws)
+        found = [value for one in drawn if (value := _correlation(one, ranked)) is not None]
+        if len(found) < 0.9 * DRAWS:
+            return None
+        low, high = np.quantile(found, [0.025, 0.975])
+        return float(low), float(high)
+
+
+def _correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
+    """Pearson's, or Spearman's, which is Pearson's of the ranks; None where either side is constant."""
+    import numpy as np
+    from scipy import stats
+
+    both = np.array(points, dtype=np.float64).T
+    both = stats.rankdata(both, axis=1) if ranked else both
+    if len(points) < LEAST or (np.ptp(both, axis=1) == 0).any():
+        return None
+    return float(np.corrcoef(both)[0, 1])
+
+
+def predictors(arena: Arena) -> list[Predictor]:
+    """All figures that can be told of, the strongest first; none where no trial measured its training embeddings."""
+    records = [record for cell in arena.finished for record in cell.records]
+    if not any(_figures(record, TRAINING) for record in records):
+        return []
+    names = dict.fromkeys(
+        (part, figure) for record in records for part in MEASURED_ON for figure in _figures(record, part)
+    )
+    found = [Predictor(part, figure, _points(arena, part, figure)) for part, figure in names]
+    told = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
+    return sorted(told, key=lambda one: -abs(one.correlation(True) or 0))
+
+
+def _points(arena: Arena, part: str, figure: str) -> list[list[tuple[float, float]]]:
+    cells = ([_point(cell, record, part, figure) for record in cell.records] for cell in arena.finished)
+    known = ([point for point in cell if point] for cell in cells)
+    return [cell for cell in known if cell]
+
+
+def _point(cell: Cell, record: Record, part: str, figure: str) -> Optional[tuple[float, float]]:
+    value, reached = _figures(record, part).get(figure), score(record, cell.primary, cell.headline)
+    if value is None or reached is None or not math.isfinite(value) or not math.isfinite(reached):
+        return None
+    return value, reached
+
+
+def _figures(record: Record, part: str) -> dict[str, Optional[float]]:
+    """Of the epochs that were scored: the means over folds; None where a fold has none."""
+    scored: Any = next(
+        (record.results[key] for key in ("separate", "best", "last") if record.results.get(key)), []
+    )
+    entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
+    values = {figure: [entry.get(figure) for entry in entries] for figure in (entries[0] if entries else {})}
+    return {figure: _mean(found) for figure, found in values.items()}
+
+
+def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
+    known = [value for value in values if value is not None]
+    return fmean(known) if len(known) == len(values) else None
+
+
+def tables(arena: Arena) -> list[Table]:
+    """The correlations, and what was measured of every cell's training embeddings; none where nothing was."""
+    found = predictors(arena)
+    return [_correlations(arena, found), _measured(arena)] if found else []
+
+
+def _correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
+    columns = [
+        Column("figure", numeric=False),
+        Column("of", numeric=False),
+        Column("trials"),
+        *(
+            column
+            for which in ("Spearman", "Pearson")
+            for column in (Column(which), Column(f"{which} interval", "95 %, by bootstrap", numeric=False))
+        ),
+    ]
+    rows = [
+        Row(
+            [
+                one.figure,
+                MEASURED_ON[one.part],
+                one.trials,
+                *_told(one, ranked=True),
+                *_told(one, ranked=False),
+            ]
+        )
+        for one in found
+    ]
+    title = f"What predicts transfer: correlation with {arena.headline} ({arena.finished[0].primary})"
+    return Table("transfer", title, arena.title, columns, rows, NOTES)
+
+
+def _told(one: Predictor, ranked: bool) -> list[Any]:
+    value, interval = one.correlation(ranked), one.interval(ranked)
+    return [value, f"{interval[0]:+.2f} to {interval[1]:+.2f}" if interval else None]
+
+
+def _measured(arena: Arena) -> Table:
+    """Means over seeds, beside what was published of the same trials."""
+    records = [record for cell in arena.finished for record in cell.records]
+    names = list(dict.fromkeys(key for record in records for key in _figures(record, TRAINING)))
+    quoted = {figure for cell in arena.finished for figure in cell.published(TRAINING)}
+    columns = [Column("method", numeric=False), *(Column(name(key), numeric=False) for key in arena.factors)]
+    for figure in names:
+        columns += [Column(figure), *([Column(f"{figure} published")] if figure in quoted else [])]
+    rows = []
+    for cell in arena.finished:
+        values: list[Any] = [cell.method, *map(plain, cell.factors.values())]
+        for figure in names:
+            values.append(_of_cell(cell, figure))
+            values += [cell.published(TRAINING).get(figure)] if figure in quoted else []
+        rows.append(Row(values, cell=cell.key))
+    return Table("training", "Embeddings of the training images", arena.title, columns, rows)
+
+
+def _of_cell(cell: Cell, figure: str) -> Summary:
+    return summary((record.seed, _figures(record, TRAINING).get(figure)) for record in cell.records)
+
+
+def figure(arena: Arena) -> Optional[Figure]:
+    """The score against the strongest predictor that was measured on training images, a point a trial."""
+    one = next((one for one in predictors(arena) if one.part == TRAINING), None)
+    if one is None:
+        return None
+    series: dict[str, Series] = {}
+    for cell in arena.finished:
+        for record in cell.records:
+            if point := _point(cell, record, TRAINING, one.figure):
+                label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
+                series.setdefault(cell.method, Series(cell.method)).add_point(*point, label)
+    return Figure(
+        "transfer",
+        f"{arena.headline} against {one.figure} of training images",
+        "points",
+        f"{one.figure}, training images",
+        f"{arena.headline} ({arena.finished[0].primary}), %",
+        list(series.values()),
+        note=f"Spearman's correlation {one.correlation(True):+.2f}.",
+    )
