@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dmlplayground import config, parts
+from dmlplayground import cli, config, parts
 
 ROOT = Path(__file__).parents[1]
 ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
@@ -75,3 +75,10 @@ def test_formulas_have_no_tag_left_open(site):
     for path in site.glob("parts/*/*.html"):
         for formula in re.findall(r"<math.*?</math>", path.read_text(encoding="utf-8"), re.S):
             ElementTree.fromstring(formula)
+
+
+def test_the_help_of_every_command_names_a_page_that_is_there(site):
+    subparsers = next(a for a in cli._parser(cli._commands())._actions if isinstance(a.choices, dict))
+    for name, command in subparsers.choices.items():
+        found = re.search(r"more: the page (\S+) of dmlplayground docs", command.format_help())
+        assert found and (site / found[1]).is_file(), name

@@ -150,10 +150,10 @@ def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys
     pytest.importorskip("onnxruntime")
     monkeypatch.chdir(tmp_path)
     short = {"iterations": 2, "epochs": 1, "embed_dim": 8, "evaluation": {"clustering": False}}
-    small = {"data": {"name": "glyphs", "size": 32, "classes": 6}, "backbone": "conv4", "transform": "plain"}
+    small = {"data": {"name": "glyphs", "size": 32, "classes": 12}, "backbone": "conv4", "transform": "plain"}
     record = dml.train({"method": "npairs", "batch_size": 8, **short, **small})
     (tmp_path / "photos").mkdir()
-    for name, image in zip("abc", np.asarray(data.load("glyphs", split="test", size=32, classes=6).images)):
+    for name, image in zip("abc", np.asarray(data.load("glyphs", split="test", size=32, classes=12).images)):
         Image.fromarray(image).save(tmp_path / "photos" / f"{name}.png")
     page = PAGES["serving.md"].replace("runs/TRIAL", f"runs/{record.id}")
     for line in "".join(blocks("sh", page)).splitlines():

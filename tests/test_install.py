@@ -80,6 +80,21 @@ def test_source_archive_and_wheel(checkout, environment, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_wheel_runs_the_quick_start_dry_and_brings_pages_and_templates(checkout, environment, tmp_path):
+    (checkout / "site").mkdir()
+    (checkout / "site/index.html").write_text("the pages")
+    run(environment / "python", "setup.py", "-q", "bdist_wheel", cwd=checkout)
+    (wheel,) = (checkout / "dist").iterdir()
+    run(environment / "pip", "install", "-q", "--no-deps", "--ignore-installed", wheel, cwd=tmp_path)
+    shutil.rmtree(checkout)
+    assert "26 trials" in run(environment / "dmlplayground", "sweep", "quickstart", "--dry-run", cwd=tmp_path)
+    code = "from dmlplayground import resources; print((resources.pages() / 'index.html').read_text())"
+    assert run(environment / "python", "-c", code, cwd=tmp_path) == "the pages\n"
+    run(environment / "dmlplayground", "new", "method", "mine", "--into", "clone", cwd=tmp_path)
+    assert (tmp_path / "clone/tests/reference/mine.py").is_file()
+
+
+@pytest.mark.slow
 def test_editable(checkout, environment, tmp_path):
     run(environment / "pip", "install", "-q", "--no-deps", "--ignore-installed", "-e", checkout, cwd=tmp_path)
     assert found_in(environment, tmp_path) == checkout / GRID

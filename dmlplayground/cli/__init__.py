@@ -3,6 +3,7 @@
     '''retrain everything that failed'''              # the docstring is the help text; a capital and a full stop are added
 
     EXAMPLE = "retrain runs/quickstart"               # what a user could type after "dmlplayground"
+    PAGE = "getting-started"                          # of the documentation, where more is said
 
     def add_arguments(command): ...                   # argparse's own
     def run(arguments): ...                           # calls one function, prints; the exit code, if it is not 0
@@ -83,7 +84,7 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
-        told = _described(module.__doc__ or "", module.EXAMPLE)
+        told = _described(module.__doc__ or "", module.EXAMPLE, getattr(module, "PAGE", "index"))
         if name not in parts.HOMES:
             told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
         command = subparsers.add_parser(name, **told)
@@ -125,16 +126,16 @@ def _add_kind(subparsers, plural: str) -> None:
     """The command that lists the parts of one kind."""
     from . import listing
 
-    described = _described(f"list the {plural}, or tell all about one", plural)
+    described = _described(f"list the {plural}, or tell all about one", plural, f"parts/{plural}/index")
     command = subparsers.add_parser(plural, **described)
     listing.add_name(command, plural)
     command.set_defaults(run=lambda arguments: print(listing.told(plural, arguments.name)))
 
 
-def _described(text: str, example: str) -> dict[str, Any]:
+def _described(text: str, example: str, page: str) -> dict[str, Any]:
     text = text.strip()
     return {
         "description": text[:1].upper() + text[1:].rstrip(".") + ".",
-        "epilog": f"example: dmlplayground {example}",
+        "epilog": f"example: dmlplayground {example}\nmore: the page {page}.html of dmlplayground docs",
         "formatter_class": argparse.RawDescriptionHelpFormatter,
     }

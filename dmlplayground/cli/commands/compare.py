@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 EXAMPLE = "compare runs/before runs/after"
+PAGE = "reproducibility"
 
 
 def add_arguments(command) -> None:

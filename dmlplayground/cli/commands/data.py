@@ -9,6 +9,7 @@ from .. import listing, text
 from ..arguments import count
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
+PAGE = "own-images"
 
 
 ACTIONS = ("about", "prepare", "fetch", "verify", "show")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXAMPLE = "docs"
+PAGE = "index"
 
 
 def add_arguments(command) -> None:
@@ -13,7 +14,7 @@ def add_arguments(command) -> None:
 def run(arguments) -> None:
     import functools
     import webbrowser
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+    from http.server import ThreadingHTTPServer
 
     from ... import resources
     from ...errors import UserError
@@ -25,10 +26,26 @@ def run(arguments) -> None:
         raise UserError(
             'no pages were built here. In a checkout of the source: pip install -e ".[docs]", then mkdocs build.'
         )
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(pages))
-    with ThreadingHTTPServer(("127.0.0.1", arguments.port), handler) as server:
+    handler = functools.partial(_quiet_handler(), directory=str(pages))
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", arguments.port), handler)
+    except OSError as problem:
+        raise UserError(
+            f"cannot listen at port {arguments.port}: {problem.strerror}. Try --port 0."
+        ) from None
+    with server:
         address = f"http://127.0.0.1:{server.server_port}/"
         print(f"The documentation is at {address} (Ctrl-C stops this).", flush=True)
         if not arguments.no_browser:
             webbrowser.open(address)
         server.serve_forever()
+
+
+def _quiet_handler() -> type:
+    from http.server import SimpleHTTPRequestHandler
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *told: object) -> None:
+            """A line for every file of every page helps nobody."""
+
+    return Handler

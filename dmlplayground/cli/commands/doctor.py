@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXAMPLE = "doctor"
+PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from ..arguments import add_engine, add_model
 
 EXAMPLE = "embed runs/TRIAL photos --out photos.npy"
+PAGE = "serving"
 
 
 def add_arguments(command) -> None:

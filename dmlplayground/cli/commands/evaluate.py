@@ -8,6 +8,7 @@ from .. import outcomes
 from ..arguments import add_engine, natural, ranks
 
 EXAMPLE = "evaluate embeddings.npy labels.npy --ks 1,10,100"
+PAGE = "metrics"
 
 
 def add_arguments(command) -> None:

@@ -7,6 +7,7 @@ import textwrap
 from .. import text
 
 EXAMPLE = "experiments fehervari2019/table2_cub200"
+PAGE = "experiments"
 
 
 def add_arguments(command) -> None:

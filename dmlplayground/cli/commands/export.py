@@ -7,6 +7,7 @@ from pathlib import Path
 from ..arguments import add_model
 
 EXAMPLE = "export runs/TRIAL network --format onnx"
+PAGE = "serving"
 
 
 def add_arguments(command) -> None:

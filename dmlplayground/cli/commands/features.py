@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
+PAGE = "features"
 
 
 def add_arguments(command) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...config import Trial
 
 EXAMPLE = "fit photos --out runs/photos"
+PAGE = "own-images"
 CONFIG, CLASSES = "config.yaml", "classes.csv"
 
 

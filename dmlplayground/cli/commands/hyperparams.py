@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ... import hyperparams as settings
 
 EXAMPLE = "hyperparams npairs"
+PAGE = "studies"
 
 
 def add_arguments(command) -> None:

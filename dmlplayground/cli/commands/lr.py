@@ -8,6 +8,7 @@ from ..arguments import add_trial_options, count
 from .train import given
 
 EXAMPLE = "lr npairs --set embed_dim=128"
+PAGE = "configuration"
 
 
 def add_arguments(command) -> None:

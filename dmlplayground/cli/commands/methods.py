@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...reports.published import Quote
 
 EXAMPLE = "methods npairs"
+PAGE = "parts/methods/index"
 
 
 def add_arguments(command) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from .. import listing, text
 
 EXAMPLE = "miners semihard"
+PAGE = "parts/miners/index"
 
 
 def add_arguments(command) -> None:

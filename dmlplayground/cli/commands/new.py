@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 EXAMPLE = "new method my_loss"
+PAGE = "own-parts"
 
 
 def add_arguments(command) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from .. import outcomes
 
 EXAMPLE = "report runs/quickstart"
+PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:

@@ -8,6 +8,7 @@ from .. import text
 from ..arguments import add_engine, add_model, count
 
 EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
+PAGE = "serving"
 
 
 def add_arguments(command) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 EXAMPLE = "serve runs/quickstart"
 HOST, PORT = "127.0.0.1", 8642
+PAGE = "many-machines"
 
 
 def port(text: str) -> int:

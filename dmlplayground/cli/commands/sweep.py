@@ -11,6 +11,7 @@ from ..arguments import add_executor, add_trial_options
 from . import serve
 
 EXAMPLE = "sweep quickstart --workers 2"
+PAGE = "studies"
 
 
 def add_arguments(command) -> None:

@@ -10,6 +10,7 @@ from .. import outcomes
 from ..arguments import add_tensorboard, add_trial_options, count
 
 EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
+PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:

@@ -10,6 +10,7 @@ from ..arguments import add_executor
 from . import hyperparams
 
 EXAMPLE = "tune search.yaml --workers 2"
+PAGE = "studies"
 
 
 def add_arguments(command) -> None:

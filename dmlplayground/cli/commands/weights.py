@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ...backbones.weights.conversion import Converted, Verified
 
 EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
+PAGE = "studies"
 
 
 def add_arguments(command) -> None:
