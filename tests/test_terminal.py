@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 
 import pytest
+from data_fixture import class_folders
 
 from dmlplayground.sweeps import status
 
@@ -55,3 +57,32 @@ def test_a_trial_that_was_trained_before_is_said_to_be(tmp_path):
     assert first.returncode == second.returncode == 0
     assert "nothing to do" not in first.stderr and "nothing to do: this trial was begun on" in second.stderr
     assert first.stdout == second.stdout
+
+
+def test_clean_lists_the_cache_and_frees_only_what_is_ours(tmp_path):
+    environment = {**os.environ, "DMLPLAYGROUND_CACHE": str(tmp_path / "cache")}
+
+    def run(*words: str) -> str:
+        return subprocess.run(
+            [*RUN, *words],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        ).stdout
+
+    assert "is empty" in run("clean")
+    folder = class_folders(tmp_path / "own", list("abcdef"))
+    fill = "from dmlplayground import data; data.load('glyphs', classes=4, size=16, images_per_class=4);"
+    fill += f"data.load('folder', path={str(folder)!r})"
+    subprocess.run([sys.executable, "-c", fill], check=True, env=environment, capture_output=True)
+    store = tmp_path / "cache" / "runs" / "trial"
+    store.mkdir(parents=True)
+    (store / "record.json").write_text("{}")
+
+    told = run("clean")
+    assert "glyphs-" in told and "images/folder-train-" in told and "nothing was freed" in told
+    assert run("clean") == told
+    assert "freed." in run("clean", "--yes") and "is empty" in run("clean")
+    assert (store / "record.json").exists() and folder.is_dir()

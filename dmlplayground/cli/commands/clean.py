@@ -1,0 +1,58 @@
+"""list what the cache of data sets holds, and free it
+
+All of it is made anew when it is needed. Stores, data sets and weights are left alone."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import text
+
+EXAMPLE = "clean --yes"
+
+
+def add_arguments(command) -> None:
+    command.add_argument("--yes", action="store_true", help="free it without asking")
+
+
+def run(arguments) -> None:
+    from ...data import cache
+
+    found = list(_entries(cache.folder()))
+    if not found:
+        print(f"the cache {cache.folder()} is empty.")
+        return
+    sizes = [_bytes(entry) for entry in found]
+    rows = [
+        (f"{size / 1e6:,.1f} MB", str(entry.relative_to(cache.folder()))) for entry, size in zip(found, sizes)
+    ]
+    print(f"the cache {cache.folder()} holds\n{text.columns(rows)}\n{sum(sizes) / 1e6:,.1f} MB in all")
+    if arguments.yes or _agreed():
+        for entry in found:
+            shutil.rmtree(entry)
+        print("freed.")
+    else:
+        print("nothing was freed; --yes frees it.")
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """The entries of the cache, each known by its list of contents: whatever else lies there is not ours."""
+    from ...data import cache, decoded
+    from ...data.sets import parquet
+
+    for place, mark in ((".", cache.CHECKSUMS), ("images", decoded.INDEX), ("parquet", parquet.LIST)):
+        for path in sorted((folder / place).glob(f"*/{mark}")):
+            if not path.parent.is_symlink():
+                yield path.parent
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _agreed() -> bool:
+    """Whether somebody is there and says yes."""
+    return sys.stdin.isatty() and input("free all of it? [y/N] ").strip().lower() in ("y", "yes")
