@@ -12,7 +12,7 @@ from .. import files
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
-from . import drawing, figures, glance, optimism, page, pictures, reading, transfer
+from . import drawing, figures, glance, optimism, page, pictures, reading, repeats, transfer
 from .cells import Arena, arenas
 from .compare import compare
 from .leaderboard import arena_table, leaderboard, scores
@@ -125,7 +125,12 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
 def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -> page.Section:
     tables = [arena_table(arena)]
     if arena.finished:
-        tables += [*optimism.tables(arena, others), scores(arena), *transfer.tables(arena)]
+        tables += [
+            *optimism.tables(arena, others),
+            *repeats.tables(arena),
+            scores(arena),
+            *transfer.tables(arena),
+        ]
     drawn = [*figures.of_arena(arena, others), *filter(None, [transfer.figure(arena)])]
     return page.Section(arena, glance.answers(arena, others), tables, drawn, shown)
 

@@ -30,6 +30,7 @@ ON_VALIDATION = (
     "The untrained row was measured on validation classes, not on the test half: "
     "it cannot be set beside the others."
 )
+BELOW = "Training ended below the untrained network in"
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,25 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     )
 
 
+def _below_untrained(arena: Arena) -> list[str]:
+    """The cells that training has made worse at classes which it has not seen."""
+    metric, before = metrics.get(arena.headline), arena.untrained(arena.headline)
+    if arena.untrained_on != {"test"}:
+        return []
+    return [
+        cell.label
+        for cell in arena.finished
+        if (end := cell.scores(_end(cell), arena.headline))
+        and (start := before.get(cell.backbone))
+        and metric.better(start.mean, end.mean)
+    ]
+
+
+def _end(cell: Cell) -> str:
+    """The result that training ended with, before the test classes chose any epoch."""
+    return "last" if "last" in protocols.get(cell.protocol).results else cell.primary
+
+
 def _meaning(arena: Arena, which: str) -> str:
     """What a result of the arena's protocol is."""
     if which == VALIDATION:
@@ -195,6 +215,8 @@ def _notes(arena: Arena) -> list[str]:
     if arena.untrained(arena.headline):
         notes.append(UNTRAINED)
     notes.append(RULE)
+    if worse := _below_untrained(arena):
+        notes.append(f"{BELOW}: {', '.join(worse)}.")
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
     if any(len(cell.records) == 2 for cell in arena.cells):

@@ -25,6 +25,14 @@ class Quoted:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A mean and half of its 95 % interval, where there is one."""
+
+    value: float
+    half: float | None
+
+
+@dataclass(frozen=True)
 class Difference:
     """A signed number: in percentage points."""
 
@@ -82,7 +90,9 @@ def text(value: Any) -> str:
         mean = f"{value.mean:.2f}".replace("-", "−")
         return mean if value.spread is None else f"{mean} ± {value.spread:.2f}"
     if isinstance(value, Quoted):
-        return f"{value.value:.1f}" + ("?" if value.doubt else "")
+        return _with_half(value, 1 if value.half is None else 2) + ("?" if value.doubt else "")
+    if isinstance(value, Interval):
+        return _with_half(value, 2)
     if isinstance(value, Difference):
         return signed(value.value)
     if isinstance(value, Seconds):
@@ -90,6 +100,11 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     return str(value)
+
+
+def _with_half(value: Quoted | Interval, digits: int) -> str:
+    mean = f"{value.value:.{digits}f}"
+    return mean if value.half is None else f"{mean} ± {value.half:.2f}"
 
 
 def signed(value: float) -> str:
@@ -245,7 +260,7 @@ def _parts(value: Summary | None) -> list[Any]:
 
 
 def _bare(value: Any) -> Any:
-    if isinstance(value, (Quoted, Difference, Seconds)):
+    if isinstance(value, (Quoted, Interval, Difference, Seconds)):
         return value.value
     return "" if value is None else value
 

@@ -1,0 +1,72 @@
+"""The Reality Check's table: means and intervals over runs, with the published ones beside them."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean, stdev
+
+import pytest
+import reports_fixture as fixture
+
+from dmlplayground import reports
+from dmlplayground.reports import repeats, tables
+from dmlplayground.reports.cells import arenas
+
+CUB = {
+    "data": "cub200", "backbone": "inception_bn_caffe", "embed_dim": 128, "batch_size": 32,
+    "transform__name": "reality_check", "protocol__name": "validated", "method__per_class": True,
+}  # fmt: skip
+T_OF_9 = 2.262157  # Student's t, 0.975, nine degrees of freedom
+
+
+def table(runs, **changes):
+    records = [fixture.record("margin", seed, 0.5, **{**CUB, **changes}) for seed in range(runs)]
+    return records, repeats.tables(arenas(records, [])[0])[0]
+
+
+def row_of(made):
+    return dict(zip((column.name for column in made.columns), made.rows[0].values))
+
+
+def test_means_intervals_and_published_values():
+    records, made = table(10)
+    row = row_of(made)
+    joined = [100 * record.results["joined"]["metrics"]["MAP@R"] for record in records]
+    found = row["concatenated MAP@R"]
+    assert found.value == pytest.approx(fmean(joined))
+    assert found.half == pytest.approx(T_OF_9 * stdev(joined) / math.sqrt(10), rel=1e-5)
+    assert tables.text(row["concatenated MAP@R published"]) == "23.71 ± 0.16"
+    assert tables.text(row["separated P@1 published"]) == "55.56 ± 0.16"
+    apart = fmean(
+        fmean(100 * fold["metrics"]["RP"] for fold in record.results["separate"]) for record in records
+    )
+    assert row["separated RP"].value == pytest.approx(apart)
+    assert any("table 4" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(("runs", "changes"), [(9, {}), (10, {"batch_size": 64})])
+def test_nothing_published_where_a_condition_differs(runs, changes):
+    _, made = table(runs, **changes)
+    assert not any("published" in column.name for column in made.columns)
+    assert any("there" in note for note in made.notes)
+
+
+def test_a_single_run_has_no_interval():
+    _, made = table(1)
+    assert row_of(made)["separated RP"].half is None
+    assert "±" not in tables.text(row_of(made)["separated RP"])
+
+
+def test_other_protocols_have_no_such_table():
+    assert repeats.tables(arenas([fixture.record("margin")], [])[0]) == []
+
+
+def test_rows_that_end_below_the_untrained_network_are_named():
+    records = [fixture.record("margin", seed, 0.4) for seed in range(2)]
+    records += [fixture.record("npairs", seed, 0.4) for seed in range(2)]
+    for record in records[2:]:
+        record.results["last"]["metrics"]["R@1"] = 0.001
+    (made,) = reports.leaderboard(records)
+    (note,) = [note for note in made.notes if note.startswith("Training ended below the untrained")]
+    assert "npairs" in note
+    assert "margin" not in note
