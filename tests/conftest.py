@@ -5,7 +5,13 @@ import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when libmxnet loads, hence above the imports
 
+import hypothesis
+
 import dmlplayground  # noqa: F401
+
+# A busy machine takes its time over an example: that is no fault of what is tested.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN

@@ -13,7 +13,7 @@ import pytest
 
 from dmlplayground import files
 from dmlplayground.errors import UserError
-from dmlplayground.store import locks
+from dmlplayground.store import locks, stream
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_it_goes_with_an_error_too(tmp_path):
 
 HOLDER = """
 import sys, time
-from dmlplayground.store import locks
+from dmlplayground.store import locks, stream
 from dmlplayground import files
 from dmlplayground.errors import UserError
 locks.BEAT = 0.02
@@ -163,6 +163,19 @@ def test_nothing_of_a_former_owner_arrives(tmp_path):
             pass
     assert files.read_json(tmp_path / "kept") == "of the latter"
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("name", [stream.FILE, "events.out.tfevents.1.here.2.3"])
+def test_what_a_former_owner_still_has_open_is_looked_at_no_more(tmp_path, name):
+    with pytest.raises(locks.Busy), locks.hold(tmp_path) as former:
+        with former.writing() as through:
+            growing = stream.Growing(tmp_path / name, b"first\n", through)
+        growing.write(b"second\n")
+        locks._create(tmp_path, 2, {**locks._identity(), "born": "1"})  # takes over, and dies
+        with locks.hold(tmp_path):
+            growing.write(b"third\n")
+        former.check()
+    assert (tmp_path / name).read_bytes() == b"first\nsecond\n"
 
 
 def test_a_former_owner_does_not_remove_the_lock_of_a_later_one(tmp_path):

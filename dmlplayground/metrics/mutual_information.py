@@ -7,8 +7,8 @@ clusters do not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Union
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Union
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def two_labellings(classes: Labels, clusters: Labels) -> tuple[np.ndarray, np.nd
 
 @KIND.register("NMI", title="Normalised mutual information", needs="clusters", leads=True)
 def nmi(classes: Labels, clusters: Labels) -> float:
-    """NMI = I / ((H(classes) + H(clusters)) / 2), by scikit-learn.
+    """NMI = I / ((H(classes) + H(clusters)) / 2).
 
     Two trivial labellings (one class, one cluster) agree: 1. Classes 0011 in clusters 0012: I = log 2, H = log 2 and
     3/2 log 2, so I / mean is 1 / 1.25:
@@ -38,26 +38,28 @@ def nmi(classes: Labels, clusters: Labels) -> float:
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.8
     """
-    return _normalised(classes, clusters, "arithmetic")
+    return _normalised(classes, clusters, lambda one, other: (one + other) / 2)
 
 
 @KIND.register("NMI_geometric", title="NMI by the geometric mean", needs="clusters")
 def nmi_geometric(classes: Labels, clusters: Labels) -> float:
-    """NMI = I / sqrt(H(classes) H(clusters)), by scikit-learn: the form in which the first study reports it.
+    """NMI = I / sqrt(H(classes) H(clusters)): the form in which the first study reports it.
 
     Classes 0011 in clusters 0012: 1 / sqrt(1.5):
 
     >>> round(nmi_geometric([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.8165
     """
-    return _normalised(classes, clusters, "geometric")
+    return _normalised(classes, clusters, lambda one, other: float(np.sqrt(one * other)))
 
 
-def _normalised(classes: Labels, clusters: Labels, mean: str) -> float:
-    from sklearn.metrics import normalized_mutual_info_score
-
-    value = normalized_mutual_info_score(*two_labellings(classes, clusters), average_method=mean)
-    return float(np.clip(value, 0.0, 1.0))  # rounding may leave a last bit above
+def _normalised(classes: Labels, clusters: Labels, mean: Callable[[float, float], float]) -> float:
+    table = _Table.of(classes, clusters)
+    if len(table.sizes) == len(table.others) == 1:
+        return 1.0
+    scale = mean(_entropy(table.sizes), _entropy(table.others))
+    # Rounding may leave a last bit above.
+    return float(np.clip(table.information() / scale, 0.0, 1.0)) if scale > 0 else 0.0
 
 
 @KIND.register("AMI", least=-1.0, title="Adjusted mutual information", needs="clusters")
@@ -74,16 +76,47 @@ def ami(classes: Labels, clusters: Labels) -> float:
     >>> round(ami([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
-    from sklearn.metrics import mutual_info_score
-
-    classes, clusters = two_labellings(classes, clusters)
-    sizes, others = (np.unique(labels, return_counts=True)[1] for labels in (classes, clusters))
+    table = _Table.of(classes, clusters)
+    sizes, others = table.sizes, table.others
     if len(sizes) == len(others) and len(sizes) in (1, len(classes)):
         return 1.0
     expected = _expected_information(sizes, others)
     room = (_entropy(sizes) + _entropy(others)) / 2 - expected
-    gained = mutual_info_score(classes, clusters) - expected
+    gained = table.information() - expected
     return float(gained / (np.sign(room or 1) * max(abs(room), np.finfo(float).eps)))
+
+
+class _Table(NamedTuple):
+    """How often each class meets each cluster, counted by scikit-learn.
+
+    The sums over it are our own: scikit-learn's are made in another order, and their last bits are not those of the
+    records there are.
+    """
+
+    counts: np.ndarray  # the n_ij that are not zero
+    rows: np.ndarray  # i of each of them
+    columns: np.ndarray  # and j
+    sizes: np.ndarray  # a_i
+    others: np.ndarray  # b_j
+
+    @classmethod
+    def of(cls, classes: Labels, clusters: Labels) -> _Table:
+        from sklearn.metrics.cluster import contingency_matrix
+
+        table = contingency_matrix(*two_labellings(classes, clusters), sparse=True)
+        rows, columns = table.nonzero()
+        return cls(table.data, rows, columns, *(np.asarray(table.sum(axis)).ravel() for axis in (1, 0)))
+
+    def information(self) -> float:
+        """I of the two labellings."""
+        n = self.counts.sum()
+        logs = (
+            np.log(self.counts)
+            + np.log(n)
+            - np.log(self.sizes[self.rows])
+            - np.log(self.others[self.columns])
+        )
+        return float(np.sum(self.counts / n * logs))
 
 
 def _entropy(sizes: np.ndarray) -> float:

@@ -8,7 +8,8 @@ can create. An owner that finds a successor has been given up, perhaps asleep fo
 
 Until it has found that, it must not write. So whatever it writes is made in ``lock-1.<token>``, a folder of its own beside
 the lock, and moved from there into its place: the first thing that a successor does is to take this folder away, and
-from that moment nothing of the former owner's arrives.
+from that moment nothing of the former owner's arrives. Files that grow, which the former owner may have open, it replaces
+by copies.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from typing import Any, Literal, Optional, TextIO
 
 from .. import files
 from ..errors import UserError
+from . import stream
 
 BEAT = 5.0  # seconds between two moves of a stamp
 STALE = 60.0  # seconds without one until the owner counts as dead
+GROWING = (stream.FILE, "events.out.tfevents.*")  # added to while a trial runs, by an owner who has them open
 FREE = {"free": True}  # in the place of an owner: of a lock that succeeds a dead one, for anyone to succeed
 
 
@@ -200,9 +203,18 @@ def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
         held.parts.mkdir()
     counting = current(folder)
     if counting is not None and counting.owner == owner:
+        _renew(held)
         return held
     _take_away(held.parts)
     return None
+
+
+def _renew(held: Held) -> None:
+    """Copies in the place of what grows: an earlier owner that wakes up may have the files themselves open."""
+    for path in (path for pattern in GROWING for path in held.folder.glob(pattern)):
+        with files.writing_to(path):
+            shutil.copy2(path, held.parts / path.name)
+            (held.parts / path.name).replace(path)
 
 
 def _take_away(parts: Path) -> bool:

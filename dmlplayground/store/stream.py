@@ -13,27 +13,40 @@ from . import checks
 FILE = "epochs.jsonl"
 
 
-class Stream:
-    """The stream of a trial that begins, or that goes on after the epochs it has.
+class Growing:
+    """A file of a trial that is added to while the trial runs.
 
-    The file is a new one and stays open: should another process take the trial over, it begins a new one in its turn,
-    and what is still written here goes where nobody looks.
+    It is made out of sight and stays open. Should another process take the trial over, ``locks`` puts a copy in its
+    place, and what is still written here goes where nobody looks.
     """
 
-    def __init__(self, folder: Path, epochs: Iterable[dict[str, Any]], through: Path):
-        self.path = folder / FILE
-        with files.replacing(self.path, through=through) as file:
-            file.writelines(json.dumps(entry) + "\n" for entry in epochs)
-        with files.writing_to(self.path):
-            self._file = self.path.open("a", encoding="utf-8")
+    def __init__(self, path: Path, begins: bytes, through: Path):
+        self.path = path
+        with files.writing_to(path):
+            self._file = (through / path.name).open("wb", buffering=0)
+            self._file.write(begins)
+            (through / path.name).replace(path)
 
-    def add(self, entry: dict[str, Any]) -> None:
+    def write(self, content: bytes) -> None:
         with files.writing_to(self.path):
-            self._file.write(json.dumps(entry) + "\n")
-            self._file.flush()
+            self._file.write(content)
 
     def close(self) -> None:
         self._file.close()
+
+
+class Stream(Growing):
+    """The stream of a trial that begins, or that goes on after the epochs it has."""
+
+    def __init__(self, folder: Path, epochs: Iterable[dict[str, Any]], through: Path):
+        super().__init__(folder / FILE, b"".join(map(_line, epochs)), through)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        self.write(_line(entry))
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    return (json.dumps(entry) + "\n").encode()
 
 
 def read(folder: Path) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ def train(
     known = _finished(folder)
     if known is not None:
         return known
-    progress = Events(folder, quiet) if tensorboard else Progress(quiet)
+    progress = Events(quiet) if tensorboard else Progress(quiet)
     with locks.hold(folder) as held:
         if (known := _finished(folder)) is not None:  # by another process, a moment ago
             return known

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from ..config import Trial
 from ..errors import UserError
+from ..store import locks
+from ..store.stream import Growing
 from .progress import Progress
+
+COUNT = itertools.count()  # a process may train many trials within a second
 
 
 class Events(Progress):
     """Progress that goes to TensorBoard as well. Folds and members follow each other on the axis of epochs, each with
     its epoch 0."""
 
-    def __init__(self, folder: Path, quiet: bool = False):
+    def __init__(self, quiet: bool = False):
         super().__init__(quiet)
         try:
             from tensorboard.compat.proto import event_pb2, summary_pb2
-            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+            from tensorboard.summary.writer.record_writer import RecordWriter
         except ImportError:
             raise UserError(
                 "event files need TensorBoard's writer: pip install 'dmlplayground[tensorboard]'."
             ) from None
-        self._protocol, self._summary = event_pb2, summary_pb2.Summary
-        self._open = lambda: EventFileWriter(str(folder))
+        self._protocol, self._summary, self._records = event_pb2, summary_pb2.Summary, RecordWriter
 
-    def begin(self, trial: Trial, units: int, done: int) -> None:
-        super().begin(trial, units, done)
+    def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
+        super().begin(trial, units, done, held)
         self.trial = trial
-        self._writer = self._open()
+        # Not by TensorBoard's EventFileWriter: its thread would write on when the trial is another process's.
+        name = (
+            f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(COUNT)}"
+        )
+        with held.writing() as through:
+            self._writer = self._records(Growing(held.folder / name, b"", through))
+        self._write(0, file_version="brain.Event:2")
         start = self._protocol.SessionLog(status=self._protocol.SessionLog.START)
         unit, epoch = divmod(done, max(trial.epochs, 1))
         # What an earlier run has left here from this step on is void.
@@ -47,8 +58,8 @@ class Events(Progress):
         self._write(step, summary=self._summary(value=values))
 
     def _write(self, step: int, **content: Any) -> None:
-        self._writer.add_event(self._protocol.Event(wall_time=time.time(), step=step, **content))
-        self._writer.flush()
+        event = self._protocol.Event(wall_time=time.time(), step=step, **content)
+        self._writer.write(event.SerializeToString())
 
     def end(self) -> None:
         super().end()

@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from .. import metrics
 from ..config import Trial
+from ..store import locks
 
 
 class Progress:
@@ -18,7 +19,7 @@ class Progress:
         self.quiet = quiet
         self.bar: tqdm | None = None
 
-    def begin(self, trial: Trial, units: int, done: int) -> None:
+    def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
         if not self.quiet:
             self.bar = tqdm(
                 total=units * trial.epochs, initial=done, unit="epoch", desc=trial.id, dynamic_ncols=True

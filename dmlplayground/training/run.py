@@ -106,7 +106,8 @@ class Run:
         try:
             number, epoch, states = self._resume()
             self._save("running")
-            self.progress.begin(self.trial, len(self.units), number * self.trial.epochs + epoch)
+            done = number * self.trial.epochs + epoch
+            self.progress.begin(self.trial, len(self.units), done, self.held)
             for unit in self.units[number:]:
                 self._train_unit(unit, epoch, states)
                 epoch, states = 0, None
