@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
 from dmlplayground.store import checkpoints, records, stream
 from dmlplayground.store.records import Record
-from dmlplayground.sweeps import runner, search, tune, worker
+from dmlplayground.sweeps import grid, runner, search, tune, worker
 from dmlplayground.sweeps.job import Ending
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
@@ -185,6 +186,9 @@ def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
         }
     )
     assert again.id == best.id
+    repeats = grid.load(tmp_path / tune.REPEAT)[0].trials()
+    assert len({trial.seed for trial in repeats} - {best.seed}) == 10
+    assert all(replace(trial, seed=best.seed).mapping() == best.mapping() for trial in repeats)
     tried = files.read_json(tmp_path / tune.TRIED)["tried"]
     assert [entry["state"] for entry in tried] == ["complete"] * 25
     assert max(tried, key=lambda entry: entry["value"])["id"] == best.id

@@ -1,8 +1,8 @@
 """Runs a search: Optuna (TPE) proposes trials and prunes them, the runner trains them, validation classes judge them.
 
 The store holds ``study.journal``, Optuna's own record, from which an interrupted search goes on, also with several
-runners at a time; the trials; and in the end ``best.yaml``, the winner as a file of hyperparameters, and ``search.json``,
-all that was tried.
+runners at a time; the trials; and in the end ``best.yaml``, the winner as a file of hyperparameters, ``repeat.yaml``,
+an experiment that trains it ten times, and ``search.json``, all that was tried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .job import Job
 from .runner import Executor, Runner
 from .search import PROTOCOL, Search
 
-JOURNAL, BEST, TRIED = "study.journal", "best.yaml", "search.json"
+JOURNAL, BEST, REPEAT, TRIED = "study.journal", "best.yaml", "repeat.yaml", "search.json"
+REPEATS = 10
 # What a file of hyperparameters leaves open.
 OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "device")
 
@@ -236,7 +237,20 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
     }
     with files.replacing(store / BEST) as file:
         yaml.safe_dump(content, file, sort_keys=False, width=110)
+    _write_repeat(search, record, store)
     return store / BEST
+
+
+def _write_repeat(search: Search, winner: Record, store: Path) -> None:
+    """An experiment with the winner's whole configuration and other seeds than the search had."""
+    content = {
+        "title": f"{search.title}: the winner, {REPEATS} times",
+        "about": f"The settings of {winner.id}, which won the search, trained anew with seeds of their own.",
+        "base": {key: value for key, value in winner.config.items() if key != "seed"},
+        "grid": {"seed": [winner.seed + repeat for repeat in range(1, REPEATS + 1)]},
+    }
+    with files.replacing(store / REPEAT) as file:
+        yaml.safe_dump(content, file, sort_keys=False, width=110)
 
 
 def _values(search: Search, winner: dict[str, Any]) -> dict[str, Any]:

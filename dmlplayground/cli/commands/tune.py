@@ -51,3 +51,6 @@ def run(arguments) -> None:
     executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
     winner = tune.tune(wanted, store, executor, workers=arguments.workers)
     print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
+    repeat = winner.with_name(tune.REPEAT)
+    again = shlex.join(["dmlplayground", "sweep", str(repeat), "--store", f"{store}-repeat"])
+    print(f"train it {tune.REPEATS} times: {again}")
