@@ -115,3 +115,14 @@ def test_one_record_alone_that_is_damaged_is_an_error(store):
         UserError, match="its status 'done' is not one of running, finished, failed, interrupted"
     ):
         reports.report(path.parent)
+
+
+@pytest.mark.parametrize("case", ["single", "equal", "zero", "nothing finite", "long names"])
+def test_odd_stores_have_a_report_without_warnings_of_the_plotting_library(case, tmp_path, recwarn):
+    long = {"backbone__name": "x" * 200} if case == "long names" else {}
+    found = [record("margin", seed, 0.4, noise=0, **long) for seed in range(1 if case == "single" else 3)]
+    for made in found if case in ("zero", "nothing finite") else []:
+        for entry in [*made.epochs, *made.results.values()]:
+            entry["metrics"] = dict.fromkeys(entry["metrics"], 0.0 if case == "zero" else None)
+    assert reports.write(tmp_path, found, [], case).is_file()
+    assert not recwarn.list

@@ -128,7 +128,8 @@ class Arena:
 
     @property
     def finished(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.records]
+        """Those with a score; a metric that is not finite has none."""
+        return [cell for cell in self.cells if cell.score]
 
     @property
     def factors(self) -> list[str]:

@@ -22,6 +22,7 @@ COLOURS = (
 DASHES = ("-", "--", ":", "-.")
 INK = "#333333"
 PUBLISHED = "published"
+LONGEST = 48  # characters of a label
 TOLD = 16  # sizes on a logarithmic axis that have a mark each; of more, the powers of ten have
 STYLE: Any = {
     "font.size": 9,
@@ -62,7 +63,12 @@ def _legend(axes) -> None:
     """Beside the axes; the published values of all series have one entry."""
     handles, labels = axes.get_legend_handles_labels()
     entries = dict(zip(labels, handles))
-    axes.legend(entries.values(), entries.keys(), loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.legend(entries.values(), [*map(_short, entries)], loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _short(label: str) -> str:
+    """A label that leaves room for the figure."""
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
 
 
 def _height(figure: Figure) -> float:
@@ -112,7 +118,7 @@ def _bars(axes, figure: Figure) -> None:
         )
     low, high = figure.span
     axes.set_xlim(min(0, low * 1.12), max(0, high * 1.12) or 1)
-    axes.set_yticks(range(len(categories)), categories)
+    axes.set_yticks(range(len(categories)), [*map(_short, categories)])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
 
