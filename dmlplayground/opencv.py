@@ -4,23 +4,29 @@ lack)."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-
-try:
-    import cv2
-
-    cv2.setNumThreads(1)  # our threads take an image each
-except ImportError:
-    cv2 = None  # type: ignore[assignment]
 
 #: OpenCV's codes. Only ``area`` averages over all pixels when an image is made smaller.
 INTERPOLATIONS = {"nearest": 0, "linear": 1, "cubic": 2, "area": 3, "lanczos": 4}
 
 
+@lru_cache(maxsize=None)
+def package() -> Any:
+    """``cv2``, or None where it cannot be loaded. It is loaded with the first image: checking a trial needs none."""
+    try:
+        import cv2
+    except ImportError:
+        return None
+    cv2.setNumThreads(1)  # our threads take an image each
+    return cv2
+
+
 def library() -> str:
     """What decodes and resizes here: it decides the last digit of a pixel."""
+    cv2 = package()
     if cv2 is not None:
         return f"opencv {cv2.__version__}"
     import mxnet
@@ -30,6 +36,7 @@ def library() -> str:
 
 def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np.ndarray:
     """By one of OpenCV's interpolations, or ``antialiased``: averaged where that makes it smaller, else linear."""
+    cv2 = package()
     if interpolation == "antialiased":
         interpolation = "area" if height * width < image.shape[0] * image.shape[1] else "linear"
     code = INTERPOLATIONS[interpolation]
@@ -43,6 +50,7 @@ def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np
 def flip(image: np.ndarray, out: np.ndarray) -> None:
     """The image mirrored left to right, into ``out``: NumPy takes twenty times as long for steps of three
     bytes."""
+    cv2 = package()
     if cv2 is None:
         out[...] = image[:, ::-1]
     else:
@@ -57,11 +65,13 @@ def _mxnet() -> Any:
 
 def mean(image: np.ndarray) -> np.ndarray:
     """The mean colour."""
+    cv2 = package()
     return image.mean(axis=(0, 1)) if cv2 is None else np.array(cv2.mean(image)[:3])
 
 
 def recolour(image: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Every pixel times the first three columns of ``matrix`` (3, 4), plus the last, rounded and cut to 0 .. 255."""
+    cv2 = package()
     if cv2 is not None:
         return cv2.transform(image, matrix)
     return _as_pixels(image @ matrix[:, :3].T + matrix[:, 3])
@@ -69,6 +79,7 @@ def recolour(image: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 def blur(image: np.ndarray, sigma: float) -> np.ndarray:
     """Blurred by a Gaussian; what lies beyond the border mirrors what lies within."""
+    cv2 = package()
     radius = round(3 * sigma)
     if cv2 is not None:
         return cv2.GaussianBlur(image, (2 * radius + 1,) * 2, sigma, borderType=cv2.BORDER_REFLECT_101)
@@ -86,6 +97,7 @@ def blur(image: np.ndarray, sigma: float) -> np.ndarray:
 
 def rotate(image: np.ndarray, degrees: float) -> np.ndarray:
     """Turned about its centre, at the same size; what comes in from outside mirrors what lies within."""
+    cv2 = package()
     height, width = image.shape[:2]
     cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
     x, y = (width - 1) / 2, (height - 1) / 2

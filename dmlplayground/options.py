@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import inspect
 import math
 import types
@@ -67,13 +68,16 @@ def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where:
     return filled
 
 
+_hints = functools.lru_cache(maxsize=None)(typing.get_type_hints)
+
+
 def build(cls: type, given: Any, where: str) -> Any:
     """A dataclass from a mapping; missing keys take the field's default."""
     if isinstance(given, cls):
         return given
     if not isinstance(given, Mapping):
         raise UserError(f"{where or 'the configuration'} must be a mapping of keys to values, not {given!r}.")
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
     values = {}
     for name, value in given.items():

@@ -32,7 +32,7 @@ def after(name: str, block: np.ndarray, seed: int = 1, **options) -> np.ndarray:
 def library(request, monkeypatch):
     """With OpenCV's package and without it."""
     if request.param == "numpy":
-        monkeypatch.setattr(opencv, "cv2", None)
+        monkeypatch.setattr(opencv, "package", lambda: None)
     return request.param
 
 
@@ -213,7 +213,7 @@ def test_both_libraries_make_the_same_images(monkeypatch):
     for name in augmentations.names():
         with_cv2 = after(name, block)
         with monkeypatch.context() as patch:
-            patch.setattr(opencv, "cv2", None)
+            patch.setattr(opencv, "package", lambda: None)
             without = after(name, block)
         assert np.abs(with_cv2.astype(int) - without).max() <= (2 if name == "rotation" else 1), name
 

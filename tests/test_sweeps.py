@@ -62,6 +62,42 @@ def test_exceptions_includes_and_excludes():
     ]  # fmt: skip
 
 
+MIXED = {
+    "methods": {"proxy_nca": {"batch_size": 6, "seed": 7}},
+    "grid": {
+        "method": ["npairs", "proxy_nca"],
+        "seed": [0, 3, 12, 5.0],
+        "mining": [None, "all"],
+        "embed_dim": [4, 8],
+        "backbone": ["conv4", {"name": "resnet18_v2", "pretrained": "none"}],
+    },
+    "exclude": [{"seed": 3, "embed_dim": 8}, {"method": "proxy_nca", "mining": "all"}, {"mining": "all"}],
+    "include": [{"method": "margin", "embed_dim": 16, "batch_size": 10}],
+}
+
+
+@pytest.mark.parametrize("overrides", [[], ["epochs=2"], ["seed=9", "batch_size=10"]])
+def test_trials_that_differ_in_their_seed_alone_are_those_made_one_by_one(overrides):
+    mixed = experiment(**MIXED)
+    made = mixed.trials(overrides=overrides)
+    single = [config.trial(mixed.configuration(choice), overrides) for choice in mixed.choices()]
+    assert [(t.id, t.mapping()) for t in made] == [
+        (i, t.mapping()) for i, t in {t.id: t for t in single}.items()
+    ]
+    assert len(made) > (1 if overrides[:1] == ["seed=9"] else 40)
+
+
+def test_all_problems_of_a_large_grid_are_found_and_some_shown():
+    with pytest.raises(UserError) as caught:
+        seeds = [*range(100), -1, "x"]
+        experiment(grid={"method": ["npairs", "proxy_nca"], "batch_size": [7, 12], "seed": seeds}).trials()
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 102
+    assert (
+        lines[-1] == "  and 8 more"
+    )  # 102 of npairs with 7 images, and two seeds of each of the other three
+
+
 @pytest.mark.parametrize("rule", ["protocol=paper", "protocol.name=paper"])
 def test_a_component_is_picked_by_its_name(rule):
     grid = {"method": "npairs", "protocol": ["paper", {"name": "validated", "folds": 2}]}

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from ..config import Trial
     from ..store.records import Record
 
+MOST_SHOWN = 500  # trials of a dry run that are listed
+
 
 def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     """The data, networks and protocols of these trials, and what a recipe sets: nothing is chosen silently."""
-    mappings = [trial.mapping() for trial in trials]
     rows = [
-        ("data", _distinct(_part("data", mapping["data"]) for mapping in mappings)),
-        ("network", _distinct(_part("backbones", mapping["backbone"]) for mapping in mappings)),
-        ("protocol", _distinct(_part("protocols", mapping["protocol"]) for mapping in mappings)),
+        ("data", _named("data", (trial.data for trial in trials))),
+        ("network", _named("backbones", (trial.backbone for trial in trials))),
+        ("protocol", _named("protocols", (trial.protocol for trial in trials))),
     ]
     lines = [text.columns(rows)]
     if recipe:
@@ -32,8 +33,13 @@ def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     return "\n".join(lines)
 
 
-def _distinct(words: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(words))
+def _distinct(components: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({repr(component): component for component in components}.values())
+
+
+def _named(plural: str, components: Iterable[dict[str, Any]]) -> str:
+    """Each of these parts once."""
+    return "; ".join(dict.fromkeys(_part(plural, component) for component in _distinct(components)))
 
 
 def _part(plural: str, component: Mapping[str, Any]) -> str:
@@ -57,7 +63,7 @@ def _missing_data(trials: Sequence[Trial]) -> list[str]:
     from .. import data
 
     notes = []
-    for component in {str(trial.data): trial.data for trial in trials}.values():
+    for component in _distinct(trial.data for trial in trials):
         try:
             data.require(**component)
         except UserError as problem:
@@ -76,7 +82,12 @@ def plan(trials: Sequence[Trial], store: Path) -> str:
     folders = [places.folder(trial) for trial in trials]
     rows = [(folder.name, status(folder)) for folder in folders]
     states = Counter(state for _, state in rows)
-    return text.columns(rows) + f"\n{text.plural(len(trials), 'trial')} in {store}: " + text.tally(states)
+    more = f"\nand {len(rows) - MOST_SHOWN:,} more" if len(rows) > MOST_SHOWN else ""
+    return (
+        text.columns(rows[:MOST_SHOWN])
+        + f"{more}\n{text.plural(len(trials), 'trial')} in {store}: "
+        + text.tally(states)
+    )
 
 
 def results(record: Record, folder: Path) -> str:

@@ -17,6 +17,7 @@ from .places import Places
 from .reading import parse_yaml, read_yaml
 from .reference import reference
 from .schema import COMPONENTS, Ensemble, Evaluation, Groups, Head, Named, Trial
+from .seeded import Seeds
 from .units import Unit, check_data, criterion, units
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Head",
     "Named",
     "Places",
+    "Seeds",
     "Trial",
     "Unit",
     "check",

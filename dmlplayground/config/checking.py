@@ -12,7 +12,7 @@ from .groups import optimizer_of
 from .schema import Trial
 from .units import criterion
 
-__all__ = ["check"]
+__all__ = ["check", "check_seed"]
 
 LARGEST_COUNT = 10**9
 
@@ -71,15 +71,20 @@ def _check_counts(trial: Trial) -> None:
         for key, value in counts.items():
             _require(value is None or value >= low, f"{key} must be at least {low}, not {value}.")
             _require(value is None or value <= LARGEST_COUNT, f"{key} must be at most {LARGEST_COUNT}.")
-    for key in ("epochs", "frozen_epochs", "seed"):
-        value = getattr(trial, key)
-        _require(value >= 0, f"{key} must not be negative, not {value}.")
-    _require(trial.seed < 2**63, "seed must be below 2**63.")
+    for key in ("epochs", "frozen_epochs"):
+        _require(getattr(trial, key) >= 0, f"{key} must not be negative, not {getattr(trial, key)}.")
+    check_seed(trial.seed)
     _require(trial.epochs <= LARGEST_COUNT, f"epochs must be at most {LARGEST_COUNT}.")
     _require(
         trial.frozen_epochs <= trial.epochs,
         f"frozen_epochs {trial.frozen_epochs} is more than epochs {trial.epochs}.",
     )
+
+
+def check_seed(seed: int) -> None:
+    """A seed is a number from 0 that fits into 63 bits."""
+    _require(seed >= 0, f"seed must not be negative, not {seed}.")
+    _require(seed < 2**63, "seed must be below 2**63.")
 
 
 def _check_optimizers(trial: Trial) -> None:

@@ -6,6 +6,7 @@ So a key or an option that is added later, with a neutral value that does what w
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from .. import optimizers
 from . import groups, kinds
 from .schema import COMPONENTS, Trial
 
-__all__ = ["departures", "name"]
+__all__ = ["departures", "name", "of_departures"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
@@ -24,7 +25,12 @@ DIGITS = 12  # of the digest; ids of the first edition have 10, and are of anoth
 
 def name(trial: Trial) -> str:
     """The trial's id."""
-    content = json.dumps(departures(trial), sort_keys=True)
+    return of_departures(trial, departures(trial))
+
+
+def of_departures(trial: Trial, departures: Mapping[str, Any]) -> str:
+    """The id of a trial that differs from the neutral values in this."""
+    content = json.dumps(departures, sort_keys=True)
     words = [
         trial.method["name"],
         trial.data["name"],
@@ -52,7 +58,8 @@ def departures(trial: Trial) -> dict[str, Any]:
     return found
 
 
-def neutral_values(cls: type) -> dict[str, Any]:
+@functools.lru_cache(maxsize=None)
+def neutral_values(cls: type) -> Mapping[str, Any]:
     """The neutral value of every key that has one."""
     values: dict[str, Any] = {}
     for field in dataclasses.fields(cls):

@@ -16,11 +16,12 @@ include: [{method: npairs, embed_dim: 512}]   # further grids, which share the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from .. import config, data, methods, resources
 from ..config import Trial
@@ -28,6 +29,7 @@ from ..errors import UserError, unknown
 from ..options import build
 
 Choice = dict[str, Any]
+MOST_SHOWN = 100  # of the trials that cannot run
 
 
 @dataclass(frozen=True)
@@ -44,24 +46,22 @@ class Experiment:
         """Every combination the grid asks for, as dotted keys with one value each."""
         only_included = self.include and not self.grid
         main = [] if only_included else _combinations(self.grid)
-        kept = [
-            row for row in main if not any(_matches(self._configuration(row), rule) for rule in self.exclude)
-        ]
+        family = _families(self)
+        kept = [row for row in main if not any(family(row).matches(row, rule) for rule in self.exclude)]
         included = (_combinations({**self.grid, **further}) for further in self.include)
         return kept + [row for rows in included for row in rows]
 
     def trials(self, where: Iterable[str] = (), overrides: Iterable[str] = ()) -> list[Trial]:
         """The trials, each once. All that cannot work are reported together, before anything runs."""
         rules = [config.override(text, flag="--where") for text in where]
+        family = _families(self, overrides)
         trials: dict[str, Trial] = {}
         problems = []
         for choice in self.choices():
-            given = self._configuration(choice)
-            if not all(_matches(given, rule) for rule in rules):
+            if not all(family(choice).matches(choice, rule) for rule in rules):
                 continue
             try:
-                trial = config.trial(given, overrides)
-                _check_release(trial)
+                trial = family(choice).trial(choice)
                 trials[trial.id] = trial
             except UserError as problem:
                 problems.append((choice, problem))
@@ -71,16 +71,63 @@ class Experiment:
             raise UserError("the grid is empty" + (f" where {', '.join(where)}." if where else "."))
         return list(trials.values())
 
-    def _configuration(self, choice: Choice) -> dict[str, Any]:
+    def configuration(self, choice: Choice) -> dict[str, Any]:
         layers = [config.expand(config.nested(key, value)) for key, value in choice.items()]
         chosen = config.merge(*layers)
         own = self.methods.get(chosen.get("method", {}).get("name"), {})
         return config.merge(config.expand(self.base), config.expand(own), chosen)
 
 
+class _Family:
+    """The choices of a grid that differ in nothing but their seed: what they have in common is found once, since a grid
+    of a hundred thousand trials has few others."""
+
+    def __init__(self, experiment: Experiment, rest: Choice, overrides: Iterable[str]):
+        self.given = experiment.configuration(rest)
+        self.facts = _facts(self.given)
+        self.overrides = overrides
+        self.problem: Optional[UserError] = None
+
+    def matches(self, choice: Choice, rule: Mapping[str, Any]) -> bool:
+        facts = {**self.facts, "seed": choice["seed"]} if "seed" in choice else self.facts
+        return _matches(facts, rule)
+
+    def trial(self, choice: Choice) -> Trial:
+        return self.seeds.trial(choice)
+
+    @cached_property
+    def seeds(self) -> config.Seeds:
+        if self.problem is not None:
+            raise self.problem.with_traceback(None)
+        try:
+            seeds = config.Seeds(self.given, self.overrides)
+            _check_release(seeds.built)
+        except UserError as problem:
+            self.problem = problem
+            raise
+        return seeds
+
+
+def _families(experiment: Experiment, overrides: Iterable[str] = ()) -> Callable[[Choice], _Family]:
+    """Gives the family of a choice."""
+    found: dict[str, _Family] = {}
+
+    def family(choice: Choice) -> _Family:
+        rest = {key: value for key, value in choice.items() if key != "seed"}
+        name = repr(rest)
+        if name not in found:
+            found[name] = _Family(experiment, rest, overrides)
+        return found[name]
+
+    return family
+
+
 def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
-    """One error for all trials that cannot run."""
-    lines = "\n".join(f"  {name}: {problem}" for name, problem in problems)
+    """One error for all trials that cannot run; of very many it shows the first."""
+    problems = list(problems)
+    lines = "\n".join(f"  {name}: {problem}" for name, problem in problems[:MOST_SHOWN])
+    if len(problems) > MOST_SHOWN:
+        lines += f"\n  and {len(problems) - MOST_SHOWN:,} more"
     return UserError(f"these trials of the grid cannot run (exclude them, or mend them):\n{lines}")
 
 
@@ -123,12 +170,14 @@ def _axis(key: str, values: Any) -> list[Any]:
     return values if isinstance(values, list) else [values]
 
 
-def _matches(given: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
-    """Whether a configuration has every value of the rule; a list in the rule means any of these."""
-    facts = config.dotted(given)
-    facts.update(
-        {key: part["name"] for key, part in given.items() if isinstance(part, Mapping) and "name" in part}
-    )
+def _facts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a configuration by dotted key, and its parts' names by the parts' own keys."""
+    names = {key: part["name"] for key, part in given.items() if isinstance(part, Mapping) and "name" in part}
+    return {**config.dotted(given), **names}
+
+
+def _matches(facts: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
+    """Whether the facts have every value of the rule; a list in the rule means any of these."""
     return all(
         key in facts and (facts[key] in value if isinstance(value, list) else facts[key] == value)
         for key, value in config.dotted(rule).items()
