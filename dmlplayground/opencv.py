@@ -4,7 +4,7 @@ lack)."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 INTERPOLATIONS = {"nearest": 0, "linear": 1, "cubic": 2, "area": 3, "lanczos": 4}
 
 
-@lru_cache(maxsize=None)
+@cache
 def package() -> Any:
     """``cv2``, or None where it cannot be loaded. It is loaded with the first image: checking a trial needs none."""
     try:

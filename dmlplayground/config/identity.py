@@ -58,7 +58,7 @@ def departures(trial: Trial) -> dict[str, Any]:
     return found
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def neutral_values(cls: type) -> Mapping[str, Any]:
     """The neutral value of every key that has one."""
     values: dict[str, Any] = {}
