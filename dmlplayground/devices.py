@@ -43,6 +43,26 @@ def context(name: str) -> Any:
     return mx.gpu(index)
 
 
+def require(device: str, count: int, amp: bool) -> None:
+    """A UserError where a trial's devices are not there, as far as that can be told without loading MXNet."""
+    if device != "gpu" and not amp:
+        return
+    gpus = 0 if device == "cpu" else len(gpu_capabilities())
+    if device == "gpu" and gpus < count:
+        raise UserError(
+            f"there is no device 'gpu:{count - 1}': GPUs that NVIDIA's driver shows here: {gpus}."
+        )
+    if gpus < count:
+        raise no_gpu_for_amp(count, gpus)
+
+
+def no_gpu_for_amp(count: int, gpus: int) -> UserError:
+    return UserError(
+        f"amp computes in 16 bits on GPUs: the trial asks for {count}, and this machine offers MXNet {gpus}. "
+        "Leave amp false to train on the CPU."
+    )
+
+
 def built_for_cuda() -> bool:
     import mxnet as mx
 

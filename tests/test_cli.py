@@ -128,6 +128,20 @@ BAD = {
     "unknown setting": (["train", "npairs", "--set", "batchsize=3"], "unknown configuration key 'batchsize'"),
     "impossible batch": (["train", "margin", "--set", "batch_size=12"], "class blocks of 5"),
     "too many pairs": (["train", "npairs", "--set", "data.classes=20"], "the training split has 10"),
+    "too many pairs, before training": (
+        ["train", "npairs", "--dry-run", "--set", "data.classes=20", "--set", "batch_size=64"],
+        "needs 32 classes, but the training split has 10",
+    ),
+    "too many pairs of a set that is yet to come": (
+        ["train", "npairs", "--dry-run", "--set", "data=cub200", "--set", "batch_size=256"],
+        "the training split has 100",
+    ),
+    "no such GPU": (
+        ["train", "npairs", "--dry-run", "--set", "device=gpu", "--set", "devices=64"],
+        "'gpu:63'",
+    ),
+    "amp on a CPU": (["train", "npairs", "--dry-run", "--set", "device=cpu", "--set", "amp=true"], "amp"),
+    "impossible pictures": (["train", "npairs", "--dry-run", "--set", "data.size=3"], "from 16 to 512"),
     "data that are not there": (
         ["train", "npairs", "--dry-run", "--set", "data=folder", "--set", "data.path=nowhere"],
         "there is no folder nowhere",

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 from .. import parts
 from ..errors import UserError
@@ -52,25 +52,48 @@ def _part(plural: str, component: Mapping[str, Any]) -> str:
     )
 
 
-def dry_run(trials: Sequence[Trial], store: Path, recipe: Mapping[str, Any] = {}) -> None:
+def dry_run(
+    trials: Sequence[Trial], store: Path, recipe: Mapping[str, Any] = {}, elsewhere: bool = False
+) -> None:
     """Print what would run, after looking for all that can be found wrong without running it."""
-    notes = _missing_data(trials)
+    notes = look(trials, elsewhere)
     print("\n".join([conditions(trials, recipe), *notes, plan(trials, store)]))
 
 
-def _missing_data(trials: Sequence[Trial]) -> list[str]:
-    """Notes where published sets are yet to come. A user's own data that are not there are an error."""
+def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
+    """Errors for what this machine lacks or the data do not allow; notes where published sets are yet to come.
+
+    ``elsewhere``: other machines train, and their devices cannot be seen from here.
+    """
+    from .. import config, devices
+
+    if not elsewhere:
+        for wanted in {(trial.device, trial.devices, trial.amp) for trial in trials}:
+            devices.require(*wanted)
+    notes: list[str] = []
+    known = {repr(data): _classes(data, notes) for data in _distinct(trial.data for trial in trials)}
+    # Trials that differ in their seed alone share these parts, so that a large grid has few to look at.
+    alike = {(id(one.data), id(one.protocol), id(one.sampler), one.batch_size): one for one in trials}
+    for trial in alike.values():
+        config.check_data(trial, known[repr(trial.data)])
+    return notes
+
+
+def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
+    """How many classes there are to train on, if that is known; of a published set, what its authors say.
+
+    A user's own data that are not there are an error.
+    """
     from .. import data
 
-    notes = []
-    for component in _distinct(trial.data for trial in trials):
-        try:
-            data.require(**component)
-        except UserError as problem:
-            if data.get(component["name"]).release is None:
-                raise
-            notes.append(f"note: {problem}")
-    return notes
+    try:
+        return data.require(**component)
+    except UserError as problem:
+        release = data.get(component["name"]).release
+        if release is None:
+            raise
+        notes.append(f"note: {problem}")
+        return next(iter(release.counts.values())).classes
 
 
 def plan(trials: Sequence[Trial], store: Path) -> str:
@@ -95,8 +118,8 @@ def results(record: Record, folder: Path) -> str:
     from .. import metrics, protocols
 
     # Of several models in one result each has its own figures; the report shows their mean.
-    results = protocols.get(record.config["protocol"]["name"]).results
-    shown = [key for key in results if isinstance(record.results.get(key), dict)]
+    protocol = protocols.get(record.config["protocol"]["name"])
+    shown = [key for key in protocol.results if isinstance(record.results.get(key), dict)]
     names = list(record.results[shown[-1]]["metrics"])
     rows = [("", *names)]
     for key in shown:
@@ -104,14 +127,14 @@ def results(record: Record, folder: Path) -> str:
         label = f"{key} (epoch {entry['epoch']})" if entry.get("epoch") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
     lines = [text.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
-    return "\n".join([*lines, *_worse_than_untrained(record.results)])
+    return "\n".join([*lines, *_worse_than_untrained(protocol.key, record.results)])
 
 
-def _worse_than_untrained(results: Mapping[str, Any]) -> list[str]:
+def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str]:
     """A warning where training has made the network worse at classes that it has not seen."""
-    from .. import metrics
+    from .. import metrics, protocols
 
-    trained = next((results[key] for key in ("last", "joined") if key in results), None)
+    trained = results.get(protocols.get(protocol).trained)
     if trained is None or "untrained" not in results:
         return []
     before, after = results["untrained"]["metrics"], trained["metrics"]

@@ -16,7 +16,7 @@ does differently. A set of image files returns a ``Catalogue`` of them instead; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 from ..errors import UserError, unknown
 from ..transforms.stored import Stored
@@ -73,11 +73,17 @@ def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
     return found
 
 
-def require(name: str, **options: Any) -> None:
-    """A ``UserError`` where the data set's files are not there, or not as they should be. No image is decoded."""
+def require(name: str, **options: Any) -> Optional[int]:
+    """A ``UserError`` where the data set's files are not there, or not as they should be. No image is decoded.
+
+    Gives the number of classes to train on, where that can be told without drawing images.
+    """
     record = get(name)
+    if record.training_classes is not None:
+        return record.training_classes(**record.fill(options, "data set"))
     if record.release or "path" in record.options:
-        _listed(name, "train", options)
+        return len(_listed(name, "train", options).class_names)
+    return None
 
 
 def _listed(name: str, split: str, options: Mapping[str, Any]) -> Dataset | Catalogue:

@@ -87,6 +87,7 @@ class DatasetPart(Part):
 
     settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None
+    training_classes: Optional[Callable[..., int]] = None  # from its options, where those alone decide
 
     given = ("split",)
 

@@ -90,6 +90,7 @@ class ProtocolPart(Part):
     results: Mapping[str, str] = field(default_factory=dict)  # each key of a record's results, and what it is
     leading: str = "best"  # the result that tables rank by
     beside: str = "last"  # the one that they show beside it
+    trained: str = "last"  # what training came to, whatever was chosen: held against the untrained network
 
     @property
     def facts(self) -> dict[str, str]:

@@ -17,6 +17,7 @@ from .base import KIND, ClassFold, Protocol
     },
     leading="joined",
     beside="separate",
+    trained="joined",
 )
 class Validated(Protocol):
     """Classes of the train half are kept back in turn, and choose the epoch; the test half is scored once.

@@ -14,8 +14,8 @@ from .. import backbones, config, data, metrics, seeds, transforms
 from ..config import Trial
 from ..data import Dataset, loader
 from ..devices import context as device_by_name
+from ..devices import no_gpu_for_amp
 from ..download import digest
-from ..errors import UserError
 from ..store import weights
 from .learner import Learner
 
@@ -46,10 +46,7 @@ def devices(trial: Trial) -> list[mx.Context]:
     if trial.device == "gpu" and gpus < trial.devices:
         device_by_name(f"gpu:{trial.devices - 1}")  # says what is missing
     if trial.amp and gpus < trial.devices:
-        raise UserError(
-            f"amp computes in 16 bits on GPUs: the trial asks for {trial.devices}, and this machine offers MXNet {gpus}. "
-            "Leave amp false to train on the CPU."
-        )
+        raise no_gpu_for_amp(trial.devices, gpus)
     kind = "gpu" if gpus >= trial.devices else "cpu"
     return [device_by_name(f"{kind}:{index}") for index in range(trial.devices)]
 

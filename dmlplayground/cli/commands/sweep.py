@@ -42,7 +42,7 @@ def run(arguments) -> int:
     trials = experiment.trials(arguments.where, arguments.set)
     store = arguments.store or Path("runs") / path.stem
     if arguments.dry_run:
-        outcomes.dry_run(trials, store)
+        outcomes.dry_run(trials, store, elsewhere=arguments.executor != "local")
         return 0
     plan.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
     if arguments.print_commands:

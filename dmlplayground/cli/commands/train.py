@@ -36,16 +36,17 @@ def run(arguments) -> int:
     if arguments.dry_run:
         outcomes.dry_run([trial], arguments.store, recipe)
         return 0
-    print(
-        outcomes.conditions([trial], recipe), file=sys.stderr
-    )  # with the progress; results go to standard output
+    # With the progress; results go to standard output.
+    print(outcomes.conditions([trial], recipe), file=sys.stderr)
+    folder = config.Places(arguments.store).folder(trial)
+    known = records.find(folder)
+    if known is not None and known.status == "finished":  # the results can be shown wherever they are
+        print(f"nothing to do: this trial was begun on {known.started} and has finished.", file=sys.stderr)
+    else:
+        outcomes.look([trial])
     from ...training import train
     from ...training.run import TrialFailed
 
-    folder = config.Places(arguments.store).folder(trial)
-    known = records.find(folder)
-    if known is not None and known.status == "finished":
-        print(f"nothing to do: this trial was begun on {known.started} and has finished.", file=sys.stderr)
     try:
         record = train(trial, arguments.store, quiet=arguments.quiet, tensorboard=arguments.tensorboard)
     except TrialFailed as failure:

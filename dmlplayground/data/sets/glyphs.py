@@ -26,7 +26,16 @@ BOUNDS = {
 }
 
 
-@KIND.register(title="Printed characters in many typefaces", settings={"transform": "plain"})
+def _training_classes(**options: Any) -> int:
+    _check(options)
+    return math.ceil(options["classes"] / len(SPLITS))
+
+
+@KIND.register(
+    title="Printed characters in many typefaces",
+    settings={"transform": "plain"},
+    training_classes=_training_classes,
+)
 def load(
     split: str,
     *,
