@@ -407,12 +407,12 @@ def strip(results):
 
 
 SLEEPER = """
-import sys
+import importlib.util, sys
 from dmlplayground.store import locks
 from dmlplayground.training import train
 locks.BEAT = float(sys.argv[3])
 try:
-    train(sys.argv[1], sys.argv[2], tensorboard=True)
+    train(sys.argv[1], sys.argv[2], tensorboard=importlib.util.find_spec("tensorboard") is not None)
 except locks.Busy as busy:
     sys.exit(str(busy))
 """
