@@ -100,7 +100,7 @@ def test_features_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
 
 def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in "abcdefgh":
+    for name in map(str, range(60)):
         (tmp_path / "photos" / name).mkdir(parents=True)
         for number in range(5):
             pixels = np.random.default_rng(number).integers(0, 256, (40, 40, 3), dtype=np.uint8)
