@@ -1,17 +1,20 @@
 """What all tests share: one thread a process, NumPy prepared before anyone imports MXNet, and a Ctrl-C that is heard."""
 
+import contextlib
 import os
 import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when libmxnet loads, hence above the imports
 
-import hypothesis
-
 import dmlplayground  # noqa: F401
 
-# A busy machine takes its time over an example: that is no fault of what is tested.
-hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")
+# A busy machine takes its time over an example: that is no fault of what is tested. The environments in which MXNet is
+# tried under other Pythons do without Hypothesis.
+with contextlib.suppress(ImportError):
+    import hypothesis
+
+    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.load_profile("patient")
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN

@@ -30,6 +30,7 @@ OWN = {
     "triplet_semihard": config.merge(FACENET, BLOCKS),
     "dreml": {"embed_dim": 12},
     "fast_ap": MANY,
+    "recall_at_k": MANY,
 }
 
 
