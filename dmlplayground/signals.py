@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn, Optional
+from typing import Optional
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+AGAIN = 0.02  # seconds until a request is made again that came at a moment when it cannot be heard
 
 
 class Stopped(KeyboardInterrupt):
@@ -21,14 +23,31 @@ class Stopped(KeyboardInterrupt):
 
 
 def listen() -> None:
-    """From now on SIGTERM and SIGHUP stop the program as Ctrl-C does. What is ignored (``nohup``) stays ignored."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
+    """From now on SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost.
+
+    What is ignored (``nohup``) stays ignored.
+    """
+    for number in ASKING:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _stop)
 
 
-def _stop(number: int, frame: Optional[FrameType]) -> NoReturn:
-    raise Stopped(number)
+def _stop(number: int, frame: Optional[FrameType]) -> None:
+    if _finalizing(frame):  # Python would print what is raised there, and go on as if nothing had happened
+        again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+        return
+    raise KeyboardInterrupt if number == signal.SIGINT else Stopped(number)
+
+
+def _finalizing(frame: Optional[FrameType]) -> bool:
+    """Whether Python is in a ``__del__``: MXNet's arrays have one, so a training is there often."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -96,6 +97,8 @@ def _follow() -> None:
     while os.read(0, 1):  # not sys.stdin, whose lock would be in the way when Python ends
         pass
     os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(PATIENCE)
+    os.kill(os.getpid(), signal.SIGKILL)  # a runner that is gone cannot do it
 
 
 if __name__ == "__main__":

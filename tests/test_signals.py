@@ -1,0 +1,36 @@
+"""Requests to stop are heard at any moment, and each ends the program as shells count."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+LONG_FINALIZERS = """
+import os, sys, time
+from dmlplayground import signals
+
+class Array:
+    def __del__(self):
+        for _ in range(100000):  # the moment at which the request comes
+            if not asked:
+                asked.append(os.kill(os.getpid(), int(sys.argv[1])))
+
+asked = []
+signals.listen()
+try:
+    Array()
+    time.sleep(10)
+except KeyboardInterrupt as stop:
+    sys.exit(signals.exit_code(stop))
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_request_is_not_lost_in_a_finalizer(number, code):
+    done = subprocess.run(
+        [sys.executable, "-c", LONG_FINALIZERS, str(int(number))], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (code, "")
