@@ -125,8 +125,9 @@ def test_a_failure_stops_nothing_and_is_run_again_only_when_asked(tmp_path, caps
     again = Scripted()
     runner.run(tmp_path, TRIALS, again, quiet=True)
     assert again.started == []
-    runner.run(tmp_path, TRIALS, again, quiet=True, retry_failed=True)
+    runner.run(tmp_path, TRIALS, again, retry_failed=True)
     assert again.started == [1]
+    assert "(4 of 4)" in capsys.readouterr().out  # with those that were done before
     assert set(statuses(tmp_path).values()) == {"finished"}
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import pytest
 from data_fixture import class_folders
 
 from dmlplayground.sweeps import status
+from dmlplayground.training.progress import Progress
 
 RUN = [sys.executable, "-m", "dmlplayground"]
 
@@ -22,6 +26,29 @@ def test_a_running_trial_keeps_its_score_and_time_in_any_width(width):
     shown = status.fitted(line, width)
     assert len(shown) <= width and shown.endswith("R@1 43.21  1:15") and shown.startswith("  multi_sim")
     assert (shown == line) == (len(line) <= width)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "pipe"])
+def test_a_bar_counts_steps_and_foretells_the_end_where_a_terminal_shows_it(monkeypatch, capsys, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "200")
+    told = Progress()
+    told.begin(SimpleNamespace(epochs=3, id="npairs-glyphs"), units=2, done=1, held=None)
+    time.sleep(0.11)  # a bar is drawn anew ten times a second
+    told.step(5, 20, 0.25)
+    told.epoch({"epoch": 2, "fold": 0, "member": 0, "loss": 0.2, "metrics": {"R@1": 0.5}})
+    told.end()
+    drawn = stream.getvalue()
+    if stream.isatty():
+        assert "epoch 2/6, step 5/20, loss 0.25" in drawn and "<?" not in drawn.split("step 5/20")[0][-30:]
+    else:
+        assert drawn == ""
+    assert "epoch 2: R@1 50.00" in capsys.readouterr().out
 
 
 def completed(*words: str) -> list[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Iterable
 
-from .. import parts
+from .. import layout, parts
 from ..options import describe
 from . import text
 
@@ -29,7 +28,11 @@ def table(plural: str, kind: parts.Kind) -> str:
     for part in records:
         facts = (part.facts.get(heading, "-") for heading in headings)
         rows.append((part.key, *facts, part.title, text.options(part.options)))
-    lines = [text.columns(rows), kind.remark, f"Read all about one: dmlplayground {plural} NAME"]
+    lines = [
+        layout.columns(rows),
+        layout.prose(kind.remark),
+        f"Read all about one: dmlplayground {plural} NAME",
+    ]
     return "\n\n".join(filter(None, lines))
 
 
@@ -39,7 +42,7 @@ def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
     if part.also:
         head.append(f"also known as {', '.join(part.also)}")
     head += [f"{heading}: {value}" for heading, value in part.facts.items()]
-    paragraphs = ["\n".join(head), part.prose]
+    paragraphs = ["\n".join(head), layout.prose(part.prose)]
     if part.options:
         lines = [line for name in part.options for line in _option(kind, part, name)]
         paragraphs.append("Options, with their defaults:\n" + "\n".join(lines))
@@ -55,5 +58,5 @@ def _option(kind: parts.Kind, part: parts.Part, name: str) -> list[str]:
     default = "(must be given)" if option.required else f"= {text.value(option.default)}"
     lines = [f"  {kind.setting}.{name} {default}  ({describe(option.type)})"]
     if note := part.option_notes.get(name):
-        lines.append(textwrap.fill(note, 110, initial_indent=6 * " ", subsequent_indent=6 * " "))
+        lines.append(layout.fill(note, 6 * " "))
     return lines

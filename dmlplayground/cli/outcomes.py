@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
-from .. import parts
+from .. import layout, parts
 from ..errors import UserError
 from . import text
 
@@ -26,10 +25,10 @@ def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
         ("network", _named("backbones", (trial.backbone for trial in trials))),
         ("protocol", _named("protocols", (trial.protocol for trial in trials))),
     ]
-    lines = [text.columns(rows)]
+    lines = [layout.columns(rows)]
     if recipe:
         told = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
-        lines.append(textwrap.fill(f"the recipe sets {told}", 110, subsequent_indent="  "))
+        lines.append(layout.fill(f"the recipe sets {told}", later="  "))
     return "\n".join(lines)
 
 
@@ -107,7 +106,7 @@ def plan(trials: Sequence[Trial], store: Path) -> str:
     states = Counter(state for _, state in rows)
     more = f"\nand {len(rows) - MOST_SHOWN:,} more" if len(rows) > MOST_SHOWN else ""
     return (
-        text.columns(rows[:MOST_SHOWN])
+        layout.columns(rows[:MOST_SHOWN])
         + f"{more}\n{text.plural(len(trials), 'trial')} in {store}: "
         + text.tally(states)
     )
@@ -126,7 +125,7 @@ def results(record: Record, folder: Path) -> str:
         entry = record.results[key]
         label = f"{key} (epoch {entry['epoch']})" if entry.get("epoch") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
-    lines = [text.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
+    lines = [layout.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
     return "\n".join([*lines, *_worse_than_untrained(protocol.key, record.results)])
 
 
@@ -152,7 +151,7 @@ def scores(values: Mapping[str, Any]) -> str:
     """Metrics, a line each: in percent, or as numbers where they are no shares."""
     from .. import metrics
 
-    return text.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])
+    return layout.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])
 
 
 def report(store: Path) -> None:

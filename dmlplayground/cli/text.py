@@ -1,21 +1,13 @@
-"""Plain text for a terminal: aligned columns, values and tallies."""
+"""Plain text for a terminal: options, values and tallies."""
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..options import Option
-
-
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as aligned columns, the last one ragged."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[-1]]).rstrip() for row in rows
-    )
 
 
 def options(given: Mapping[str, Option]) -> str:

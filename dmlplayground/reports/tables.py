@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import layout
 from .statistics import Summary
 
 NOTHING = "–"
@@ -139,22 +140,12 @@ def _terminal(table: Table) -> str:
     ]
     if any(row.bold for row in table.rows):  # room for the star, so that figures stay under one another
         grid = [_with_room(line, table) for line in grid]
-    heads = [column.name for column in table.columns]
-    widths = [max(len(line[i]) for line in [heads, *grid]) for i in range(len(heads))]
-
-    def aligned(line: list[str]) -> str:
-        pairs = zip(line, widths, table.columns)
-        return "  ".join(
-            one.rjust(width) if column.numeric else one.ljust(width) for one, width, column in pairs
-        ).rstrip()
-
-    rule = "  ".join("-" * width for width in widths)
-    lines = [table.heading, "", aligned(heads), rule, *map(aligned, grid)]
-    notes = [
-        textwrap.fill(note, max(len(rule), 78), initial_indent="  ", subsequent_indent="  ")
-        for note in table.notes
-    ]
-    return "\n".join([*lines, "", *notes]).rstrip()
+    rows = [[column.name for column in table.columns], *grid]
+    right = {i for i, column in enumerate(table.columns) if column.numeric}
+    shown = layout.columns(rows, right, rule=True)
+    room = layout.width() or max(78, max(map(len, shown.splitlines())))
+    notes = [textwrap.fill(note, room, initial_indent="  ", subsequent_indent="  ") for note in table.notes]
+    return "\n".join([table.heading, "", shown, "", *notes]).rstrip()
 
 
 def _with_room(line: list[str], table: Table) -> list[str]:

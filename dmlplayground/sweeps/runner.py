@@ -51,11 +51,12 @@ def run(
     """Run what is left of ``trials``; returns when every one has ended, raises KeyboardInterrupt when stopped."""
     left = plan.jobs(store, trials, retry_failed)
     runner = Runner(store, executor, workers, quiet)
-    if len(left) < len(trials):
-        runner.status.say(f"{len(trials) - len(left)} of {len(trials)} trials are done already")
+    done = len(trials) - len(left)
+    if done:
+        runner.status.say(f"{done} of {len(trials)} trials are done already")
     for warning in executor.prepare([job.trial for job in left], runner.workers):
         runner.status.say(f"warning: {warning}")
-    runner.run(left, len(left), sum(job.total for job in left))
+    runner.run(left, len(trials), sum(job.total for job in left), done)
 
 
 class Runner:
@@ -71,9 +72,12 @@ class Runner:
         self.watch = locks.Watch()
         self._started = self._looked = time.monotonic()
 
-    def run(self, jobs: Iterable[Job], count: int, epochs: int) -> None:
-        """Run the jobs, ``count`` with ``epochs`` in all; returns when all have ended, those of other runners too."""
-        source, self.count, self.total = iter(jobs), count, epochs
+    def run(self, jobs: Iterable[Job], count: int, epochs: int, done: int = 0) -> None:
+        """Run the jobs, with ``epochs`` in all; returns when all have ended, those of other runners too.
+
+        They belong to ``count`` trials, of which so many were ``done`` before.
+        """
+        source, self.count, self.total, self.done_before = iter(jobs), count, epochs, done
         try:
             self.store.mkdir(parents=True, exist_ok=True)
             while True:
@@ -197,9 +201,7 @@ class Runner:
         job.ended = True
         job.done(record)
         if not quiet:
-            self.status.say(
-                f"{job.told(record)} ({sum(j.ended for j in self.begun)} of {self.count}{self._left()})"
-            )
+            self.status.say(f"{job.told(record)} ({self._ended()} of {self.count}{self._left()})")
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
@@ -209,10 +211,15 @@ class Runner:
             for job in self.running
         ]
         others = f", {len(self.elsewhere)} elsewhere" if self.elsewhere else ""
-        ended = sum(job.ended for job in self.begun)
         self.status.show(
-            [*lines, f"{ended} of {self.count} trials, {len(self.running)} running{others}{self._left()}"]
+            [
+                *lines,
+                f"{self._ended()} of {self.count} trials, {len(self.running)} running{others}{self._left()}",
+            ]
         )
+
+    def _ended(self) -> int:
+        return self.done_before + sum(job.ended for job in self.begun)
 
     def _left(self) -> str:
         """How long it will take yet, judged by the epochs since the runner began."""

@@ -1,7 +1,8 @@
-"""What a person sees of a running trial: one bar with the epochs to go, and a line for each evaluation."""
+"""What a person sees of a running trial: a line for each evaluation and, on a terminal, a bar with the time left."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
@@ -11,6 +12,8 @@ from .. import metrics
 from ..config import Trial
 from ..store import locks
 
+BAR = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+
 
 class Progress:
     """Progress of one trial on the terminal; ``quiet`` shows warnings only."""
@@ -18,25 +21,35 @@ class Progress:
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
         self.bar: tqdm | None = None
+        self.epochs = 0  # done so far
 
     def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
         if not self.quiet:
+            self.epochs = done
             self.bar = tqdm(
-                total=units * trial.epochs, initial=done, unit="epoch", desc=trial.id, dynamic_ncols=True
+                total=units * trial.epochs,
+                initial=done,
+                desc=_shortened(trial.id, shutil.get_terminal_size().columns // 4),
+                bar_format=BAR,
+                miniters=0,
+                dynamic_ncols=True,
+                disable=None,  # no bar where no terminal shows it
             )
             if done:
                 self.bar.write(f"{trial.id}: going on after epoch {done}")
 
     def step(self, step: int, steps: int, loss: float) -> None:
         if self.bar is not None:
-            self.bar.set_postfix_str(f"step {step}/{steps}, loss {loss:.4g}", refresh=False)
-            self.bar.update(0)
+            place = f"epoch {self.epochs + 1}/{self.bar.total}, step {step}/{steps}"
+            self.bar.set_postfix_str(f"{place}, loss {loss:.4g}", refresh=False)
+            self.bar.update(self.epochs + step / steps - self.bar.n)
 
     def epoch(self, entry: dict[str, Any]) -> None:
         if self.bar is None:
             return
         if entry["epoch"]:
-            self.bar.update(1)
+            self.epochs += 1
+            self.bar.update(self.epochs - self.bar.n)
         if "metrics" in entry:
             self.bar.write(describe(entry))
 
@@ -46,6 +59,10 @@ class Progress:
     def end(self) -> None:
         if self.bar is not None:
             self.bar.close()
+
+
+def _shortened(name: str, room: int) -> str:
+    return name if len(name) <= room else f"{name[: room - 1]}…"
 
 
 def describe(entry: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import text
+from ... import layout
 
 EXAMPLE = "clean --yes"
 
@@ -29,7 +29,7 @@ def run(arguments) -> None:
     rows = [
         (f"{size / 1e6:,.1f} MB", str(entry.relative_to(cache.folder()))) for entry, size in zip(found, sizes)
     ]
-    print(f"the cache {cache.folder()} holds\n{text.columns(rows)}\n{sum(sizes) / 1e6:,.1f} MB in all")
+    print(f"the cache {cache.folder()} holds\n{layout.columns(rows)}\n{sum(sizes) / 1e6:,.1f} MB in all")
     if arguments.yes or _agreed():
         for entry in found:
             shutil.rmtree(entry)

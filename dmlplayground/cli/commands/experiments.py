@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-
+from ... import layout
 from .. import text
 
 EXAMPLE = "experiments fehervari2019/table2_cub200"
@@ -25,10 +24,12 @@ def table() -> str:
     rows = [("experiment", "title")]
     for name in resources.experiment_names():
         rows.append((name, grid.load(name)[0].title))
-    return text.columns(rows) + (
+    return layout.columns(rows) + (
         "\n\nRead all about one: dmlplayground experiments NAME"
-        "\nRun one: dmlplayground sweep NAME (with --dry-run it only lists its trials)"
-        f"\n\nSearches, to be run by dmlplayground tune NAME: {', '.join(resources.search_names())}"
+        "\nList its trials: dmlplayground sweep NAME --dry-run"
+        "\nRun it: dmlplayground sweep NAME"
+        "\n\nSearches, to be run by dmlplayground tune NAME:\n"
+        + layout.fill(", ".join(resources.search_names()), "  ")
     )
 
 
@@ -41,8 +42,8 @@ def told(name: str) -> str:
     rows = [(f"  {axis}", text.value(values)) for axis, values in experiment.grid.items()]
     parts = [
         f"{path.stem}: {experiment.title}",
-        textwrap.fill(experiment.about, 110),
-        f"A grid of {text.plural(size, 'trial')}:\n{text.columns(rows)}" if rows else "",
+        layout.fill(experiment.about),
+        f"A grid of {text.plural(size, 'trial')}:\n{layout.columns(rows)}" if rows else "",
         f"Its file: {path}",
     ]
     return "\n\n".join(filter(None, parts))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ... import layout
 from .. import text
 
 if TYPE_CHECKING:
@@ -29,11 +29,14 @@ def table() -> str:
     from ... import hyperparams
 
     files = sorted(hyperparams.names(), key=lambda name: name.row)
-    sources = "\n".join(f"  {source}: {meaning}" for source, meaning in hyperparams.SOURCES.items())
+    sources = "\n".join(
+        layout.fill(f"{source}: {meaning}", "  ", 4 * " ") for source, meaning in hyperparams.SOURCES.items()
+    )
     return (
-        f"{text.columns(rows(files))}\n\n"
-        f"own: how many values differ from the method's record. The words under source mean:\n{sources}\n\n"
-        "Every value with its source: dmlplayground hyperparams METHOD"
+        f"{layout.columns(rows(files))}\n\n"
+        "own: how many values differ from the method's record.\n"
+        f"The words under source mean:\n{sources}\n\n"
+        "Every value and its source: dmlplayground hyperparams METHOD"
     )
 
 
@@ -78,10 +81,10 @@ def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
     own = file.on(backbone)
     parts = [title]
     if own.note:
-        parts.append(textwrap.indent(textwrap.fill(own.note, 110), "  "))
+        parts.append(layout.fill(own.note, "  "))
     values = hyperparams.describe(file.method, own).items()
     parts.append(
-        text.columns(
+        layout.columns(
             [(f"  {key}", text.value(entry.value), str(entry.source), entry.note) for key, entry in values]
         )
     )

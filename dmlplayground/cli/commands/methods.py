@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ... import layout
 from ...options import describe
 from .. import listing, text
 
@@ -33,7 +33,7 @@ def table() -> str:
         rows.append(
             (name, str(record.year), record.sampler["name"], record.title, text.options(record.options))
         )
-    return text.columns(rows) + "\n\nRead all about one: dmlplayground methods NAME"
+    return layout.columns(rows) + "\n\nRead all about one: dmlplayground methods NAME"
 
 
 def told(name: str) -> str:
@@ -41,13 +41,17 @@ def told(name: str) -> str:
     from ... import methods
 
     record = methods.get(name)
-    parts = [f"{record.key}: {record.title} ({record.year})", record.paper, record.notes]
+    parts = [
+        f"{record.key}: {record.title} ({record.year})",
+        layout.fill(record.paper),
+        layout.prose(record.notes),
+    ]
     rows = [
         (f"  method.{key}", str(option.default), describe(option.type))
         for key, option in record.options.items()
     ]
     if rows:
-        parts.append("Parameters, with their published values:\n" + text.columns(rows))
+        parts.append("Parameters, with their published values:\n" + layout.columns(rows))
     settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration.items()]
     parts.append("What a trial with it sets, unless told otherwise:\n" + "\n".join(settings))
     return "\n\n".join([*parts, *_settings(name), *_published(name)])
@@ -62,7 +66,7 @@ def _settings(name: str) -> list[str]:
     if not files:
         return []
     heading = f"Published settings (dmlplayground hyperparams {name} lists every value):\n"
-    return [heading + textwrap.indent(text.columns(command.rows(files)), "  ")]
+    return [heading + layout.columns([("  " + first, *rest) for first, *rest in command.rows(files)])]
 
 
 def _published(method: str) -> list[str]:
@@ -88,7 +92,7 @@ def _table(rows: Sequence[Quote]) -> str:
         place = f"  {quote.source}{', ' * bool(quote.label)}{quote.label}"
         data, network = (_words(quote.conditions[f"{part}.name"]) for part in ("data", "backbone"))
         lines.append((place, data, network, quote.outcome, *(_mark(quote, metric) for metric in metrics)))
-    return text.columns(lines)
+    return layout.columns(lines)
 
 
 def _curves(points: Sequence[Quote]) -> list[str]:
@@ -96,7 +100,7 @@ def _curves(points: Sequence[Quote]) -> list[str]:
     for quote in points:
         (score,) = quote.scores.values()
         lines.setdefault(quote.source, []).append(f"{quote.conditions[quote.axis]}: {score.value:g}")
-    return [f"  {source}:\n    {', '.join(found)}" for source, found in lines.items()]
+    return [f"  {source}:\n{layout.fill(', '.join(found), 4 * ' ')}" for source, found in lines.items()]
 
 
 def _words(network: str | tuple[str, ...]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 
-from .. import listing, text
+from ... import layout
+from .. import listing
 
 EXAMPLE = "miners semihard"
 PAGE = "parts/miners/index"
@@ -25,7 +25,7 @@ def table() -> str:
     rows = [("method", "own miner", "miners", "with a memory")]
     for key, found in methods.companions().items():
         rows.append((key, found.own, _few_words(found.miners), _few_words(found.with_memory)))
-    return f"{listing.told('miners', None)}\n\nWhich goes with which:\n\n{text.columns(rows)}"
+    return f"{listing.told('miners', None)}\n\nWhich goes with which:\n\n{layout.columns(rows)}"
 
 
 def _few_words(names: tuple[str, ...]) -> str:
@@ -52,4 +52,4 @@ def told(name: str) -> str:
 
 def _losses(heading: str, keys: Iterable[str]) -> str:
     names = ", ".join(keys) or "none"
-    return heading + "\n" + textwrap.fill(names, 110, initial_indent="  ", subsequent_indent="  ")
+    return heading + "\n" + layout.fill(names, "  ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .. import text
+from ... import layout
 from ..arguments import add_engine, add_model, count
 
 EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
@@ -57,7 +57,7 @@ def run(arguments) -> None:
     for query, hits in zip(queries, found):
         if len(queries) > 1:
             print(f"{query}:")
-        print(text.columns([_row(hit, threshold) for hit in hits]) if hits else "nothing found")
+        print(layout.columns([_row(hit, threshold) for hit in hits]) if hits else "nothing found")
     if arguments.picture:
         from ...files import replacing
         from ...trained import contact_sheet

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from ... import layout
 from .. import text
 from ..arguments import add_executor
 from . import hyperparams
@@ -42,7 +43,7 @@ def run(arguments) -> None:
     store = arguments.store or Path("runs") / arguments.file.stem
     if arguments.dry_run:
         wanted.check()
-        print(text.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
+        print(layout.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
         print(f"{text.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
         return
     from ...sweeps import executors, tune

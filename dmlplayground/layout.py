@@ -1,0 +1,100 @@
+"""Text for a terminal: columns that fit its width, and prose that does."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from typing import Optional
+
+GAP = "  "
+LONG = 110  # characters of a line where nothing limits it
+ENTRY = re.compile(r"^(?=[\w.]+: )", re.MULTILINE)  # where an entry of a list of names begins
+LEAST = 24  # characters that text should have to be wrapped in; half as many beside a wide first column
+
+
+def width() -> Optional[int]:
+    """How many characters fit on a line; None where a file or another program reads them and lines may be long."""
+    if os.environ.get("COLUMNS", "").isdigit() or sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def columns(rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: bool = False) -> str:
+    """Rows as aligned columns, those numbered in ``right`` flush right; ``rule`` draws a line below the first row.
+
+    Where the terminal is too narrow, the last column is wrapped; where that does not do, the columns are shown in several
+    tables, each of which begins with the first column.
+    """
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n\n".join(
+        "\n".join(_lines(rows, widths, shown, right, rule)) for shown in _groups(widths, width())
+    )
+
+
+def _groups(widths: Sequence[int], room: Optional[int]) -> Iterator[list[int]]:
+    """The columns that stand side by side, by their numbers."""
+    if room is None:
+        yield list(range(len(widths)))
+        return
+    last = len(widths) - 1
+    shown, used = [0], widths[0]
+    for number in range(1, len(widths)):
+        needed = len(GAP) + (min(widths[number], LEAST) if number == last else widths[number])
+        if used + needed > room and len(shown) > 1:
+            yield shown
+            shown, used = [0], widths[0]
+        shown.append(number)
+        used += len(GAP) + widths[number]
+    yield shown
+
+
+def _lines(
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    shown: Sequence[int],
+    right: Collection[int],
+    rule: bool,
+) -> Iterator[str]:
+    room = width()
+    *before, last = shown
+    used = sum(widths[number] + len(GAP) for number in before)
+    end_width = widths[last] if room is None else min(widths[last], max(room - used, LEAST // 2))
+    for row in rows:
+        cells = [
+            row[number].rjust(widths[number]) if number in right else row[number].ljust(widths[number])
+            for number in before
+        ]
+        end = row[last].rjust(widths[last]) if last in right else row[last]
+        first, *more = textwrap.wrap(end, end_width) if len(end) > end_width else [end]
+        yield GAP.join([*cells, first]).rstrip()
+        yield from (" " * used + line for line in more)
+        if rule:
+            yield GAP.join("-" * length for length in (*(widths[number] for number in before), end_width))
+            rule = False
+
+
+def fill(text: str, first: str = "", later: Optional[str] = None) -> str:
+    """A paragraph in lines that fit; ``first`` begins the first line, and ``later`` the others (the same if not given)."""
+    after = first if later is None else later
+    return textwrap.fill(text, width() or LONG, initial_indent=first, subsequent_indent=after)
+
+
+def prose(text: str) -> str:
+    """Text whose paragraphs are filled anew where a line is too long; indented lines, such as formulas, stay."""
+    room = width()
+    if room is None:
+        return text
+    return "\n\n".join(_filled(paragraph, room) for paragraph in text.split("\n\n"))
+
+
+def _filled(paragraph: str, room: int) -> str:
+    lines = paragraph.splitlines()
+    if all(len(line) <= room for line in lines) or any(line[:1] in " -*" for line in lines):
+        return paragraph
+    return "\n".join(
+        fill(item, later="  " * bool(ENTRY.match(item))) for item in ENTRY.split(paragraph) if item
+    )
