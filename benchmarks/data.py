@@ -33,7 +33,7 @@ from PIL import Image
 
 from dmlplayground import data, samplers, seeds
 from dmlplayground import transforms as ours
-from dmlplayground.data import decoded, images, loader
+from dmlplayground.data import decoded_cache, images, loader
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLASSES = 10
@@ -104,7 +104,7 @@ def our_batches(folder: Path, name: str, batch_size: int, cache: str):
     sampler = samplers.create("shuffled", dataset.labels, batch_size, last="drop")
 
     def epoch(number: int) -> int:
-        batches = loader.training_batches(dataset, sampler, transform, seed=0, epoch=number, workers=0)
+        batches = loader.training_batches(dataset, sampler, transform, seed=0, epoch=number, threads=0)
         return sum(mx.nd.from_numpy(block).shape[0] for _, block, _ in batches)
 
     return epoch
@@ -140,7 +140,7 @@ def building(folder: Path) -> None:
     """What it takes to decode all files into the cache."""
     files = data.catalogue("folder", path=str(folder), train=0.9)
     wall, cpu = time.perf_counter(), time.process_time()
-    decoded.images(files, ours.create("paper", resize=255).stored)
+    decoded_cache.images(files, ours.create("paper", resize=255).stored)
     seconds = time.process_time() - cpu
     print(
         f"\nthe cache: {len(files) / seconds:.0f} images decoded, resized and written a CPU second, "
@@ -160,7 +160,7 @@ def memory(folder: Path, copies: int = 16) -> None:
     for number in range(3):
         epoch(number)
         most = max(most, resident() - before)
-    size = sum(file.stat().st_size for file in decoded.folder().glob("*/pixels.npy")) / 1e6
+    size = sum(file.stat().st_size for file in decoded_cache.folder().glob("*/pixels.npy")) / 1e6
     print(
         f"memory: {most:.0f} MB more after reading a cache of {size:.0f} MB "
         f"(bound: {images.RESIDENT / 1e6:.0f} MB)"

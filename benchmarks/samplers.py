@@ -124,7 +124,7 @@ def step(backbone: str, size: int, batch: int, rounds: int) -> float:
     return best(once, rounds) * BATCH / batch
 
 
-def epochs_of(name: str, workers: int) -> Callable[[], float]:
+def epochs_of(name: str, threads: int) -> Callable[[], float]:
     """A function that trains conv4 for an epoch, planning included, and gives its seconds by the clock."""
     trial = config.trial(
         {
@@ -140,7 +140,7 @@ def epochs_of(name: str, workers: int) -> Callable[[], float]:
     images = data.load(**trial.data, split="train")
     learner = Learner(trial, images.num_classes, [mx.cpu()])
     learner.begin_epoch(1)
-    feed = Feed(trial, images, [learner], transforms.create(**trial.transform), seed=1, workers=workers)
+    feed = Feed(trial, images, [learner], transforms.create(**trial.transform), seed=1, threads=threads)
 
     numbers = itertools.count(1)
 
@@ -180,8 +180,8 @@ def main() -> None:
             beside = f"{plain:7.1f} {ms / plain:6.2f}" if plain else f"{'-':>7} {'-':>6}"
             print(f"{name:20} {title:8} {ms:10.1f} {aim:>5} {beside} {shares}")
 
-    for workers, where in ((0, "between the steps"), (1, "beside training")):
-        runs = {name: epochs_of(name, workers) for name in ("per_class", *TARGETS, "coreset_d2")}
+    for threads, where in ((0, "between the steps"), (1, "beside training")):
+        runs = {name: epochs_of(name, threads) for name in ("per_class", *TARGETS, "coreset_d2")}
         rounds = [{name: run() for name, run in runs.items()} for _ in range(arguments.rounds)]  # in turns
         seconds = {name: min(times[name] for times in rounds) for name in runs}
         base = seconds.pop("per_class")

@@ -5,7 +5,7 @@ import pytest
 from mxnet import autograd, init, nd
 
 from dmlplayground import backbones, config
-from dmlplayground.backbones import zoos
+from dmlplayground.backbones import gluon_zoos
 from dmlplayground.backbones.weights import loading
 from dmlplayground.backbones.weights.conversion import count
 from dmlplayground.errors import UserError
@@ -67,12 +67,12 @@ def test_any_network_of_the_zoos(name, features):
 
 def test_a_network_of_a_zoo_is_what_the_zoo_computes():
     """Our features, through the zoo's own classifier, are the zoo's scores."""
-    whole = zoos._gluoncv().get_model("resnet18_v1b", pretrained=False)
+    whole = gluon_zoos._gluoncv().get_model("resnet18_v1b", pretrained=False)
     whole.initialize()
     images = nd.random.uniform(-1, 1, (2, 3, 64, 64))
     scores = whole(images).asnumpy()
     weight, bias = whole.fc.weight.data().asnumpy(), whole.fc.bias.data().asnumpy()
-    trunk = zoos.cut(whole, 64)
+    trunk = gluon_zoos.cut(whole, 64)
     assert {"fc.weight", "fc.bias"} <= trunk.left_out
     np.testing.assert_allclose(trunk(images).asnumpy() @ weight.T + bias, scores, rtol=1e-4, atol=1e-4)
 
@@ -118,6 +118,6 @@ def test_weights_that_are_not_there_are_refused(pretrained, message):
 
 @pytest.mark.slow
 def test_every_classifying_network_of_both_zoos_can_be_cut():
-    for library in zoos.LIBRARIES:
-        for name in zoos.names(library):
+    for library in gluon_zoos.LIBRARIES:
+        for name in gluon_zoos.names(library):
             assert backbones.get(f"{library}:{name}").features > 0, name

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from dmlplayground import methods
-from dmlplayground.cli import outcomes
+from dmlplayground.cli import run_summary
 
 
 def run(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess:
@@ -102,7 +102,7 @@ def test_training_that_ends_below_the_untrained_network_says_so():
         scores = {"untrained": 0.3, "best": 0.5, "last": last}
         results = {key: {"epoch": 1, "metrics": {"R@1": value}} for key, value in scores.items()}
         config = {"protocol": {"name": "paper"}}
-        return outcomes.results(SimpleNamespace(config=config, results=results, seconds=1.0), Path("runs"))
+        return run_summary.results(SimpleNamespace(config=config, results=results, seconds=1.0), Path("runs"))
 
     assert "below the untrained network: R@1 20.00 (before: 30.00)" in told(0.2)
     assert "warning" not in told(0.4)

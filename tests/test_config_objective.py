@@ -9,14 +9,14 @@ from dmlplayground import config, methods, mining
 from dmlplayground.cli.commands import miners
 from dmlplayground.errors import UserError
 
-COMPANIONS = methods.companions()
+COMBINATIONS = methods.combinations()
 CELLS = [(method, miner) for method in methods.names() for miner in mining.names()]
 
 
 @pytest.mark.parametrize(("method", "miner"), CELLS)
 def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
     given = {"method": method, "mining": miner}
-    if miner not in COMPANIONS[method].miners:
+    if miner not in COMBINATIONS[method].miners:
         assert methods.get(method).reads == "batch"
         with pytest.raises(UserError, match=f"^{method}: .*takes no miner"):
             config.trial(given)
@@ -33,7 +33,7 @@ def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
 
 def test_the_list_of_miners_says_which_goes_with_which():
     told = {words[0]: words[1:] for words in map(str.split, miners.table().splitlines()) if words}
-    for method, found in COMPANIONS.items():
+    for method, found in COMBINATIONS.items():
         assert told[method][:2] == [found.own, "all" if found.miners else "none"]
         assert told[method][2] == ("all" if found.with_memory else "none")
     story = miners.told("intra_random")

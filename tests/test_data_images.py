@@ -14,7 +14,7 @@ import pytest
 from data_fixture import class_folders, picture
 
 from dmlplayground import data
-from dmlplayground.data import decoded, images, threads
+from dmlplayground.data import decoded_cache, images, threads
 from dmlplayground.errors import UserError
 from dmlplayground.transforms import Stored
 
@@ -154,13 +154,13 @@ def test_a_damaged_entry_is_made_anew(folder, tmp_path):
 def test_checksums_find_a_changed_pixel(folder, tmp_path):
     load(folder)
     (entry,) = made(tmp_path)
-    assert not decoded.remove_if_damaged(entry) and list(decoded.entries("folder")) == [entry]
+    assert not decoded_cache.remove_if_damaged(entry) and list(decoded_cache.entries("folder")) == [entry]
     content = bytearray((entry / "pixels.npy").read_bytes())
     content[5000] ^= 4
     (entry / "pixels.npy").write_bytes(bytes(content))
     with pytest.raises(UserError, match=rf"the cache {entry} is damaged \(wrong checksum of image 0\)"):
         load(folder).images[0]
-    assert decoded.remove_if_damaged(entry) and not entry.exists()
+    assert decoded_cache.remove_if_damaged(entry) and not entry.exists()
 
 
 # Disks and processes
@@ -168,8 +168,8 @@ def test_checksums_find_a_changed_pixel(folder, tmp_path):
 
 def test_a_full_disk_is_told_before_anything_is_decoded(folder, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(decoded.shutil, "disk_usage", lambda _: usage._replace(free=1000))
-    monkeypatch.setattr(decoded.decoding, "read", None)  # nothing is read
+    monkeypatch.setattr(decoded_cache.shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    monkeypatch.setattr(decoded_cache.decoding, "read", None)  # nothing is read
     with pytest.raises(UserError, match=r"take 0\.1 MB, and .* has 0\.0 MB free.*cache: none"):
         load(folder)
     assert not made(tmp_path)
@@ -179,7 +179,7 @@ def test_a_disk_that_fills_up_meanwhile_leaves_nothing(folder, tmp_path, monkeyp
     def full(descriptor, content, offset):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(decoded.os, "pwrite", full)
+    monkeypatch.setattr(decoded_cache.os, "pwrite", full)
     with pytest.raises(UserError, match="No space left"):
         load(folder)
     assert not made(tmp_path)
@@ -199,7 +199,7 @@ def test_a_cache_that_may_only_be_read_is_read(folder, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("nothing is to be written")
 
-    monkeypatch.setattr(decoded, "_alone", refuse)
+    monkeypatch.setattr(decoded_cache, "_alone", refuse)
     for path in [*made(tmp_path)[0].iterdir(), *made(tmp_path), tmp_path / "cache" / "images"]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
@@ -237,14 +237,14 @@ def test_where_there_are_no_locks_the_first_to_be_done_wins(folder, tmp_path, mo
     def no_locks(*_):
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr(decoded.fcntl, "flock", no_locks)
-    make = decoded._make
+    monkeypatch.setattr(decoded_cache.fcntl, "flock", no_locks)
+    make = decoded_cache._make
 
     def twice(*arguments):
         make(*arguments)
         make(*arguments)
 
-    monkeypatch.setattr(decoded, "_make", twice)
+    monkeypatch.setattr(decoded_cache, "_make", twice)
     assert load(folder).images.shape == (8, 48, 48, 3)
     assert len(made(tmp_path)) == 1
 

@@ -61,7 +61,7 @@ def test_every_regulariser(name, power):
 
 
 @pytest.mark.parametrize("form", ["authors", "alone", "library"])
-@pytest.mark.parametrize("key", [key for key, found in methods.companions().items() if found.with_memory])
+@pytest.mark.parametrize("key", [key for key, found in methods.combinations().items() if found.with_memory])
 def test_every_memory(key, form):
     assert not without_kernel(key, memory={"size": 16, "form": form})
 

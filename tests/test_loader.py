@@ -1,4 +1,4 @@
-"""Batches: the same for any number of workers, in any process, and every batch with random numbers of its
+"""Batches: the same for any number of threads, in any process, and every batch with random numbers of its
 own."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def dataset(count: int = 60, size: int = 24) -> Dataset:
 def batches(
     name: str = "pairs",
     transform: str = "paper",
-    workers: int = 1,
+    threads: int = 1,
     epoch: int = 0,
     seed: int = 5,
     of=None,
@@ -37,7 +37,7 @@ def batches(
     of = of or dataset()
     sampler = samplers.create(name, of.labels, 20, iterations=5, seed=seed)
     made = loader.training_batches(
-        of, sampler, transforms.create(transform, **options), seed=seed, epoch=epoch, workers=workers
+        of, sampler, transforms.create(transform, **options), seed=seed, epoch=epoch, threads=threads
     )
     return [(np.array(images), labels) for _, images, labels in made]
 
@@ -53,7 +53,7 @@ def fingerprint(made) -> str:
 )
 def test_any_number_of_workers_makes_the_same_batches(transform, options):
     prints = {
-        fingerprint(batches(transform=transform, workers=workers, **options)) for workers in (0, 1, 2, 5)
+        fingerprint(batches(transform=transform, threads=threads, **options)) for threads in (0, 1, 2, 5)
     }
     assert len(prints) == 1
 
@@ -63,31 +63,31 @@ def test_files_decoded_by_several_threads_make_the_same_batches(tmp_path, monkey
     folder = class_folders(tmp_path / "own", [f"{i:02d}" for i in range(24)], per_class=3)
     transform = transforms.create("reality_check", size=32)
     prints = {
-        fingerprint(batches(transform="reality_check", workers=workers, size=32, of=of))
+        fingerprint(batches(transform="reality_check", threads=threads, size=32, of=of))
         for of in (
             data.load("folder", path=str(folder), stored=transform.stored, cache=cache)
             for cache in ("disk", "none")
         )
-        for workers in (0, 3)
+        for threads in (0, 3)
     }
     assert len(prints) == 1
 
 
 def test_another_process_makes_the_same_batches():
     program = "import sys; sys.path.insert(0, sys.argv[1]); from test_loader import batches, fingerprint; "
-    program += "print(fingerprint(batches(workers=2)))"
+    program += "print(fingerprint(batches(threads=2)))"
     tests = Path(__file__).parent
     environment = {**os.environ, "PYTHONPATH": str(tests.parent), "PYTHONHASHSEED": "77"}
     command = [sys.executable, "-c", program, str(tests)]
     out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    assert out.strip() == fingerprint(batches(workers=0))
+    assert out.strip() == fingerprint(batches(threads=0))
 
 
 def test_a_label_is_always_that_of_its_image():
     of = dataset()
     of.images[:] = of.labels[:, None, None, None]
     for name in ("pairs", "blocks", "shuffled", "uniform", "episodes"):
-        for images, labels in batches(name, workers=2, of=of):
+        for images, labels in batches(name, threads=2, of=of):
             assert (images == labels[:, None, None, None]).all()
 
 
@@ -103,12 +103,12 @@ def test_no_two_batches_epochs_or_seeds_share_random_numbers(monkeypatch):
     for seed in (0, 1):
         sampler = samplers.create("shuffled", of.labels, 10, seed=seed)
         for epoch in range(6):
-            for workers in (0, 3):
+            for threads in (0, 3):
                 count = len(drawn)
                 list(
-                    loader.training_batches(of, sampler, Recording(), seed=seed, epoch=epoch, workers=workers)
+                    loader.training_batches(of, sampler, Recording(), seed=seed, epoch=epoch, threads=threads)
                 )
-                if workers:
+                if threads:
                     assert sorted(drawn[count:]) == sorted(drawn[count - 6 : count])
                     del drawn[count:]
     assert len(drawn) == len(set(drawn)) == 2 * 6 * 6
@@ -119,10 +119,10 @@ def test_epochs_and_seeds_differ():
     assert len({fingerprint(batches(epoch=epoch, seed=seed)) for epoch in (0, 1) for seed in (5, 6)}) == 4
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_test_batches_are_all_images_in_their_order(workers):
+@pytest.mark.parametrize("threads", [0, 2])
+def test_test_batches_are_all_images_in_their_order(threads):
     of = dataset(54)
-    blocks = list(loader.test_batches(of, transforms.create("plain"), batch_size=10, workers=workers))
+    blocks = list(loader.test_batches(of, transforms.create("plain"), batch_size=10, threads=threads))
     assert [len(block) for block in blocks] == [10] * 5 + [4]
     assert np.array_equal(np.concatenate(blocks), of.images)
 
@@ -133,7 +133,7 @@ def test_an_image_that_breaks_while_training_is_an_error_that_names_it(tmp_path)
     for broken in (folder / "b").iterdir():
         broken.write_bytes(b"")
     with pytest.raises(UserError, match=r"own/b/\d\.jpg: it is empty"):
-        batches("shuffled", workers=2, of=of)
+        batches("shuffled", threads=2, of=of)
 
 
 def test_what_is_shown_reaches_the_sampler():

@@ -9,7 +9,7 @@ from mxnet import autograd, nd
 from test_methods import peak_memory
 
 from dmlplayground import methods
-from dmlplayground.graph import blocks
+from dmlplayground.graph import pair_blocks
 
 by_blocks = pytest.mark.parametrize("key", ["triplet_semihard", "lifted_structure"])
 
@@ -18,9 +18,9 @@ by_blocks = pytest.mark.parametrize("key", ["triplet_semihard", "lifted_structur
 @pytest.mark.parametrize("number", [1, 2, 4])
 def test_blocks_hold_every_row_once(number, rows):
     matrix = nd.arange(2 * rows).reshape((rows, 2))
-    parts = blocks.blocks(nd, matrix, number)
+    parts = pair_blocks.blocks(nd, matrix, number)
     assert [part.shape for part in parts] == [(-(-rows // number), 2)] * number
-    np.testing.assert_array_equal(blocks.joined(nd, parts, matrix).asnumpy(), matrix.asnumpy())
+    np.testing.assert_array_equal(pair_blocks.joined(nd, parts, matrix).asnumpy(), matrix.asnumpy())
 
 
 @by_blocks

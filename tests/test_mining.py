@@ -12,7 +12,7 @@ from conformance import unit
 
 from dmlplayground import mining
 from dmlplayground.errors import UserError
-from dmlplayground.graph import drawing
+from dmlplayground.graph import random_draws
 
 # isort: split
 import mxnet as mx
@@ -137,7 +137,7 @@ def weights_of(monkeypatch, name, x, labels, positive=None, **options) -> list[n
         chosen = positive if positive is not None and len(laws) == 1 else np.zeros(len(array))
         return nd.array(np.asarray(chosen, dtype="float32").reshape(-1, 1))
 
-    monkeypatch.setattr(drawing, "column", column)
+    monkeypatch.setattr(random_draws, "column", column)
     mining.create(name, **options).mine(x, labels)
     return laws
 
@@ -246,14 +246,16 @@ def test_a_column_is_the_inverse_of_the_cumulative_distribution():
     grid = (np.arange(80) + 0.5) / 80
     found = np.stack(
         [
-            drawing.column(nd, nd.array(weights), nd.array(np.full((4, 1), u))).asnumpy()[:, 0].astype(int)
+            random_draws.column(nd, nd.array(weights), nd.array(np.full((4, 1), u)))
+            .asnumpy()[:, 0]
+            .astype(int)
             for u in grid
         ]
     )
     share = np.stack([(found == column).mean(axis=0) for column in range(5)], axis=1)
     np.testing.assert_allclose(share[:3], weights[:3] / weights[:3].sum(axis=1, keepdims=True))
     assert (found[:, 3] == 5).all()  # beyond the last: nothing to draw
-    edges = drawing.column(nd, nd.array(weights), nd.zeros((4, 1))).asnumpy()[:, 0]
+    edges = random_draws.column(nd, nd.array(weights), nd.zeros((4, 1))).asnumpy()[:, 0]
     np.testing.assert_array_equal(edges, [1, 0, 4, 5])
 
 

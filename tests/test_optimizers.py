@@ -82,7 +82,7 @@ VARIANTS = [
 def descend(name, weight, gradients, lr=LR, **options):
     from mxnet import nd
 
-    from dmlplayground.training.optimizers import Updates
+    from dmlplayground.training.trainers import Updates
 
     updates = Updates(optimizers.create(name, **{**SHARED, **options}))
     updates.set_learning_rate(lr)
@@ -113,7 +113,7 @@ def test_the_bits_are_those_of_mxnets_own(name):
     import mxnet as mx
     from mxnet import nd
 
-    from dmlplayground.training.optimizers import Updates
+    from dmlplayground.training.trainers import Updates
 
     theirs = {
         "adam": lambda: mx.optimizer.Adam(learning_rate=LR, wd=DECAY, epsilon=1e-7, lazy_update=False),
@@ -143,7 +143,7 @@ def test_rho_decays_after_every_epoch():
 def test_rates_and_decays_have_multipliers():
     from mxnet import autograd, gluon, nd
 
-    from dmlplayground.training.optimizers import PartTrainer, step
+    from dmlplayground.training.trainers import PartTrainer, step
 
     names = ("near_weight", "near_bias", "far_weight", "far_bias")
     parameters = {name: gluon.Parameter(name, shape=(1, 1)) for name in names}

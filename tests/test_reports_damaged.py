@@ -10,7 +10,7 @@ from reports_fixture import record
 
 from dmlplayground import errors, reports
 from dmlplayground.errors import UserError
-from dmlplayground.reports import reading
+from dmlplayground.reports import usable_records
 from dmlplayground.store import manifest, records, snapshots
 
 
@@ -66,7 +66,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_damaged_record_is_named_and_left_out(store, capsys, shape):
     path = damage(store, SHAPES[shape])
-    assert [found.seed for found in reading.load(store)] == [0]
+    assert [found.seed for found in usable_records.load(store)] == [0]
     page = reports.report(store)
     [line] = capsys.readouterr().err.splitlines()
     assert path.parent.name in line
@@ -105,7 +105,7 @@ def test_damaged_snapshots_are_named(store, capsys):
 def test_a_copy_of_a_trial_under_another_name_is_not_counted_twice(store, capsys):
     folder = next(store.glob("*-s1"))
     shutil.copytree(folder, store / "copy")
-    assert len(reading.load(store)) == 2
+    assert len(usable_records.load(store)) == 2
     assert "copy/record.json is the record of another trial" in capsys.readouterr().err
 
 

@@ -6,8 +6,8 @@ import pytest
 import reports_fixture as fixture
 from PIL import Image
 
-from dmlplayground.reports import drawing, figures
-from dmlplayground.reports.cells import arenas
+from dmlplayground.reports import figure_files, figures
+from dmlplayground.reports.grouping import arenas
 
 
 def made(records, index=0):
@@ -125,7 +125,7 @@ def test_no_figure_of_no_optimism():
 
 def test_the_number_stands_at_the_end_of_every_bar():
     bars = made(fixture.grid())["bars"]
-    drawn = drawing.draw(bars)[".svg"].decode()
+    drawn = figure_files.draw(bars)[".svg"].decode()
     assert all(f">{y:.1f}</text>" in drawn for y in bars.series[0].y)
 
 
@@ -137,7 +137,9 @@ def test_a_grid_of_many_settings_shows_the_curves_of_the_best():
 
 @pytest.mark.parametrize("name", ["bars", "curves", "cost", "optimism", "embed_dim"])
 def test_every_figure_draws(name):
-    files = drawing.draw(made(sweep("embed_dim", (64, 128), data="cub200", backbone="inception_bn"))[name])
+    files = figure_files.draw(
+        made(sweep("embed_dim", (64, 128), data="cub200", backbone="inception_bn"))[name]
+    )
     assert Image.open(io.BytesIO(files[".png"])).width > 600
     assert b"</svg>" in files[".svg"]
 

@@ -11,6 +11,7 @@ import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.reports import tables
+from dmlplayground.store import manifest
 from dmlplayground.store.records import Record
 
 PAPER, VALIDATED = 0, 1  # the arenas of the fixture's grid
@@ -97,7 +98,7 @@ def test_failed_missing_and_single_cells_are_shown_as_such(store):
     assert rows["ranked_list"]["seeds"] == "0 (2 failed)" and rows["ranked_list"]["R@1 best"] == ""
     assert rows["discriminative"]["seeds"] == "0 (1 missing)"
     assert rows["angular"]["seeds"] == "1"
-    text = reports.terminal(reports.leaderboard(fixture.grid(), reports.planned(store)))
+    text = reports.terminal(reports.leaderboard(fixture.grid(), manifest.read(store).trials))
     assert "nothing is known of their spread" in text and "0 (1 missing)" in text
 
 
@@ -245,7 +246,7 @@ def test_the_same_records_give_the_same_report(tmp_path, monkeypatch):
 @pytest.fixture
 def blank_figures(monkeypatch):
     """Files of figures with nothing in them, which takes less time."""
-    monkeypatch.setattr(reports.drawing, "draw", lambda figure: {".svg": b""})
+    monkeypatch.setattr(reports.figure_files, "draw", lambda figure: {".svg": b""})
 
 
 def test_what_an_earlier_report_left_goes_and_what_others_put_there_stays(tmp_path, blank_figures):

@@ -12,7 +12,7 @@ import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.data import Dataset
-from dmlplayground.reports import drilldown, pictures
+from dmlplayground.reports import embedding_pictures, trial_details
 from dmlplayground.store import snapshots
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -28,7 +28,7 @@ browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: a
 def no_files_of_figures():
     """The files beside the page are drawn elsewhere, and take their time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reports.drawing, "draw", lambda figure: {})
+        patch.setattr(reports.figure_files, "draw", lambda figure: {})
         yield
 
 
@@ -145,7 +145,7 @@ def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured, protocol
 def test_curves_of_too_many_points_are_thinned_and_end_where_they_ended(tmp_path, monkeypatch):
     records = [fixture.record("margin", seed) for seed in range(2)]
     whole = data_of(reports.write(tmp_path, records))
-    monkeypatch.setattr(drilldown, "POINTS", 50)
+    monkeypatch.setattr(trial_details, "POINTS", 50)
     thinned = data_of(reports.write(tmp_path, records))
     assert whole["step"] == 1 and thinned["step"] > 1
     (before,), (after,) = (
@@ -165,7 +165,7 @@ def size_of(data):
 
 
 def test_pictures_beyond_the_budget_are_left_out_and_named(page, monkeypatch, tmp_path, pictured):
-    monkeypatch.setattr(pictures, "BUDGET", 100_000)
+    monkeypatch.setattr(embedding_pictures, "BUDGET", 100_000)
     records = [fixture.record(method, 0) for method in ("margin", "npairs", "angular")]
     keep_samples(tmp_path, records, pictured)
     text = reports.write(tmp_path, records).read_text()

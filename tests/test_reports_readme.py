@@ -13,7 +13,7 @@ from docs_fixture import blocks
 
 from dmlplayground import reports
 from dmlplayground.reports import optimism
-from dmlplayground.reports.cells import arenas
+from dmlplayground.reports.grouping import arenas
 from dmlplayground.store import records
 from dmlplayground.sweeps import grid
 
@@ -94,7 +94,7 @@ def test_what_is_kept_tells_nothing_of_where_it_was_made():
 
 
 def test_the_reports_of_kept_records_are_those_of_the_whole_ones(update, tmp_path, monkeypatch):
-    monkeypatch.setattr(reports.drawing, "draw", lambda figure: {})
+    monkeypatch.setattr(reports.figure_files, "draw", lambda figure: {})
     for seed in range(2):
         for method in ("margin", "npairs"):
             record = fixture.record(method, seed)

@@ -9,7 +9,7 @@ import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.reports import transfer
-from dmlplayground.reports.cells import arenas
+from dmlplayground.reports.grouping import arenas
 
 METHODS = {"npairs": 0.5, "margin": 0.45, "proxy_nca": 0.4, "triplet_semihard": 0.3, "angular": 0.2}
 

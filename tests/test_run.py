@@ -17,7 +17,7 @@ import pytest
 import dmlplayground as dml
 from dmlplayground import config, files, samplers
 from dmlplayground.errors import UserError
-from dmlplayground.store import checkpoints, locks, records, stream, weights
+from dmlplayground.store import checkpoints, locks, records, stream, trained_weights
 from dmlplayground.training import feed, run
 from dmlplayground.training.run import TrialFailed
 
@@ -153,9 +153,9 @@ def test_a_finished_trial_is_never_run_again(tmp_path):
     assert (tmp_path / record.id / records.RECORD).stat().st_mtime_ns == before
 
 
-def test_the_number_of_workers_changes_nothing(tmp_path):
+def test_the_number_of_threads_changes_nothing(tmp_path):
     given = tiny(transform="paper", sampler={"same_image": 0.5})
-    runs = [dml.train(given, tmp_path / str(workers), workers=workers) for workers in (0, 1, 3)]
+    runs = [dml.train(given, tmp_path / str(threads), threads=threads) for threads in (0, 1, 3)]
     assert numbers(runs[0]) == numbers(runs[1]) == numbers(runs[2])
 
 
@@ -324,7 +324,7 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
         method="proxy_nca", sampler={"name": name, "per_class": 2, **options}, transform="paper", accumulate=2
     )
     trial = config.trial(given)
-    dml.train(given, tmp_path / "calm", workers=0)
+    dml.train(given, tmp_path / "calm", threads=0)
     with monkeypatch.context() as patch:
         interrupted_at(patch, step=8)  # of three epochs of three
         with pytest.raises(KeyboardInterrupt):
@@ -334,7 +334,7 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
     images = len(dml.data.load(**trial.data, split="train"))
     looks = "embeddings" in samplers.get(name).needs and refresh == "steps"
     assert [array.shape for array in remembered] == ([(images, 8)] if looks else [])
-    dml.train(given, tmp_path / "store", workers=2)
+    dml.train(given, tmp_path / "store", threads=2)
     the_same(tmp_path / "calm" / trial.id, tmp_path / "store" / trial.id)
 
 
@@ -525,7 +525,7 @@ def of_another_trial(path):
         found = checkpoints.read(path.parent, MEMBERS_ID)
         checkpoints.write(path.parent, "another", found, path.parent)
     else:
-        weights.write(path, weights.read(path)._replace(trial="another"), path.parent)
+        trained_weights.write(path, trained_weights.read(path)._replace(trial="another"), path.parent)
 
 
 DAMAGE = {

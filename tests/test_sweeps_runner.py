@@ -18,7 +18,7 @@ from dmlplayground import config, data, files
 from dmlplayground.errors import UserError
 from dmlplayground.store import locks, manifest, records, stream
 from dmlplayground.store.records import Record
-from dmlplayground.sweeps import grid, local, memory, plan, runner, status, worker
+from dmlplayground.sweeps import display, grid, local, memory_needs, runner, worker, worklist
 from dmlplayground.sweeps.job import Ending
 
 BASE = {
@@ -246,7 +246,7 @@ def test_a_disk_that_fills_up_while_the_runner_writes(tmp_path, monkeypatch):
 def test_a_store_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot write .*file"):
-        plan.write(tmp_path / "file", grid.Experiment("x"), Path("x.yaml"), TRIALS)
+        worklist.write(tmp_path / "file", grid.Experiment("x"), Path("x.yaml"), TRIALS)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_a_record_that_cannot_be_used_is_named_and_the_others_run(tmp_path, caps
     [line] = capsys.readouterr().err.splitlines()
     assert f"{TRIALS[2].id}/record.json" in line
     assert reason in line
-    assert plan.tally(tmp_path, TRIALS) == {"finished": 3, "unreadable": 1}
+    assert worklist.tally(tmp_path, TRIALS) == {"finished": 3, "unreadable": 1}
     assert (folder / records.RECORD).read_text() == content
 
 
@@ -289,12 +289,12 @@ def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
 def test_a_trial_whose_process_was_killed_is_not_running(tmp_path):
     folder = tmp_path / TRIALS[0].id
     save(TRIALS[0], folder, "running")
-    assert records.find(folder).status == plan.status(folder) == "interrupted"
+    assert records.find(folder).status == worklist.status(folder) == "interrupted"
     assert [record.status for record in records.load_store(tmp_path)] == ["interrupted"]
     with locks.hold(folder):
-        assert plan.status(folder) == "running"
+        assert worklist.status(folder) == "running"
     locks._create(folder, 1, {**locks._identity(), "born": "1"})
-    assert plan.status(folder) == "interrupted"
+    assert worklist.status(folder) == "interrupted"
 
 
 def test_what_a_killed_process_left_of_a_finished_trial_is_cleared_away(tmp_path):
@@ -340,8 +340,8 @@ def test_too_few_classes_are_told_with_the_data(tmp_path):
 def test_too_little_memory_is_told_before_it_runs_out(monkeypatch):
     """Of two trials the larger needs more than there is."""
     small, large = TRIALS[0], config.trial({**BASE, "method": "proxy_nca", "batch_size": 4096})
-    assert memory.least(small, 24, 24) < memory.least(large, 24, 24)
-    monkeypatch.setattr(memory, "available", lambda gpus, workers: 10**8 // workers)
+    assert memory_needs.least(small, 24, 24) < memory_needs.least(large, 24, 24)
+    monkeypatch.setattr(memory_needs, "available", lambda gpus, workers: 10**8 // workers)
     assert local.Local(gpus=[]).prepare([small], 2) == []
     [warning] = local.Local(gpus=[]).prepare([small, large], 2)
     assert warning.startswith(f"{large.id} needs 0.")
@@ -349,7 +349,7 @@ def test_too_little_memory_is_told_before_it_runs_out(monkeypatch):
 
 
 def test_memory_is_shared_by_the_trials_at_a_time():
-    whole, half = memory.available([], 1), memory.available([], 2)
+    whole, half = memory_needs.available([], 1), memory_needs.available([], 2)
     assert 0 < half < whole
     assert whole == pytest.approx(2 * half, rel=0.2, abs=10**9)
 
@@ -359,7 +359,7 @@ def test_the_least_memory_is_near_what_was_measured():
     trial = config.trial(
         {"method": "proxy_nca", "data": "cub200", "backbone": {"name": "resnet50_v2"}, "batch_size": 8}
     )
-    assert 0.7 < memory.least(trial, 224, 224) / 1006e6 < 1.2
+    assert 0.7 < memory_needs.least(trial, 224, 224) / 1006e6 < 1.2
 
 
 def test_the_live_lines():
@@ -368,13 +368,13 @@ def test_the_live_lines():
         {"epoch": 1, "loss": 0.25, "metrics": {"R@1": 0.2}},
         {"epoch": 2, "loss": 0.125},
     ]
-    assert status.trial("name", entries, 2, 6, 3725) == "  name  epoch 2/6  loss 0.125  R@1 20.00  1:02:05"
-    assert status.trial("name", [], 0, 6, 5) == "  name  epoch 0/6  0:05"
+    assert display.trial("name", entries, 2, 6, 3725) == "  name  epoch 2/6  loss 0.125  R@1 20.00  1:02:05"
+    assert display.trial("name", [], 0, 6, 5) == "  name  epoch 0/6  0:05"
 
 
 def test_commands_for_a_scheduler(tmp_path):
     save(TRIALS[0], tmp_path / TRIALS[0].id, "finished")
-    given = plan.commands(tmp_path, plan.jobs(tmp_path, TRIALS[:2]))
+    given = worklist.commands(tmp_path, worklist.jobs(tmp_path, TRIALS[:2]))
     folder = tmp_path.resolve() / TRIALS[1].id
     assert given == [f"dmlplayground train {folder / 'trial.json'} --store {tmp_path.resolve()} --quiet"]
     assert config.trial(json.loads((folder / "trial.json").read_text())).id == TRIALS[1].id
@@ -382,10 +382,10 @@ def test_commands_for_a_scheduler(tmp_path):
 
 def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
     experiment = grid.Experiment("x")
-    plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS)
-    plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1], part=True)
+    worklist.write(tmp_path, experiment, Path("x.yaml"), TRIALS)
+    worklist.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1], part=True)
     assert len(files.read_json(tmp_path / manifest.FILE)["trials"]) == 4
-    plan.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1])
+    worklist.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1])
     assert len(files.read_json(tmp_path / manifest.FILE)["trials"]) == 1
 
 

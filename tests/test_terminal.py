@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from data_fixture import class_folders
 
-from dmlplayground.sweeps import status
+from dmlplayground.sweeps import display
 from dmlplayground.training.progress import Progress
 
 RUN = [sys.executable, "-m", "dmlplayground"]
@@ -22,8 +22,8 @@ RUN = [sys.executable, "-m", "dmlplayground"]
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_a_running_trial_keeps_its_score_and_time_in_any_width(width):
     entries = [{"epoch": 1, "loss": 1.2345}, {"epoch": 2, "loss": 0.5, "metrics": {"R@1": 0.4321}}]
-    line = status.trial("multi_similarity-folder-efficientnet_lite0-e64-s0-ff9d6e600cfd", entries, 2, 6, 75)
-    shown = status.fitted(line, width)
+    line = display.trial("multi_similarity-folder-efficientnet_lite0-e64-s0-ff9d6e600cfd", entries, 2, 6, 75)
+    shown = display.fitted(line, width)
     assert len(shown) <= width and shown.endswith("R@1 43.21  1:15") and shown.startswith("  multi_sim")
     assert (shown == line) == (len(line) <= width)
 

@@ -11,7 +11,7 @@ from PIL import Image
 import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.errors import UserError
-from dmlplayground.trained import images as pictures
+from dmlplayground.trained import image_inputs as pictures
 from dmlplayground.trained import matching, mxnet_files
 from dmlplayground.trained.distances import distances
 from dmlplayground.trained.index import Index

@@ -18,7 +18,7 @@ from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
 from dmlplayground.store import checkpoints, records, stream
 from dmlplayground.store.records import Record
-from dmlplayground.sweeps import grid, runner, search, tune, worker
+from dmlplayground.sweeps import grid, optuna_search, runner, search_space, worker
 from dmlplayground.sweeps.job import Ending
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
@@ -36,17 +36,17 @@ CONFIG = {
 }
 
 
-def wanted(**changes) -> search.Search:
-    return search.Search(**{"title": "Small", "config": CONFIG, "trials": 6, **changes})
+def wanted(**changes) -> search_space.Search:
+    return search_space.Search(**{"title": "Small", "config": CONFIG, "trials": 6, **changes})
 
 
 def test_ranges_are_read_where_they_stand(tmp_path):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "Small", "config": CONFIG}))
-    found = search.load(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
+    found = search_space.load(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
     assert found.parameters == {
-        "method.scale": search.Range([1.0, 10.0], log=True),
-        "optimizer.lr": search.Range([1e-4, 1e-3], log=True),
+        "method.scale": search_space.Range([1.0, 10.0], log=True),
+        "optimizer.lr": search_space.Range([1e-4, 1e-3], log=True),
     }
     scale = found.parameters["method.scale"]
     assert scale.ask(optuna.trial.FixedTrial({"a": 2.5}), "a") == 2.5, (
@@ -59,9 +59,9 @@ def test_ranges_are_read_where_they_stand(tmp_path):
 
 def test_whole_numbers_stay_whole():
     asked = optuna.trial.FixedTrial({"a": 3, "b": 0.25, "c": json.dumps([3, 5])})
-    assert search.Range([1, 9]).ask(asked, "a") == 3
-    assert search.Range([0, 0.5]).ask(asked, "b") == 0.25
-    assert search.Choice([[3, 5], None]).ask(asked, "c") == [3, 5]
+    assert search_space.Range([1, 9]).ask(asked, "a") == 3
+    assert search_space.Range([0, 0.5]).ask(asked, "b") == 0.25
+    assert search_space.Choice([[3, 5], None]).ask(asked, "c") == [3, 5]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_bad_range_is_named(tmp_path, given, words):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "x", "config": {"method": "proxy_nca", **given}}))
     with pytest.raises(UserError, match=words):
-        search.load(file)
+        search_space.load(file)
 
 
 def test_only_validation_classes_may_judge():
@@ -166,7 +166,7 @@ def quick(monkeypatch):
 
 def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
     machine = Machine()
-    winner = tune.tune(wanted(trials=25, prune=False), tmp_path, machine, quiet=True)
+    winner = optuna_search.tune(wanted(trials=25, prune=False), tmp_path, machine, quiet=True)
     assert len(machine.started) == 25
     best = min(machine.started, key=lambda trial: abs(trial.method["scale"] - 3))
     file = hyperparams.read(winner)
@@ -186,17 +186,17 @@ def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
         }
     )
     assert again.id == best.id
-    repeats = grid.load(tmp_path / tune.REPEAT)[0].trials()
+    repeats = grid.load(tmp_path / optuna_search.REPEAT)[0].trials()
     assert len({trial.seed for trial in repeats} - {best.seed}) == 10
     assert all(replace(trial, seed=best.seed).mapping() == best.mapping() for trial in repeats)
-    tried = files.read_json(tmp_path / tune.TRIED)["tried"]
+    tried = files.read_json(tmp_path / optuna_search.TRIED)["tried"]
     assert [entry["state"] for entry in tried] == ["complete"] * 25
     assert max(tried, key=lambda entry: entry["value"])["id"] == best.id
     assert len(tried[0]["by_epoch"]) == 4
 
 
 def test_trials_that_are_behind_are_pruned(tmp_path, capsys):
-    winner = tune.tune(wanted(trials=25), tmp_path, Machine())
+    winner = optuna_search.tune(wanted(trials=25), tmp_path, Machine())
     states = hyperparams.read(winner).search["trials"]
     assert states["pruned"] > 2
     assert states["complete"] + states["pruned"] == 25
@@ -207,14 +207,14 @@ def test_an_interrupted_search_goes_on(tmp_path):
     """The trial that had been proposed when it was stopped is trained first; in all there are as many as wanted."""
     first = Machine(stop_after=3)
     with pytest.raises(KeyboardInterrupt):
-        tune.tune(wanted(prune=False), tmp_path, first, quiet=True)
+        optuna_search.tune(wanted(prune=False), tmp_path, first, quiet=True)
     proposed = files_of(tmp_path) - {trial.id for trial in first.started}
     second = Machine()
-    tune.tune(wanted(prune=False), tmp_path, second, quiet=True)
+    optuna_search.tune(wanted(prune=False), tmp_path, second, quiet=True)
     assert {second.started[0].id} == proposed
     assert len(first.started) + len(second.started) == 6
     third = Machine()
-    tune.tune(wanted(prune=False), tmp_path, third, quiet=True)
+    optuna_search.tune(wanted(prune=False), tmp_path, third, quiet=True)
     assert third.started == []
 
 
@@ -226,21 +226,23 @@ def test_what_cannot_be_trained_is_passed_over_and_told_if_it_is_all(tmp_path):
     """Of pairs, an odd number of rows cannot be made."""
     machine = Machine()
     pairs = {**CONFIG, "sampler": "pairs", "batch_size": {"choose": [4, 5]}}
-    winner = tune.tune(wanted(config=pairs, trials=12, prune=False), tmp_path / "some", machine, quiet=True)
+    winner = optuna_search.tune(
+        wanted(config=pairs, trials=12, prune=False), tmp_path / "some", machine, quiet=True
+    )
     states = hyperparams.read(winner).search["trials"]
     assert states["fail"] > 0
     assert states["complete"] == len(machine.started) == 12 - states["fail"]
     odd = wanted(config={**pairs, "batch_size": {"choose": [5, 7]}}, trials=12)
     with pytest.raises(UserError, match="no proposal of the search can be trained; the last: .* is odd"):
-        tune.tune(odd, tmp_path / "none", Machine(), quiet=True)
+        optuna_search.tune(odd, tmp_path / "none", Machine(), quiet=True)
 
 
 def test_other_choices_need_another_store(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        tune.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
+        optuna_search.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
     changed = wanted(config={**CONFIG, "batch_size": {"choose": [4, 8, 12]}})
     with pytest.raises(UserError, match="had other choices: .* Use another store"):
-        tune.tune(changed, tmp_path, Machine(), quiet=True)
+        optuna_search.tune(changed, tmp_path, Machine(), quiet=True)
 
 
 def test_a_dry_run_checks_both_ends_of_the_ranges_and_writes_nothing(tmp_path):
@@ -251,7 +253,7 @@ def test_a_dry_run_checks_both_ends_of_the_ranges_and_writes_nothing(tmp_path):
     assert told.returncode == 0, told.stderr
     *ranges, last = told.stdout.splitlines()
     assert last == f"5 trials of Small, into {store}"
-    assert [line.split()[0] for line in ranges] == list(search.load(file).parameters)
+    assert [line.split()[0] for line in ranges] == list(search_space.load(file).parameters)
     bad = [*command, "--set", "embed_dim={range: [4, 2000000000]}"]
     told = subprocess.run(bad, capture_output=True, text=True)
     assert told.returncode == 2
@@ -285,14 +287,15 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
     process.wait()
     again = subprocess.run(command, capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert f"use it: --hyperparams {store / tune.BEST}" in again.stdout
-    file = hyperparams.read(store / tune.BEST)
+    assert f"use it: --hyperparams {store / optuna_search.BEST}" in again.stdout
+    file = hyperparams.read(store / optuna_search.BEST)
     assert sum(file.search["trials"].values()) == 5
     record = Record.load(store / file.search["winner"] / records.RECORD)
-    assert file.search["value"] == pytest.approx(tune.validation(record))
+    assert file.search["value"] == pytest.approx(optuna_search.validation(record))
     assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
+    best = str(store / optuna_search.BEST)
     trained = subprocess.run(
-        [sys.executable, "-m", "dmlplayground", "train", "proxy_nca", "--hyperparams", str(store / tune.BEST), "--dry-run"],
+        [sys.executable, "-m", "dmlplayground", "train", "proxy_nca", "--hyperparams", best, "--dry-run"],
         capture_output=True, text=True,
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr

@@ -73,7 +73,7 @@ def test_training_mode_agrees(pair):
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["archive", "stream"])
 def test_both_formats_of_pytorch_are_read(tmp_path, legacy):
-    from dmlplayground.backbones.weights import torchfiles
+    from dmlplayground.backbones.weights import torch_files
 
     tensors = {
         "float": torch.arange(12.0).reshape(3, 4),
@@ -88,7 +88,7 @@ def test_both_formats_of_pytorch_are_read(tmp_path, legacy):
     }
     path = tmp_path / "t.pt"
     torch.save(tensors, path, _use_new_zipfile_serialization=not legacy)
-    found = torchfiles.read(path)
+    found = torch_files.read(path)
     assert found.keys() == tensors.keys()
     for name, tensor in tensors.items():
         expected = tensor.detach().float() if name == "bfloat16" else tensor.detach()

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 
 from dmlplayground import backbones, download
-from dmlplayground.backbones.weights import homes
-from dmlplayground.backbones.weights.homes import Download, Homes, Package, Zoo
+from dmlplayground.backbones.weights import sources
+from dmlplayground.backbones.weights.sources import Download, Homes, Package, Zoo
 from dmlplayground.errors import UserError
 
 CONTENT = bytes(range(256)) * 5000
@@ -92,12 +92,12 @@ def test_a_file_is_fetched_once(server, pack):
         Download(server.url("packed", packed), "w.params", digest=_sha256(packed), content=_sha256(CONTENT))
     )
     path = source.path("w")
-    assert path == homes.folder() / "w.params"
+    assert path == sources.folder() / "w.params"
     assert path.read_bytes() == CONTENT
     assert source.path("w") == path
     assert len(server.requests) == 1
-    assert [other.name for other in homes.folder().iterdir()] != []
-    assert not list(homes.folder().glob("*.part"))
+    assert [other.name for other in sources.folder().iterdir()] != []
+    assert not list(sources.folder().glob("*.part"))
 
 
 def test_an_interrupted_download_goes_on_where_it_stopped(server):
@@ -119,8 +119,8 @@ def test_a_server_without_ranges_starts_anew(server):
 
 def test_a_part_longer_than_the_file_is_thrown_away(server):
     source = Homes(Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT)))
-    homes.folder().mkdir(parents=True)
-    (homes.folder() / "w.params.part").write_bytes(CONTENT + b"more")
+    sources.folder().mkdir(parents=True)
+    (sources.folder() / "w.params.part").write_bytes(CONTENT + b"more")
     assert source.path("w").read_bytes() == CONTENT
 
 
@@ -129,7 +129,7 @@ def test_other_content_than_was_published_is_not_kept(server, which):
     source = Homes(Download(server.url("w", CONTENT), "w.params", **{which: _sha256(b"something else")}))
     with pytest.raises(UserError, match="not what was published"):
         source.path("w")
-    assert not [path for path in homes.folder().iterdir() if path.name.endswith((".params", ".part"))]
+    assert not [path for path in sources.folder().iterdir() if path.name.endswith((".params", ".part"))]
 
 
 def test_a_damaged_file_in_the_cache_is_named(server):
@@ -179,7 +179,7 @@ def test_imagenet_weights_of_a_zoo_come_from_its_archive(server, monkeypatch):
     network = vision.get_model("squeezenet1.1")
     network.initialize(mx.init.Normal(0.1))
     network(mx.nd.zeros((1, 3, 224, 224)))
-    path = homes.folder() / "made.params"
+    path = sources.folder() / "made.params"
     path.parent.mkdir(parents=True)
     network.save_parameters(str(path))
     checksum = hashlib.sha1(path.read_bytes()).hexdigest()
@@ -220,20 +220,20 @@ def test_homes_are_tried_in_order_until_one_serves(server):
         assert tried.path("w").read_bytes() == CONTENT
     assert len(server.requests) == 4
     with pytest.raises(UserError) as failed:
-        (homes.folder() / "w.params").unlink()
+        (sources.folder() / "w.params").unlink()
         Homes(down, Download(missing, "w.params", checksum), other).path("w")
     lines = str(failed.value).splitlines()
     assert "ImageNet weights of w could not be fetched" in lines[0]
     assert [words in line for line, words in zip(lines[1:4], ("refused", "Not Found", "wrong checksum"))] == [
         True
     ] * 3
-    assert lines[5] == f"  put w.params (it is in w) into {homes.folder()}"
-    assert not list(homes.folder().glob("w.*"))
+    assert lines[5] == f"  put w.params (it is in w) into {sources.folder()}"
+    assert not list(sources.folder().glob("w.*"))
 
 
 def test_a_file_of_a_later_home_that_is_here_already_is_taken(server):
-    homes.folder().mkdir(parents=True)
-    (homes.folder() / "second.params").write_bytes(CONTENT)
+    sources.folder().mkdir(parents=True)
+    (sources.folder() / "second.params").write_bytes(CONTENT)
     first = Download(server.url("first", CONTENT), "first.params")
     assert Homes(first, Download("http://127.0.0.1:1/", "second.params")).path("w").name == "second.params"
     assert not server.requests

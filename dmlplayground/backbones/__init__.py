@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import UserError
 from .base import KIND, Backbone, Preprocessing
-from .weights.homes import Download, Homes, Package
+from .weights.sources import Download, Homes, Package
 
 __all__ = [
     "KIND", "Backbone", "Download", "Homes", "Package", "Preprocessing", "build", "create", "get", "names",
@@ -50,10 +50,10 @@ def create(name: str, **options: Any):
 
     if weights is None:
         return ready(build(record, init.MSRAPrelu("in", slope=0.0), **options))
-    from .weights import formats, loading, namings
+    from .weights import formats, loading, parameter_names
 
     network = build(record, init.Zero(), **options)
-    arrays, naming, _ = namings.recognise(formats.read(weights))
+    arrays, naming, _ = parameter_names.recognise(formats.read(weights))
     loading.load(network, arrays, weights)
     if naming and ":" not in name and name not in naming.backbones:
         warnings.warn(

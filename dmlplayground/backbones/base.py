@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from ..options import Option
 from ..parts import Kind, Part
-from .weights.homes import Homes
+from .weights.sources import Homes
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Backbones(Kind[Backbone]):
         library, colon, network = str(key).partition(":")
         if not colon:
             return super().get(key)
-        from . import zoos
+        from . import gluon_zoos
 
-        return zoos.record(library, network)
+        return gluon_zoos.record(library, network)
 
 
 KIND = Backbones(

@@ -1,6 +1,6 @@
 """A trial as a value: typed, validated, completed with every default, and named by its content.
 
-``trial`` makes one of a mapping (``building``, with ``layers`` and ``reading`` below it); ``schema`` says what it
+``trial`` makes one of a mapping (``building``, with ``layers`` and ``safe_yaml`` below it); ``schema`` says what it
 holds, ``checking`` what is refused. ``Trial.mapping()`` is the canonical form: it holds every value, so that a record
 can be rerun whatever defaults become.
 
@@ -11,13 +11,13 @@ can be rerun whatever defaults become.
 
 from .building import recipe, trial
 from .checking import check
-from .groups import optimizer_of
 from .layers import dotted, expand, merge, nested, overlay, override
+from .optimizer_groups import optimizer_of
 from .places import Places
-from .reading import parse_yaml, read_yaml
 from .reference import reference
+from .safe_yaml import parse_yaml, read_yaml
 from .schema import COMPONENTS, Ensemble, Evaluation, Groups, Head, Named, Trial
-from .seeded import Seeds
+from .seed_variants import Seeds
 from .units import Unit, check_data, criterion, units
 
 __all__ = [

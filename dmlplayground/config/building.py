@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 from .. import methods, parts
 from ..errors import UserError
 from ..options import build
-from . import former, groups, identity, kinds, recipes
+from . import first_edition, optimizer_groups, part_keys, recipes, trial_ids
 from .checking import check
 from .layers import dotted, expand, merge, override
 from .schema import COMPONENTS, NEEDED, Named, Trial
@@ -40,15 +40,15 @@ def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] =
         key: of_data[key] for key in ("backbone",) if key in of_data
     }  # features come with their network
     given = merge(_neutral("backbone"), brought, given)
-    method, backbone = (kinds.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
-    layers = [_neutral(*(key for key in kinds.NEUTRAL if key not in FIRST))]
+    method, backbone = (part_keys.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
+    layers = [_neutral(*(key for key in part_keys.NEUTRAL if key not in FIRST))]
     layers += [expand(method.configuration), of_data, expand(backbone.configuration)]
     if found:
         layers.append(recipes.layer(found, given["backbone"]["name"]))
     built = build(Trial, merge(*layers, given), "")
     built = dataclasses.replace(built, **{key: _component(key, getattr(built, key)) for key in COMPONENTS})
     built = dataclasses.replace(built, groups=_groups(built))
-    object.__setattr__(built, "id", identity.name(built))
+    object.__setattr__(built, "id", trial_ids.name(built))
     return built
 
 
@@ -73,20 +73,20 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
         given = given.mapping()
     # Overrides are joined first: whether a part's name or its options come first makes no difference.
     changes = merge(*(expand(override(text)) for text in overrides))
-    said = merge(former.translated(expand(given)), changes)
-    former.refuse(said)
+    said = merge(first_edition.translated(expand(given)), changes)
+    first_edition.refuse(said)
     return said
 
 
 def _neutral(*keys: str) -> dict[str, Named]:
-    return {key: {"name": kinds.NEUTRAL[key]} for key in keys}
+    return {key: {"name": part_keys.NEUTRAL[key]} for key in keys}
 
 
 def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
     """What the key ``hyperparams``, which is taken out, stands for in such a trial."""
 
     def name(part: str) -> str:
-        value = given.get(part, {"name": kinds.NEUTRAL.get(part, "")})
+        value = given.get(part, {"name": part_keys.NEUTRAL.get(part, "")})
         return str(value.get("name", "")) if isinstance(value, Mapping) else ""
 
     wanted = given.pop("hyperparams", None)
@@ -96,7 +96,7 @@ def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
 def _of_data(given: Named) -> dict[str, Any]:
     """What the data set sets by default, which may depend on its options."""
     name, options = parts.split(given)
-    return expand(kinds.of("data").get(name).configured(options))
+    return expand(part_keys.of("data").get(name).configured(options))
 
 
 def _whole(given: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _component(key: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         return given and [_component(key, one) for one in given]
     name, options = parts.split(given)
-    kind = kinds.of(key)
+    kind = part_keys.of(key)
     return {"name": name, **kind.get(name).fill(options, kind.name)}
 
 
@@ -123,5 +123,8 @@ def _groups(built: Trial) -> Any:
     given = vars(built.groups)
     return dataclasses.replace(
         built.groups,
-        **{group: groups.complete(built.optimizer, own, f"groups.{group}") for group, own in given.items()},
+        **{
+            group: optimizer_groups.complete(built.optimizer, own, f"groups.{group}")
+            for group, own in given.items()
+        },
     )

@@ -8,7 +8,7 @@ from typing import Any, Optional
 from .. import methods, metrics, mining, optimizers, parts, regularizers, samplers, schedules, transforms
 from ..errors import UserError
 from ..metrics.table import HIGHEST_RANK
-from .groups import optimizer_of
+from .optimizer_groups import optimizer_of
 from .schema import Trial
 from .units import criterion
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from .. import optimizers
 from ..errors import UserError
-from .reading import parse_yaml
+from .safe_yaml import parse_yaml
 from .schema import COMPONENTS, Groups, Multipliers
 
 __all__ = ["dotted", "expand", "merge", "nested", "overlay", "override"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..store import records
-from . import building, former
+from . import building, first_edition
 from .schema import Trial
 
 __all__ = ["Places"]
@@ -33,7 +33,7 @@ class Places:
         found: dict[str, Path] = {}
         paths = sorted(self.store.iterdir()) if self.store.is_dir() else []
         for path in paths:
-            if former.ID.fullmatch(path.name) and (path / records.RECORD).exists():
+            if first_edition.ID.fullmatch(path.name) and (path / records.RECORD).exists():
                 with contextlib.suppress(UserError):  # damaged, or of a part that is gone: reports say so
                     record = records.Record.load(path / records.RECORD)
                     if record.status == "finished":

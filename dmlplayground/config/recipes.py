@@ -35,7 +35,7 @@ from .. import methods, resources
 from ..errors import UserError, unknown
 from ..options import build
 from .layers import dotted, expand, merge, nested, overlay
-from .reading import read_yaml
+from .safe_yaml import read_yaml
 from .schema import Trial
 
 SOURCES = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..options import describe
-from . import kinds
+from . import part_keys
 from .schema import COMPONENTS, NEEDED, Trial
 
 __all__ = ["Key", "reference"]
@@ -44,4 +44,4 @@ def _keys(cls: type, prefix: str) -> Iterator[Key]:
 def _neutral(field: dataclasses.Field) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
-    return kinds.NEUTRAL.get(field.name) if field.default is dataclasses.MISSING else field.default
+    return part_keys.NEUTRAL.get(field.name) if field.default is dataclasses.MISSING else field.default

@@ -2,7 +2,7 @@
 
 Nothing here knows which parts there are. ``building`` makes a trial of a user's mapping, and completes its parts.
 
-A neutral value never changes its meaning: the id of a trial is made of what differs from it (``identity``), so a key
+A neutral value never changes its meaning: the id of a trial is made of what differs from it (``trial_ids``), so a key
 that is added with one that does nothing leaves every trial its id.
 """
 

@@ -20,7 +20,7 @@ from typing import Any, Optional
 
 from ..errors import UserError, unknown
 from ..transforms.stored import Stored
-from . import decoded
+from . import decoded_cache
 from .catalogue import Catalogue
 from .dataset import KIND, Dataset, DatasetPart
 from .images import Live
@@ -61,7 +61,7 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     if isinstance(found, Dataset):
         return found
     stored = stored or Stored()
-    images = decoded.images(found, stored) if found.cached else Live(found, stored)
+    images = decoded_cache.images(found, stored) if found.cached else Live(found, stored)
     return Dataset(name, split, images, found.labels, found.class_names, found.queries)
 
 

@@ -1,4 +1,4 @@
-"""Batches of an epoch, prepared ahead by threads, in order, the same for any number of workers."""
+"""Batches of an epoch, prepared ahead by threads, in order, the same for any number of threads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def training_batches(
     *,
     seed: int,
     epoch: int,
-    workers: int = 1,
+    threads: int = 1,
     view: Optional[View] = None,
 ) -> Iterator[Batch]:
     """Every batch of the epoch, augmented from the stream of (seed, epoch, batch).
@@ -41,13 +41,13 @@ def training_batches(
         return Batch(rows, transform.train(dataset.images, rows, rng), dataset.labels[rows])
 
     drawn = sampler.batches(epoch, view)
-    return ahead(prepare, enumerate(beside(drawn) if workers else drawn), workers)
+    return ahead(prepare, enumerate(beside(drawn) if threads else drawn), threads)
 
 
 def test_batches(
-    dataset: Dataset, transform: Transform, *, batch_size: int, workers: int = 1
+    dataset: Dataset, transform: Transform, *, batch_size: int, threads: int = 1
 ) -> Iterator[np.ndarray]:
     """All images in their order, in blocks of ``batch_size`` (the last may be smaller)."""
     starts = range(0, len(dataset), batch_size)
     rows = (np.arange(start, min(start + batch_size, len(dataset))) for start in starts)
-    return ahead(lambda block: transform.test(dataset.images, block), rows, workers)
+    return ahead(lambda block: transform.test(dataset.images, block), rows, threads)

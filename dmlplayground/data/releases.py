@@ -21,7 +21,7 @@ from ..errors import UserError
 from ..transforms.stored import Stored
 from . import archives, decoding
 from .catalogue import ROLES, Catalogue, Entry, catalogue
-from .decoded import progress, summary
+from .decoded_cache import progress, summary
 from .threads import ahead, cores
 
 

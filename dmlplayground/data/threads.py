@@ -19,18 +19,18 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """``map(prepare, items)``, in order, the next few results being made by ``workers`` threads while this
+def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """``map(prepare, items)``, in order, the next few results being made by ``threads`` threads while this
     one is used."""
-    if workers < 1:
+    if threads < 1:
         yield from map(prepare, items)
         return
     waiting: deque = deque()
-    with ThreadPoolExecutor(workers, thread_name_prefix="batches") as pool:
+    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(prepare, item))
-                if len(waiting) > 2 * workers:
+                if len(waiting) > 2 * threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import SPLITS, cache, catalogue, decoded, get
+from . import SPLITS, cache, catalogue, decoded_cache, get
 from .releases import unusable
 
 
@@ -25,7 +25,7 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         wrong += unusable(files.folder, files.files)
     if not of_files:
         told.append(f"{name} is drawn, not read from image files: its cache is all there is to verify")
-    home = decoded if of_files else cache
+    home = decoded_cache if of_files else cache
     for entry in home.entries(name):
         damaged = home.remove_if_damaged(entry)
         told.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")

@@ -27,7 +27,7 @@ from starlette.routing import Route
 
 from .. import reports
 from ..errors import UserError
-from . import contrast, state
+from . import cell_pair, state
 
 HERE = Path(__file__).parent
 #: Only what this page itself brings along may run or be shown in it.
@@ -78,7 +78,7 @@ def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
     async def compare(request: Request) -> Response:
         store = stores[_number(request, stores)]
         chosen = (request.query_params.get("left", ""), request.query_params.get("right", ""))
-        body = await run_in_threadpool(contrast.body, store, *chosen)
+        body = await run_in_threadpool(cell_pair.body, store, *chosen)
         return _html(_page("Two cells side by side", body))
 
     routes = [

@@ -14,7 +14,7 @@ from ..errors import UserError
 from ..store import locks, manifest, records, stream
 from ..store.records import Record
 
-WAITING = "waiting"  # planned, and nobody has begun with it
+WAITING = "waiting"  # expected, and nobody has begun with it
 CURVE = 200  # points of a curve that are sent at the most
 
 
@@ -23,9 +23,9 @@ def of(store: Path) -> dict[str, Any]:
     their reason, and ``version``, which changes whenever the report would."""
     found, problems = records.survey(store)
     known = {record.id: record for record in found}
-    planned = {entry["id"]: entry["config"] for entry in manifest.read(store).trials}
+    expected = {entry["id"]: entry["config"] for entry in manifest.read(store).trials}
     states = Counter(record.status for record in found)
-    states[WAITING] += sum(name not in known for name in planned)
+    states[WAITING] += sum(name not in known for name in expected)
     return {
         "title": manifest.read(store).title or store.resolve().name,
         "states": {state: count for state, count in states.items() if count},

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .base import KIND, Loss, Method
-from .companions import companions
-from .memory import Memory, memory_for
+from .combinations import combinations
+from .cross_batch_memory import Memory, memory_for
 
 if TYPE_CHECKING:
     from .objective import Objective
@@ -23,7 +23,7 @@ __all__ = [
     "Loss",
     "Memory",
     "Method",
-    "companions",
+    "combinations",
     "create",
     "get",
     "loss",

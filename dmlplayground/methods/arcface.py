@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 
 from ..graph import angles, classes
-from . import initial, usual
+from . import initial_weights, usual_settings
 from .base import KIND
-from .classifier import Classifier
+from .proxy_classifier import Classifier
 
 
 @KIND.register(
@@ -13,7 +13,7 @@ from .classifier import Classifier
     year=2019,
     paper="Deng et al.: ArcFace: Additive Angular Margin Loss for Deep Face Recognition, CVPR 2019",
     also=("additive angular margin", "AAM-Softmax"),
-    **usual.CLASSES,
+    **usual_settings.CLASSES,
 )
 class ArcFace(Classifier):
     """A softmax over cosines in which the angle to the own class is counted as larger by a margin.
@@ -46,7 +46,7 @@ class ArcFace(Classifier):
         margin: float = 28.6,
         scale: float = 64.0,
         monotonic: bool = True,
-        init: initial.Start = "normal",
+        init: initial_weights.Start = "normal",
         init_std: float = 1.0,
     ):
         super().__init__(num_classes, embed_dim, init, init_std)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import parts
 from ..errors import UserError
-from .initial import Fill, Weight
+from .initial_weights import Fill, Weight
 
 Reads = Literal["batch", "rows", "pairs", "triplets"]
 
@@ -116,4 +116,6 @@ class Method(parts.Part):
         return {"year": str(self.year), "sampler": self.sampler["name"], "reads": self.reads}
 
 
-KIND: parts.Kind[Method] = parts.Kind("method", "dmlplayground.methods", Method, skip=("objective", "ring"))
+KIND: parts.Kind[Method] = parts.Kind(
+    "method", "dmlplayground.methods", Method, skip=("objective", "memory_on_device")
+)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..graph import classes, rows
-from . import initial, usual
+from . import initial_weights, usual_settings
 from .base import KIND, Loss, Reads
 
 
@@ -11,7 +11,7 @@ from .base import KIND, Loss, Reads
     title="Circle",
     year=2020,
     paper="Sun et al.: Circle Loss: A Unified Perspective of Pair Similarity Optimization, CVPR 2020",
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class Circle(Loss):
     """Similarities within a class and between classes, each weighing by how far it is from where it should be.
@@ -55,7 +55,7 @@ class Circle(Loss):
         if form == "classes":
             self.reads = "rows"
             classes.check_classes(self)
-            self.weight("proxies", (num_classes, embed_dim), initial.normal(init_std))
+            self.weight("proxies", (num_classes, embed_dim), initial_weights.normal(init_std))
 
     def check(self, rows, width):
         if self.reads == "rows":

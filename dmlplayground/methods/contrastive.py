@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..graph import rows
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -12,7 +12,7 @@ from .base import KIND, Loss
     year=2006,
     paper="Hadsell et al.: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006",
     also=("pair loss", "siamese"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class Contrastive(Loss):
     """Pairs of one class come closer than one distance, pairs of two classes go farther than another.

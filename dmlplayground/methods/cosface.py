@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from ..graph import classes
-from . import initial, usual
+from . import initial_weights, usual_settings
 from .base import KIND
-from .classifier import Classifier
+from .proxy_classifier import Classifier
 
 
 @KIND.register(
@@ -11,7 +11,7 @@ from .classifier import Classifier
     year=2018,
     paper="Wang et al.: CosFace: Large Margin Cosine Loss for Deep Face Recognition, CVPR 2018",
     also=("AM-Softmax", "additive margin softmax", "large margin cosine loss", "LMCL"),
-    **usual.CLASSES,
+    **usual_settings.CLASSES,
 )
 class CosFace(Classifier):
     """A softmax over cosines in which the own class must lead by a margin.
@@ -35,7 +35,7 @@ class CosFace(Classifier):
         *,
         margin: float = 0.35,
         scale: float = 64.0,
-        init: initial.Start = "normal",
+        init: initial_weights.Start = "normal",
         init_std: float = 1.0,
     ):
         super().__init__(num_classes, embed_dim, init, init_std)

@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Literal, Optional
 
 from ..graph import classes
-from . import initial
+from . import initial_weights
 from .base import KIND, Loss
 
 
-def meta_classes_of(count: int, balanced: bool) -> initial.Fill:
+def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
     """A meta-class for every class: dealt out evenly in random order, or each drawn by itself."""
 
     def fill(nd, array):
@@ -89,7 +89,7 @@ class DREML(Loss):
         drawn = meta_classes_of(self.meta_classes, balanced=class_map == "balanced")
         self.weight("class_map", (num_classes,), drawn, learned=False)
         if not static_proxies:
-            self.weight("proxies", (self.meta_classes, embed_dim), initial.SMALL)
+            self.weight("proxies", (self.meta_classes, embed_dim), initial_weights.SMALL)
 
     def check(self, rows, width):
         classes.check_width(self, width, self.meta_classes if self.static_proxies else self.embed_dim)

@@ -4,9 +4,9 @@ from functools import partial
 
 from ..graph import bins as binned
 from ..graph import rows
-from ..graph.blocks import with_gradient
+from ..graph.pair_blocks import with_gradient
 from ..mining.batch import all_pairs
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -15,7 +15,7 @@ from .base import KIND, Loss
     year=2019,
     paper="Cakir et al.: Deep Metric Learning to Rank, CVPR 2019",
     also=("FAP", "average precision by histograms"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class FastAP(Loss):
     """The average precision of every row as a query, its ranks read off a soft histogram of distances.

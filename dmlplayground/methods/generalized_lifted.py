@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import rows
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     year=2017,
     paper="Hermans et al.: In Defense of the Triplet Loss for Person Re-Identification, 2017",
     also=("generalized lifted structure", "lifted embedding loss"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class GeneralizedLifted(Loss):
     """Every row against its farthest positives and its nearest negatives, by soft maxima.

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from ..graph import bins, rows
-from ..graph.blocks import with_gradient
-from . import usual
+from ..graph.pair_blocks import with_gradient
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     title="Histogram",
     year=2016,
     paper="Ustinova and Lempitsky: Learning Deep Embeddings with Histogram Loss, NIPS 2016",
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class Histogram(Loss):
     """The chance that a negative pair is more similar than a positive one, read off two soft histograms.

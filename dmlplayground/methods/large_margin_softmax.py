@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from ..graph import angles, classes
-from . import initial, usual
+from . import initial_weights, usual_settings
 from .base import KIND
-from .classifier import Classifier
+from .proxy_classifier import Classifier
 
 
 @KIND.register(
@@ -11,7 +11,7 @@ from .classifier import Classifier
     year=2016,
     paper="Liu et al.: Large-Margin Softmax Loss for Convolutional Neural Networks, ICML 2016",
     also=("L-Softmax",),
-    **usual.RAW_CLASSES,
+    **usual_settings.RAW_CLASSES,
 )
 class LargeMarginSoftmax(Classifier):
     """A plain softmax in which the angle to the own class's weights is counted several times over.
@@ -37,7 +37,7 @@ class LargeMarginSoftmax(Classifier):
         *,
         margin: int = 4,
         scale: float = 1.0,
-        init: initial.Start = "normal",
+        init: initial_weights.Start = "normal",
         init_std: float = 1.0,
     ):
         super().__init__(num_classes, embed_dim, init, init_std)

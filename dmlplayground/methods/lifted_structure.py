@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..graph import blocks, pairwise, rows
+from ..graph import pair_blocks, pairwise, rows
 from .base import KIND, Loss
 
 _BLOCKS = 2
@@ -43,7 +43,7 @@ class LiftedStructure(Loss):
         numbers = F.contrib.arange_like(labels, axis=0)
         find = partial(self._of_block, F, F.transpose(pushes), F.expand_dims(numbers, 0))
         more = pushes, F.expand_dims(numbers, 1)
-        loss, count = blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, find, *more)
+        loss, count = pair_blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, find, *more)
         return loss / 2 / F.maximum(count, 1)  # ordered pairs: every unordered one was met twice
 
     def _pushes(self, F, x, labels):
@@ -51,13 +51,15 @@ class LiftedStructure(Loss):
         left, right = pairwise.factors(F, x)
         parts = []
         own_labels = F.expand_dims(labels, 1)
-        for block, own in zip(blocks.blocks(F, left, _BLOCKS), blocks.blocks(F, own_labels, _BLOCKS)):
+        for block, own in zip(
+            pair_blocks.blocks(F, left, _BLOCKS), pair_blocks.blocks(F, own_labels, _BLOCKS)
+        ):
             distances = F.sqrt(F.relu(F.dot(block, right, transpose_b=True)))
             # Said otherwise than below, or MXNet takes both for one and keeps it in between.
             others = F.broadcast_not_equal(own, F.expand_dims(labels, 0))
             parts.append(rows.log_sum_exp(F, (1 - others) * rows.HIDDEN - distances))
         parts = [F.expand_dims(part, 1) for part in parts]
-        return F.BlockGrad(blocks.joined(F, parts, own_labels) + self.margin)
+        return F.BlockGrad(pair_blocks.joined(F, parts, own_labels) + self.margin)
 
     def _of_block(self, F, all_pushes, all_numbers, squares, same, own, labels, pushes, numbers):
         distances = F.sqrt(squares)
@@ -72,4 +74,4 @@ class LiftedStructure(Loss):
         falls = 2 * rows.row_sums(F, hinges * F.sigmoid(lead))
         shares = F.softmax(same * rows.HIDDEN - distances, axis=1)
         slopes = hinges - F.broadcast_mul(shares, falls)
-        return blocks.by_squares(F, slopes, distances), rows.row_sums(F, F.square(hinges))
+        return pair_blocks.by_squares(F, slopes, distances), rows.row_sums(F, F.square(hinges))

@@ -4,7 +4,7 @@ from typing import Literal
 
 from ..graph import classes
 from ..mining.distance_weighted import check_cutoffs
-from . import initial
+from . import initial_weights
 from .base import KIND, Loss
 
 
@@ -79,7 +79,7 @@ class Margin(Loss):
         self.beta_by = beta_by
         self.nu = nu if learn_beta else 0.0
         self.draw = {"name": "distance_weighted", "cutoff": cutoff, "nonzero_cutoff": nonzero_cutoff}
-        self.weight("beta", (num_classes if per_class else 1,), initial.constant(beta), learn_beta)
+        self.weight("beta", (num_classes if per_class else 1,), initial_weights.constant(beta), learn_beta)
 
     def default_miner(self):
         return self.draw

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import rows
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     year=2019,
     paper="Wang et al.: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, CVPR 2019",
     also=("MS loss",),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class MultiSimilarity(Loss):
     """Pairs weigh by their own similarity and by that of the anchor's other pairs.

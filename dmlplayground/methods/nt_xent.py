@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from ..graph import rows
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -13,7 +13,7 @@ from .base import KIND, Loss
     paper="Sohn: Improved Deep Metric Learning with Multi-class N-pair Loss Objective, NIPS 2016; named by Chen et al.: "
     "A Simple Framework for Contrastive Learning of Visual Representations, ICML 2020",
     also=("InfoNCE", "NTXentLoss", "normalized temperature-scaled cross entropy", "SimCLR loss"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class NTXent(Loss):
     """Every positive pair against all negatives of its anchor, by a softmax of similarities.

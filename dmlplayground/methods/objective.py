@@ -15,8 +15,8 @@ from ..errors import UserError
 from ..mining.batch import all_pairs, as_read, mine, mined
 from ..mining.tuples import Listed
 from .base import Loss
-from .memory import Memory, memory_for
-from .ring import Ring
+from .cross_batch_memory import Memory, memory_for
+from .memory_on_device import Ring
 
 Component = Union[str, Mapping[str, Any]]
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 import math
 
 from ..graph import classes, rows
-from . import usual
+from . import usual_settings
 from .base import KIND
-from .classifier import Classifier
+from .proxy_classifier import Classifier
 
 
 @KIND.register(
     title="Proxy-anchor",
     year=2020,
     paper="Kim et al.: Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
-    **usual.CLASSES,
+    **usual_settings.CLASSES,
 )
 class ProxyAnchor(Classifier):
     """Every class's proxy draws its hardest images and pushes the nearest of other classes.

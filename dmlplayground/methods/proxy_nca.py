@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import classes
-from . import initial
+from . import initial_weights
 from .base import KIND, Loss
 
 
@@ -73,7 +73,7 @@ class ProxyNCA(Loss):
         self.exclude_positive = exclude_positive
         self.label_smoothing = label_smoothing
         self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
-        self.weight("proxies", (num_classes, embed_dim), initial.normal(init_std))
+        self.weight("proxies", (num_classes, embed_dim), initial_weights.normal(init_std))
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import classes
-from . import initial
+from . import initial_weights
 from .base import KIND, Loss
 
 
@@ -68,7 +68,7 @@ class ProxySoftmax(Loss):
         temperature: float = 0.05,
         label_smoothing: float = 0.1,
         released_sign: bool = False,
-        init: initial.Start = "normal",
+        init: initial_weights.Start = "normal",
         init_std: float = 0.00125,
     ):
         super().__init__(num_classes, embed_dim)
@@ -77,7 +77,7 @@ class ProxySoftmax(Loss):
         self.sharpness = (-1 if released_sign else 1) / temperature
         self.label_smoothing = label_smoothing
         self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
-        self.weight("proxies", (num_classes, embed_dim), initial.started(init, init_std, embed_dim))
+        self.weight("proxies", (num_classes, embed_dim), initial_weights.started(init, init_std, embed_dim))
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

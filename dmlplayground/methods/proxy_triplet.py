@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import classes, rows
-from . import initial
+from . import initial_weights
 from .base import KIND, Loss
 
 
@@ -44,7 +44,7 @@ class ProxyTriplet(Loss):
         self.require(scale > 0, f"scale must be above 0, not {scale}.")
         self.margin = margin
         self.sharpness = 2 * scale**2
-        drawn = initial.xavier(num_classes, embed_dim, magnitude=0.2)
+        drawn = initial_weights.xavier(num_classes, embed_dim, magnitude=0.2)
         self.weight("proxies", (num_classes, embed_dim), drawn)
 
     def check(self, rows, width):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ..graph import rows
 from ..graph.pairwise import same_class
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     title="Quadruplet",
     year=2017,
     paper="Chen et al.: Beyond Triplet Loss: A Deep Quadruplet Network for Person Re-Identification, CVPR 2017",
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class Quadruplet(Loss):
     """Triplet loss, and beside it positives against negatives that do not share their anchor.

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from ..graph import pairwise, ranks
-from ..graph.blocks import with_gradient
+from ..graph import pairwise, soft_ranks
+from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, sum_of, total
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -12,7 +12,7 @@ from .base import KIND, Loss
     year=2022,
     paper="Patel et al.: Recall@k Surrogate Loss with Large Batches and Similarity Mixup, CVPR 2022",
     also=("RS@k", "recall at k"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class RecallAtK(Loss):
     """The share of positives among the k nearest rows, for several k, with ranks and thresholds smoothed by sigmoids.
@@ -53,16 +53,16 @@ class RecallAtK(Loss):
         self.temperature = temperature
         self.rank_temperature = rank_temperature
         self.count_query = count_query
-        self.blocks = ranks.BLOCKS
+        self.blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):
-        self.blocks = ranks.blocks_for(rows)
+        self.blocks = soft_ranks.blocks_for(rows)
 
     def hybrid_forward(self, F, embeddings, labels, weights):
         same, positive = pairwise.positive_pairs(F, labels)
         similarities = F.dot(embeddings, embeddings, transpose_b=True)
         counted = F.ones_like(same) if self.count_query else 1 - (same - positive)
-        found = ranks.SoftRanks(F, similarities, counted, 1, self.rank_temperature, self.blocks)
+        found = soft_ranks.SoftRanks(F, similarities, counted, 1, self.rank_temperature, self.blocks)
         places = found.counts + 0.5  # of x itself there is a half, where 1 is due
         number = row_sums(F, positive)
         share = F.broadcast_div(number > 0, F.maximum(F.sum(number > 0), 1) * len(self.ks))

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from ..graph import pairwise, ranks
-from ..graph.blocks import with_gradient
+from ..graph import pairwise, soft_ranks
+from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, total
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -12,7 +12,7 @@ from .base import KIND, Loss
     year=2020,
     paper="Brown et al.: Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval, ECCV 2020",
     also=("SmoothAP",),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class SmoothAP(Loss):
     """The average precision of every row as a query, its ranks smoothed by sigmoids.
@@ -37,16 +37,16 @@ class SmoothAP(Loss):
         super().__init__(num_classes, embed_dim)
         self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
         self.temperature = temperature
-        self.blocks = ranks.BLOCKS
+        self.blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):
-        self.blocks = ranks.blocks_for(rows)
+        self.blocks = soft_ranks.blocks_for(rows)
 
     def hybrid_forward(self, F, embeddings, labels, weights):
         same = pairwise.same_class(F, labels)
         similarities = F.dot(embeddings, embeddings, transpose_b=True)
         sides = F.concat(same, 1 - same, dim=1)
-        found = ranks.SoftRanks(F, similarities, sides, 2, self.temperature, self.blocks)
+        found = soft_ranks.SoftRanks(F, similarities, sides, 2, self.temperature, self.blocks)
         mates, strangers = F.split(found.counts, axis=1, num_outputs=2)
         mates = mates + 0.5  # of the row itself there is a half, where 1 is due
         others = mates + strangers

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ..graph import rows
 from ..graph.noise import noise_to_signal
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -11,7 +11,7 @@ from .base import KIND, Loss
     year=2019,
     paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
     also=("signal-to-noise ratio contrastive",),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class SNRContrastive(Loss):
     """Contrastive loss with the noise between two rows in place of their distance.

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph.noise import noise_to_signal
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     year=2019,
     paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
     also=("signal-to-noise ratio triplet", "SNR"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class SNRTriplet(Loss):
     """Triplet loss with the noise between two rows in place of their distance.

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import classes, rows
-from . import initial, usual
+from . import initial_weights, usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     year=2019,
     paper="Qian et al.: SoftTriple Loss: Deep Metric Learning Without Triplet Sampling, ICCV 2019",
     also=("soft triplet without sampling", "multi-centre softmax"),
-    **usual.CLASSES,
+    **usual_settings.CLASSES,
 )
 class SoftTriple(Loss):
     """A softmax over classes with several centres each, of which the nearest count most.
@@ -62,7 +62,7 @@ class SoftTriple(Loss):
         pairs = num_classes * centers * (centers - 1) / (2 if average_pairs else 1)
         self.pull = tau / pairs if pairs else 0.0
         limit = (num_classes * centers) ** -0.5
-        self.weight("proxies", (num_classes, centers, embed_dim), initial.uniform(limit))
+        self.weight("proxies", (num_classes, centers, embed_dim), initial_weights.uniform(limit))
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..graph import rows
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -10,7 +10,7 @@ from .base import KIND, Loss
     year=2020,
     paper="Khosla et al.: Supervised Contrastive Learning, NeurIPS 2020",
     also=("SupCon", "SupConLoss"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class SupCon(Loss):
     """Every positive pair against all other pairs of its anchor, positives among them, by a softmax of similarities.

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -11,7 +11,7 @@ from .base import KIND, Loss
     year=2006,
     paper="Weinberger et al.: Distance Metric Learning for Large Margin Nearest Neighbor Classification, NIPS 2006",
     also=("triplet margin", "all triplets", "batch all"),
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class Triplet(Loss):
     """A negative is farther than a positive by a margin, in every triplet of the batch.

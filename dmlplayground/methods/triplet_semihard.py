@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from ..graph import blocks, rows
+from ..graph import pair_blocks, rows
 from .base import KIND, Loss
 
 _BLOCKS = 6
@@ -45,7 +45,7 @@ class TripletSemihard(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels):
-        loss, count = blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, partial(self._of_block, F))
+        loss, count = pair_blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, partial(self._of_block, F))
         return loss / F.maximum(count, 1)
 
     def _of_block(self, F, squares, same, own, labels):

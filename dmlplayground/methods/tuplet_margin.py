@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from ..graph import angles, rows
-from . import usual
+from . import usual_settings
 from .base import KIND, Loss
 
 
@@ -11,7 +11,7 @@ from .base import KIND, Loss
     title="Tuplet margin",
     year=2019,
     paper="Yu and Tao: Deep Metric Learning with Tuplet Margin Loss, ICCV 2019",
-    **usual.TUPLES,
+    **usual_settings.TUPLES,
 )
 class TupletMargin(Loss):
     """Every positive pair against all negatives of its anchor, its angle counted as smaller by a margin.

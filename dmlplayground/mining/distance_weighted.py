@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal, Optional
 
-from ..graph import drawing
+from ..graph import random_draws
 from .base import KIND, Miner
 from .tuples import Listed
 
@@ -44,20 +44,20 @@ class DistanceWeighted(Miner):
         self.each = each
 
     def check(self, rows, width):
-        largest = drawing.LARGEST_BATCH
+        largest = random_draws.LARGEST_BATCH
         self.require(rows <= largest, f"a batch can have {largest} rows, not {rows}.")
 
     def hybrid_forward(self, F, pairs):
         return self.draw(F, pairs, pairs.unrounded_distances(), pairs.negative)
 
     def draw(self, F, pairs, distances, allowed):
-        law = drawing.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
+        law = random_draws.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
         has_negative = F.max(pairs.negative, axis=1, keepdims=True)
         if self.each == "pair":
             weights = F.broadcast_mul(pairs.positive, has_negative)
-            return Listed(pairs, None, drawing.draw_each(F, law), weights)
-        positive = drawing.column(F, pairs.positive, drawing.numbers(F, law))
-        negative = drawing.column(F, law, drawing.numbers(F, law))
+            return Listed(pairs, None, random_draws.draw_each(F, law), weights)
+        positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, law))
+        negative = random_draws.column(F, law, random_draws.numbers(F, law))
         return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
 
 

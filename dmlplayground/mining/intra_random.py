@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ..graph import drawing, rows
+from ..graph import random_draws, rows
 from .base import KIND, Miner
 from .tuples import Listed
 
@@ -17,10 +17,11 @@ class IntraRandom(Miner):
     def hybrid_forward(self, F, pairs):
         same = pairs.positive + pairs.own
         evenly = F.broadcast_div(F.ones_like(same), F.transpose(rows.row_sums(F, same)))
-        anchors = drawing.column(F, evenly, drawing.numbers(F, same))
+        anchors = random_draws.column(F, evenly, random_draws.numbers(F, same))
         mates = F.take(same, rows.flat(F, anchors))
         starts = F.broadcast_mul(anchors, rows.width(F, same))
         near, far = (
-            F.broadcast_add(starts, drawing.column(F, mates, drawing.numbers(F, same))) for _ in range(2)
+            F.broadcast_add(starts, random_draws.column(F, mates, random_draws.numbers(F, same)))
+            for _ in range(2)
         )
         return Listed(pairs, near, far, F.ones_like(anchors), anchors)

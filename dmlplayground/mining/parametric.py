@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..graph import drawing
+from ..graph import random_draws
 from .base import KIND, Miner
 from .distance_weighted import has_both
 from .tuples import Listed
@@ -48,8 +48,9 @@ class Parametric(Miner):
         edges = self.low + width * F.floor((distances - self.low) / width)
         chosen = (edges >= self.first - 1e-6) * (edges <= self.last + 1e-6)
         inside = (distances >= self.low) * (distances <= self.high) * pairs.negative
-        weights = drawing.or_else(F, inside * (chosen + (1 - chosen) * _HARDLY), pairs.negative)
+        weights = random_draws.or_else(F, inside * (chosen + (1 - chosen) * _HARDLY), pairs.negative)
         positive, negative = (
-            drawing.column(F, each, drawing.numbers(F, distances)) for each in (pairs.positive, weights)
+            random_draws.column(F, each, random_draws.numbers(F, distances))
+            for each in (pairs.positive, weights)
         )
         return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from ..graph import drawing
+from ..graph import random_draws
 from .base import KIND
 from .distance_weighted import DistanceWeighted, has_both
 from .tuples import Listed
@@ -27,11 +27,11 @@ class RhoDistance(DistanceWeighted):
         self.p = p
 
     def draw(self, F, pairs, distances, allowed):
-        law = drawing.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
+        law = random_draws.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
         positive, negative = (
-            drawing.column(F, weights, drawing.numbers(F, law)) for weights in (pairs.positive, law)
+            random_draws.column(F, weights, random_draws.numbers(F, law)) for weights in (pairs.positive, law)
         )
-        swapped = drawing.numbers(F, law) < self.p
+        swapped = random_draws.numbers(F, law) < self.p
         own = F.argmax(pairs.own, axis=1, keepdims=True)
         negative = swapped * positive + (1 - swapped) * negative
         positive = swapped * own + (1 - swapped) * positive

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..graph import drawing, rows
+from ..graph import random_draws, rows
 from .base import KIND, Miner
 from .distance_weighted import has_both
 from .tuples import Band, Listed
@@ -32,9 +32,9 @@ class SemiHard(Miner):
         distances = pairs.distances()
         if self.each == "all":
             return Band(pairs, distances, 0.0, self.margin)
-        positive = drawing.column(F, pairs.positive, drawing.numbers(F, distances))
+        positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, distances))
         gaps = F.broadcast_sub(distances, rows.entry(F, distances, positive))
         band = pairs.negative * (gaps > 0) * (gaps < self.margin)
-        choice = drawing.or_else(F, band, pairs.negative)
-        negative = drawing.column(F, choice, drawing.numbers(F, distances))
+        choice = random_draws.or_else(F, band, pairs.negative)
+        negative = random_draws.column(F, choice, random_draws.numbers(F, distances))
         return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))

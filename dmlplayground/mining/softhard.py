@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ..graph import drawing
+from ..graph import random_draws
 from .base import KIND, Miner
 from .distance_weighted import has_both
 from .tuples import Listed
@@ -21,7 +21,7 @@ class SoftHard(Miner):
         far = pairs.positive * F.broadcast_greater(distances, nearest)
         near = pairs.negative * F.broadcast_lesser(distances, farthest)
         positive, negative = (
-            drawing.column(F, drawing.or_else(F, chosen, every), drawing.numbers(F, distances))
+            random_draws.column(F, random_draws.or_else(F, chosen, every), random_draws.numbers(F, distances))
             for chosen, every in ((far, pairs.positive), (near, pairs.negative))
         )
         return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))

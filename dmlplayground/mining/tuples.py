@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph import drawing, pairwise, rows
+from ..graph import pairwise, random_draws, rows
 
 
 class Hinge(NamedTuple):
@@ -200,7 +200,7 @@ class AllTriplets(Triplets):
 
     def drawn(self) -> Listed:
         evenly = self.F.softmax(rows.hidden(self.F, self.negative), axis=1)
-        return Listed(self.all, None, drawing.draw_each(self.F, evenly), self.near_weights > 0)
+        return Listed(self.all, None, random_draws.draw_each(self.F, evenly), self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         positive, negative = self.positive.asnumpy() > 0, self.negative.asnumpy() > 0

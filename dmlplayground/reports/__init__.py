@@ -12,13 +12,23 @@ from .. import files
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
-from . import drawing, figures, glance, optimism, page, pictures, reading, repeats, transfer
-from .cells import Arena, arenas
+from . import (
+    answers,
+    embedding_pictures,
+    figure_files,
+    figures,
+    folds_table,
+    optimism,
+    page,
+    transfer,
+    usable_records,
+)
 from .compare import compare
+from .grouping import Arena, arenas
 from .leaderboard import arena_table, leaderboard, scores
 from .tables import FORMS, Table, slug, terminal
 
-__all__ = ["compare", "html", "leaderboard", "planned", "report", "terminal", "write"]
+__all__ = ["compare", "html", "leaderboard", "report", "terminal", "write"]
 
 FOLDER = "report"
 FILES = "files.json"  # in the report's folder: the tables and figures that it consists of
@@ -27,7 +37,7 @@ FILES = "files.json"  # in the report's folder: the tables and figures that it c
 def report(path: str | Path) -> Path:
     """Regenerate the report of a store, or of one trial, from its records; returns the page."""
     path = Path(path)
-    found = reading.load(path)
+    found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
         return _write(folder, folder.parent, found, [], found[0].id, "")
@@ -51,13 +61,8 @@ def write(
     store = Path(store)
     stated = manifest.read(store)
     title = title or stated.title or store.resolve().name
-    expected = planned(store) if expected is None else expected
+    expected = stated.trials if expected is None else expected
     return _write(store, store, found, expected, title, about or stated.about, stated.search)
-
-
-def planned(store: str | Path) -> list[dict[str, Any]]:
-    """The trials that a sweep was to run into this store, each with its ``id`` and ``config``."""
-    return manifest.read(store).trials
 
 
 def html(store: str | Path) -> str:
@@ -65,7 +70,9 @@ def html(store: str | Path) -> str:
     store = Path(store)
     stated = manifest.read(store)
     title = stated.title or store.resolve().name
-    return page.render(_page(store, reading.load(store), stated.trials, title, stated.about, stated.search))
+    return page.render(
+        _page(store, usable_records.load(store), stated.trials, title, stated.about, stated.search)
+    )
 
 
 def _page(
@@ -78,11 +85,13 @@ def _page(
 ) -> page.Page:
     """All that there is to tell of these records, whose trials lie in ``store``."""
     all_arenas = arenas(found, expected, searched)
-    drawn, left_out = pictures.within_budget(pictures.of_arena(arena, store) for arena in all_arenas)
+    drawn, left_out = embedding_pictures.within_budget(
+        embedding_pictures.of_arena(arena, store) for arena in all_arenas
+    )
     sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
     warnings = [
         *_unfinished(all_arenas),
-        *([pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
+        *([embedding_pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
     ]
     return page.Page(title, about, shlex.quote(str(store)), sections, warnings)
 
@@ -122,17 +131,17 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
     ]
 
 
-def _section(arena: Arena, others: list[Arena], shown: list[pictures.Picture]) -> page.Section:
+def _section(arena: Arena, others: list[Arena], shown: list[embedding_pictures.Picture]) -> page.Section:
     tables = [arena_table(arena)]
     if arena.finished:
         tables += [
             *optimism.tables(arena, others),
-            *repeats.tables(arena),
+            *folds_table.tables(arena),
             scores(arena),
             *transfer.tables(arena),
         ]
     drawn = [*figures.of_arena(arena, others), *filter(None, [transfer.figure(arena)])]
-    return page.Section(arena, glance.answers(arena, others), tables, drawn, shown)
+    return page.Section(arena, answers.of_arena(arena, others), tables, drawn, shown)
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
@@ -147,7 +156,7 @@ def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
 def _write_figures(folder: Path, drawn: Iterable[figures.Figure], arena: str) -> Iterator[str]:
     """Gives the names of the files."""
     for figure in drawn:
-        for suffix, content in drawing.draw(figure).items():
+        for suffix, content in figure_files.draw(figure).items():
             with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
                 stream.write(content)
             yield f"{figure.name}-{arena}{suffix}"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from .. import files, methods, metrics
 from ..metrics import Ranks
 from . import published
-from .drawing import COLOURS, INK, STYLE
+from .figure_files import COLOURS, INK, STYLE
 from .published import Quote, Score
 from .tables import Column, Row, Table, markdown
 

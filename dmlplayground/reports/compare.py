@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import metrics
-from . import reading
-from .cells import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
+from . import usable_records
+from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed
 
@@ -38,7 +38,7 @@ COLUMNS = [
 
 def compare(a: str | Path, b: str | Path) -> Table:
     """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric."""
-    before, after = (arenas(reading.load(store)) for store in (a, b))
+    before, after = (arenas(usable_records.load(store)) for store in (a, b))
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
     changes = _changes(ours, theirs, shared)

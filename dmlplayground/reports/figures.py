@@ -1,4 +1,4 @@
-"""The numbers of every figure; ``drawing`` draws them for files, ``page.js`` for the page."""
+"""The numbers of every figure; ``figure_files`` draws them for files, ``page.js`` for the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import metrics, protocols
 from ..store.records import Record
 from . import optimism as optimisms
 from . import published
-from .cells import Arena, Cell
+from .grouping import Arena, Cell
 from .statistics import Summary, differences, summary
 from .tables import Quoted
 

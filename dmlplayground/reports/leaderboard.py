@@ -10,7 +10,7 @@ from typing import Any
 from .. import metrics, protocols
 from ..store.records import Record
 from . import published
-from .cells import VALIDATION, Arena, Cell, arenas, name, shown
+from .grouping import VALIDATION, Arena, Cell, arenas, name, shown
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
 

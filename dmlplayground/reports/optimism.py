@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import protocols
-from .cells import SEED_AND_PLACE, Arena, Cell, canonical, name, plain
+from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name, plain
 from .statistics import Summary, differences
 from .tables import Column, Row, Table
 

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from . import drilldown, pictures
-from .cells import Arena
+from . import embedding_pictures, trial_details
+from .answers import Answer
+from .embedding_pictures import Picture
 from .figures import INTERVAL, Figure
-from .glance import Answer
-from .pictures import Picture
+from .grouping import Arena
 from .statistics import Summary
 from .tables import Column, Quoted, Row, Seconds, Table, text
 
@@ -41,11 +41,11 @@ class Page:
 def render(page: Page) -> str:
     here = Path(__file__).parent
     sections = "".join(_section(section, number) for number, section in enumerate(page.sections))
-    cells = drilldown.cells(section.arena for section in page.sections)
+    cells = trial_details.of_arenas(section.arena for section in page.sections)
     content = {
         "store": page.store,
         "figures": dict(_drawn(page.sections)),
-        "step": drilldown.thinned(cells),
+        "step": trial_details.thinned(cells),
         "cells": cells,
     }
     return f"""<!doctype html>
@@ -93,10 +93,10 @@ def _drawn(sections: Iterable[Section]) -> Iterable[tuple[str, dict[str, Any]]]:
         for figure in section.figures:
             yield (
                 f"{number}-{figure.name}",
-                drilldown.rounded({**asdict(figure), "span": figure.span, "tangle": figure.tangle}),
+                trial_details.rounded({**asdict(figure), "span": figure.span, "tangle": figure.tangle}),
             )
         for index, picture in enumerate(section.pictures):
-            yield f"{number}-map{index}", drilldown.rounded(pictures.flat_map(picture))
+            yield f"{number}-map{index}", trial_details.rounded(embedding_pictures.flat_map(picture))
 
 
 def _header(page: Page) -> str:
@@ -169,7 +169,7 @@ def _picture(picture: Picture, key: str, opened: bool) -> str:
     )
     return (
         f'<details class="pictures"{" open" * opened}><summary>{title}</summary>'
-        f'<div class="looks">{pictures.strips(picture)}{chart}</div></details>'
+        f'<div class="looks">{embedding_pictures.strips(picture)}{chart}</div></details>'
     )
 
 

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any, Optional
 
 from ..store.records import Record
-from .cells import Arena, Cell, name, plain, score
 from .figures import Figure, Series
+from .grouping import Arena, Cell, name, plain, score
 from .statistics import Summary, summary
 from .tables import Column, Row, Table
 

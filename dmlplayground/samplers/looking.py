@@ -1,4 +1,4 @@
-"""What samplers share that plan every batch on a pool of images, as the memory of embeddings holds them."""
+"""What samplers share that choose every batch from a pool of images, by what the memory of embeddings holds of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Refresh = Literal["steps", "epochs"]
 
 
 class Looking(BatchSampler):
-    """Base: all batches of an epoch are planned on the memory as it is when the epoch begins. A subclass writes
-    ``plan``."""
+    """Base: all batches of an epoch are chosen by the memory as it is when the epoch begins. A subclass writes
+    ``batch``."""
 
     def __init__(self, per_class: int, pool: int, refresh: Refresh, projection: Optional[int]):
         self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
@@ -47,9 +47,9 @@ class Looking(BatchSampler):
             f"needs an embedding of each of {self.size} images; got {memory.shape}.",
         )
         for number in range(self.length(epoch)):
-            yield self.plan(memory, seeds.generator(self.seed, "batches", epoch, number))
+            yield self.batch(memory, seeds.generator(self.seed, "batches", epoch, number))
 
-    def plan(self, memory: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def batch(self, memory: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The rows of one batch."""
         raise NotImplementedError
 
@@ -62,14 +62,14 @@ class Looking(BatchSampler):
 
 
 class Coreset(Looking):
-    """Base: some images of a uniform pool, each joined by random images of its class. A subclass writes ``choose``."""
+    """Base: some images of a uniform pool, each joined by random images of its class. A subclass writes ``batch``."""
 
     def over(self, labels, batch_size, iterations, seed):
         super().over(labels, batch_size, iterations, seed)
         self.require(self.blocks <= self.size, f"{self.size} images are too few to pick {self.blocks} from.")
         return self
 
-    def plan(self, memory, rng):
+    def batch(self, memory, rng):
         pool = rng.choice(self.size, min(self.pool, self.size), replace=False)
         picks = pool[self.choose(self.look(memory, pool, rng), rng)]
         return np.column_stack([picks, self.groups.classmates(rng, picks, self.per_class - 1)]).ravel()
@@ -85,7 +85,7 @@ class Matching(Looking):
 
     candidates: int
 
-    def plan(self, memory, rng):
+    def batch(self, memory, rng):
         pool = self._pool(rng)
         drawn = self._candidates(rng, pool)
         return pool[drawn[np.argmin(self.costs(self.look(memory, pool, rng), drawn))]]

@@ -31,13 +31,13 @@ def sweep(
     interrupted goes on; a trial that fails is recorded as failed and the others go on. ``executor`` is ``local``, or
     ``ray`` for the Ray cluster that this machine belongs to. Where another runner works on the store they share the work.
     """
-    from . import executors, grid, plan, runner
+    from . import executors, grid, runner, worklist
 
     experiment, path = grid.load(file)
     where, overrides = list(where), list(overrides)
     trials = experiment.trials(where, overrides)
     store = Path(store or Path("runs") / path.stem)
-    plan.write(store, experiment, path, trials, part=bool(where or overrides))
+    worklist.write(store, experiment, path, trials, part=bool(where or overrides))
     runner.run(
         store,
         trials,

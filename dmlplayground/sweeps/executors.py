@@ -18,7 +18,7 @@ def create(name: str, address: Optional[str] = None, tensorboard: bool = False) 
     if name not in NAMES:
         raise unknown("executor", name, NAMES)
     if name == "ray":
-        from .cluster import Cluster
+        from .ray_cluster import Cluster
 
         return Cluster(address, tensorboard)
     if address is not None:

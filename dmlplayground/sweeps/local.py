@@ -14,7 +14,7 @@ from .. import backbones, data, transforms
 from ..config import Trial, check_data
 from ..data.threads import cores
 from ..errors import UserError
-from . import memory, worker
+from . import memory_needs, worker
 from .grid import cannot_run
 from .job import Ending
 
@@ -57,7 +57,7 @@ class Local:
         groups: dict[str, list[Trial]] = {}
         for trial in trials:
             groups.setdefault(f"{trial.data} {trial.transform}", []).append(trial)
-        room = memory.available(self.gpus, workers)
+        room = memory_needs.available(self.gpus, workers)
         checked = [_check(group, room) for group in groups.values()]
         problems = [problem for found, _ in checked for problem in found]
         if problems:
@@ -111,7 +111,7 @@ def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str
             check_data(trial, train.num_classes)
         except UserError as problem:
             problems.append((trial.id, problem))
-        least = memory.least(trial, *transform.test_shape(train.images))
+        least = memory_needs.least(trial, *transform.test_shape(train.images))
         if room is not None and least > room:
             have = f"{max(room, 0) / 2**30:.1f} GB for each trial at a time"
             warnings.append(

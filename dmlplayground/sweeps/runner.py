@@ -17,7 +17,7 @@ from ..config import Trial
 from ..errors import UserError
 from ..store import locks, records
 from ..store.records import Record
-from . import plan, status, worker
+from . import display, worker, worklist
 from .job import Ending, Job
 from .worker import LOG, TRIAL
 
@@ -49,13 +49,13 @@ def run(
     quiet: bool = False,
 ) -> None:
     """Run what is left of ``trials``; returns when every one has ended, raises KeyboardInterrupt when stopped."""
-    left = plan.jobs(store, trials, retry_failed)
+    left = worklist.jobs(store, trials, retry_failed)
     runner = Runner(store, executor, workers, quiet)
     done = len(trials) - len(left)
     if done:
-        runner.status.say(f"{done} of {len(trials)} trials are done already")
+        runner.display.say(f"{done} of {len(trials)} trials are done already")
     for warning in executor.prepare([job.trial for job in left], runner.workers):
-        runner.status.say(f"warning: {warning}")
+        runner.display.say(f"warning: {warning}")
     runner.run(left, len(trials), sum(job.total for job in left), done)
 
 
@@ -64,7 +64,7 @@ class Runner:
         self.store = store
         self.executor = executor
         self.workers = workers or executor.slots
-        self.status = status.Status(quiet)
+        self.display = display.Display(quiet)
         self.running: dict[Job, Any] = {}  # with their processes
         self.elsewhere: list[Job] = []  # other processes train them
         self.waiting: list[Job] = []  # their turn has come once
@@ -99,10 +99,10 @@ class Runner:
         except BaseException:
             self._close()
             raise
-        self.status.show([])
+        self.display.show([])
 
     def _close(self) -> None:
-        self.status.show([])
+        self.display.show([])
         self.executor.close(self.running.values())
 
     # --- starting ----------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Runner:
         """Its process ended without a word: go on from the checkpoint, if it gets anywhere."""
         job.deaths = 1 if job.epochs > job.reached else job.deaths + 1
         if ending.code != worker.REFUSED and job.deaths < DEATHS:
-            self.status.say(f"{job.id}: its process {ending.words}; going on after epoch {job.epochs}")
+            self.display.say(f"{job.id}: its process {ending.words}; going on after epoch {job.epochs}")
             self.waiting.append(job)
             return
         try:
@@ -201,17 +201,17 @@ class Runner:
         job.ended = True
         job.done(record)
         if not quiet:
-            self.status.say(f"{job.told(record)} ({self._ended()} of {self.count}{self._left()})")
+            self.display.say(f"{job.told(record)} ({self._ended()} of {self.count}{self._left()})")
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         lines = [
-            status.trial(job.id, job.entries, job.epochs, job.total, time.monotonic() - job.started)
+            display.trial(job.id, job.entries, job.epochs, job.total, time.monotonic() - job.started)
             for job in self.running
         ]
         others = f", {len(self.elsewhere)} elsewhere" if self.elsewhere else ""
-        self.status.show(
+        self.display.show(
             [
                 *lines,
                 f"{self._ended()} of {self.count} trials, {len(self.running)} running{others}{self._left()}",
@@ -228,7 +228,7 @@ class Runner:
         gained = done - sum(job.before for job in self.begun)
         spent = time.monotonic() - self._started
         return (
-            f", about {status.clock((self.total - done) * spent / gained)} to go"
+            f", about {display.clock((self.total - done) * spent / gained)} to go"
             if gained > 0 and done < self.total
             else ""
         )

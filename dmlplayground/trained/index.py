@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import files
 from ..errors import UserError
-from . import images
+from . import image_inputs
 from .distances import distances
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Index:
         """Bytes that the embeddings take."""
         return self.rows.embeddings.nbytes
 
-    def add(self, gallery: images.Given) -> None:
+    def add(self, gallery: image_inputs.Given) -> None:
         """Take more images in: files, a folder, arrays or a data set. Files that are in already are left out."""
         new = self._embedded(gallery)
         known = set(zip(self.rows.names, self.rows.digests))
@@ -71,7 +71,7 @@ class Index:
             *(tuple(each[row] for row in fresh) for each in (new.names, new.classes, new.digests)),
         )
 
-    def find(self, queries: images.Given, count: int = 10, copies: bool = False) -> list[list[Found]]:
+    def find(self, queries: image_inputs.Given, count: int = 10, copies: bool = False) -> list[list[Found]]:
         """For every query the ``count`` nearest images, nearest first; equally near ones in the gallery's order.
 
         The query's own file, and copies of it, are left out, and of several copies of one image the first is shown;
@@ -120,8 +120,8 @@ class Index:
             )
         return cls(model, rows)
 
-    def _embedded(self, given: images.Given) -> Rows:
-        pictures = images.read(given, self.model.stored)
+    def _embedded(self, given: image_inputs.Given) -> Rows:
+        pictures = image_inputs.read(given, self.model.stored)
         embeddings = self.model.embed_dataset(pictures.dataset)
         return Rows(embeddings, pictures.names, pictures.classes, pictures.digests)
 

@@ -14,7 +14,7 @@ from ..data import Dataset
 from ..errors import UserError, unknown
 from ..training import models, scoring
 from ..transforms.stored import Stored
-from . import images, matching, mxnet_files
+from . import image_inputs, matching, mxnet_files
 from .index import Index
 
 FORMATS = ("mxnet", "onnx")
@@ -39,24 +39,24 @@ class Model:
         self.distance = self.trial.evaluation.distance
         self.transform = transforms.create(**self.trial.transform)
 
-    def embed(self, given: images.Given, workers: int = 1) -> np.ndarray:
+    def embed(self, given: image_inputs.Given, threads: int = 1) -> np.ndarray:
         """Embeddings (N, width) of images, prepared exactly as the trial's test images were.
 
         ``given``: a file or a folder, a list of files, arrays (H, W, 3) of uint8 in RGB and of any sizes, or a data set.
         """
-        return self.embed_dataset(images.read(given, self.stored).dataset, workers)
+        return self.embed_dataset(image_inputs.read(given, self.stored).dataset, threads)
 
-    def embed_dataset(self, dataset: Dataset, workers: int = 1) -> np.ndarray:
-        return models.embed(self.members, dataset, self.transform, workers)
+    def embed_dataset(self, dataset: Dataset, threads: int = 1) -> np.ndarray:
+        return models.embed(self.members, dataset, self.transform, threads)
 
-    def search(self, gallery: images.Given) -> Index:
+    def search(self, gallery: image_inputs.Given) -> Index:
         """An index of these images, to search in: ``model.search("photos").find("query.jpg", count=5)``."""
         index = Index(self)
         index.add(gallery)
         return index
 
     def threshold(
-        self, given: Optional[images.Given] = None, false_accepts: float = 0.01
+        self, given: Optional[image_inputs.Given] = None, false_accepts: float = 0.01
     ) -> matching.Threshold:
         """The distance up to which two images match, set on images of known classes.
 
@@ -65,7 +65,9 @@ class Model:
         may be taken for matches.
         """
         own = given is None
-        pictures = images.read(models.data_of(self.trial, "test")[0] if given is None else given, self.stored)
+        pictures = image_inputs.read(
+            models.data_of(self.trial, "test")[0] if given is None else given, self.stored
+        )
         embeddings = self.embed_dataset(pictures.dataset)
         measured_on = f"{pictures.dataset.name} (test)" if own else str(given)
         return matching.calibrate(embeddings, pictures.classes, self.distance, false_accepts, measured_on)

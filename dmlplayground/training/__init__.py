@@ -18,18 +18,18 @@ def train(
     config: Trial | Mapping[str, Any] | str | Path,
     store: str | Path = "runs",
     *,
-    workers: int = 1,
+    threads: int = 1,
     quiet: bool = True,
     tensorboard: bool = False,
 ) -> Record:
     """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
-    from its checkpoint; one that another process trains at this moment is left to it (``locks.Busy``). ``workers`` threads
+    from its checkpoint; one that another process trains at this moment is left to it (``locks.Busy``). ``threads`` threads
     prepare the batches; the numbers do not depend on it. ``tensorboard`` writes its event files beside the record.
     """
-    from .events import Events
     from .progress import Progress
+    from .tensorboard_files import Events
 
     given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
     trial = configuration.trial(given)
@@ -43,7 +43,7 @@ def train(
             return known
         from .run import Run  # under the lock: it takes seconds, in which two would begin the same trial
 
-        return Run(trial, held, workers, progress).execute()
+        return Run(trial, held, threads, progress).execute()
 
 
 def _finished(folder: Path) -> Optional[Record]:

@@ -28,14 +28,14 @@ class Feed:
         transform: Any,
         *,
         seed: int,
-        workers: int = 1,
+        threads: int = 1,
     ):
         self.trial = trial
         self.dataset = dataset
         self.learners = learners
         self.transform = transform
         self.seed = seed
-        self.workers = workers
+        self.threads = threads
         self.sampler = samplers.create(
             labels=dataset.labels,
             batch_size=trial.batch_size,
@@ -58,7 +58,7 @@ class Feed:
             self.transform,
             seed=self.seed,
             epoch=epoch - 1,
-            workers=self.workers,
+            threads=self.threads,
             view=self,
         )
         while step := list(islice(prepared, self.trial.accumulate)):
@@ -81,7 +81,7 @@ class Feed:
         """The learners' embeddings of all training images, joined: as remembered, or as they are now."""
         remembered = None if self.memory is None else self.memory.recall()
         if remembered is None:
-            remembered = models.embed(self.learners, self.dataset, self.transform, self.workers)
+            remembered = models.embed(self.learners, self.dataset, self.transform, self.threads)
             if self.memory is not None:
                 self.memory.replace(remembered)
         return remembered

@@ -16,8 +16,8 @@ from ..backbones.engines import extract
 from ..backbones.heads import Embedder, Head, add_max_pooling
 from ..config import Trial
 from ..errors import UserError
-from . import mixed, optimizers
-from .optimizers import Average, PartTrainer
+from . import mixed_precision, trainers
+from .trainers import Average, PartTrainer
 
 Batch = tuple[np.ndarray, np.ndarray]
 
@@ -49,7 +49,7 @@ class Learner:
         self.trial = trial
         self.fold = place[0]
         self.contexts = contexts
-        self.scaler = mixed.scaler(trial.amp)
+        self.scaler = mixed_precision.scaler(trial.amp)
         self.network = _network(trial, num_classes, pretrained)
         self.loss = methods.loss(
             trial.method["name"],
@@ -136,7 +136,7 @@ class Learner:
         divisor = 1 if self.scaler is None else self.scaler.loss_scale
         if self.scaler is not None and self.scaler.has_overflow(self.learned()):
             return
-        optimizers.step(self.active, self.trial.optimizer["clip_norm"], divisor)
+        trainers.step(self.active, self.trial.optimizer["clip_norm"], divisor)
         if self.average is not None:
             self.average.update()
 

@@ -16,7 +16,7 @@ from ..data import Dataset, loader
 from ..devices import context as device_by_name
 from ..devices import no_gpu_for_amp
 from ..download import digest
-from ..store import weights
+from ..store import trained_weights
 from .learner import Learner
 
 EMBEDDING_PIXELS = (
@@ -26,7 +26,7 @@ EMBEDDING_PIXELS = (
 
 def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optional[str] = None) -> Learner:
     """The learner whose weights are in this file; a UserError where they are not those of the trial ``owner``."""
-    stored = weights.read(path, owner)
+    stored = trained_weights.read(path, owner)
     trial = config.trial(stored.config)
     place = (stored.fold, 0)
     learner = Learner(trial, stored.classes, contexts or devices(trial), place, pretrained=False)
@@ -51,12 +51,12 @@ def devices(trial: Trial) -> list[mx.Context]:
     return [device_by_name(f"{kind}:{index}") for index in range(trial.devices)]
 
 
-def embed(learners: Sequence[Learner], dataset: Dataset, transform, workers: int = 1) -> np.ndarray:
+def embed(learners: Sequence[Learner], dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
     """The learners' embeddings of a data set, joined: (N, sum of widths)."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
     parts = [
-        learner.embed(loader.test_batches(dataset, transform, batch_size=size, workers=workers))
+        learner.embed(loader.test_batches(dataset, transform, batch_size=size, threads=threads))
         for learner in learners
     ]
     return join(parts, [learner.fold for learner in learners])

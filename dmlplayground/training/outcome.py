@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import transforms
 from ..config import Trial
-from ..store import weights
+from ..store import trained_weights
 from ..store.records import Record
 from . import models
 from .folds import Division
@@ -31,7 +31,7 @@ class Outcome:
         division: Division,
         chosen: Mapping[int, Entry],  # the best entry of each fold, with its weights
         contexts: list[mx.Context],
-        workers: int,
+        threads: int,
     ):
         self.record = record
         self.trial = trial
@@ -39,7 +39,7 @@ class Outcome:
         self.division = division
         self.chosen = chosen
         self.contexts = contexts
-        self.workers = workers
+        self.threads = threads
         self.transform = transforms.create(**trial.transform)
         self._parts: dict[str, tuple[np.ndarray, int]] = {}  # by file of weights: test embeddings, fold
 
@@ -48,7 +48,7 @@ class Outcome:
 
     def last(self, fold: int) -> Entry:
         members = range(self.trial.ensemble.members)
-        files = [weights.name(fold, member, "last") for member in members]
+        files = [trained_weights.name(fold, member, "last") for member in members]
         return {**self.entries(fold)[-1], "weights": files}
 
     def best(self, fold: int) -> Entry:
@@ -73,7 +73,7 @@ class Outcome:
         return models.join(parts, folds)
 
     def _embed(self, learners: list[Learner]) -> np.ndarray:
-        return models.embed(learners, self.division.test, self.transform, self.workers)
+        return models.embed(learners, self.division.test, self.transform, self.threads)
 
     def _scored(self, embeddings: np.ndarray) -> Entry:
         return {"measured_on": "test", **models.score(self.trial, embeddings, self.division.test)}

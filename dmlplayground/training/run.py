@@ -21,7 +21,7 @@ from mxnet import nd
 from .. import files, protocols, seeds, transforms
 from ..config import Trial, criterion, units
 from ..errors import UserError
-from ..store import checkpoints, locks, records, snapshots, weights
+from ..store import checkpoints, locks, records, snapshots, trained_weights
 from ..store.records import Record
 from ..store.stream import Stream
 from . import folds, health, models
@@ -62,13 +62,13 @@ class Run:
         self,
         trial: Trial,
         held: locks.Held,
-        workers: int = 1,
+        threads: int = 1,
         progress: Optional[Progress] = None,
         overlap: Optional[bool] = None,
     ):
         self.trial = trial
         self.held, self.folder = held, held.folder
-        self.workers = workers
+        self.threads = threads
         self.progress = progress or Progress(quiet=True)
         self.protocol = protocols.create(**trial.protocol)
         self.criterion = criterion(trial)
@@ -167,7 +167,7 @@ class Run:
         seed = seeds.integer(
             self.trial.seed, "unit", unit.number
         )  # folds and members draw batches of their own
-        return Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, workers=self.workers)
+        return Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, threads=self.threads)
 
     def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], feed: Feed) -> dict[str, Any]:
         """All steps of an epoch; returns their figures."""
@@ -197,7 +197,7 @@ class Run:
     # --- measuring and choosing --------------------------------------------------------------------------------------
 
     def _embed(self, unit: Unit, learners: list[Learner]) -> np.ndarray:
-        return models.embed(learners, unit.fold.monitor, self.transform, self.workers)
+        return models.embed(learners, unit.fold.monitor, self.transform, self.threads)
 
     def _embed_now(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
         started = time.perf_counter()
@@ -205,7 +205,7 @@ class Run:
         self.trained_on = None
         chosen, epoch = self.trial.evaluation, entry["epoch"]
         if chosen.training_metrics and (epoch % chosen.training_every == 0 or epoch == self.trial.epochs):
-            self.trained_on = models.embed(learners, unit.fold.train, self.transform, self.workers)
+            self.trained_on = models.embed(learners, unit.fold.train, self.transform, self.threads)
         entry["evaluation_seconds"] = time.perf_counter() - started
 
     def _score(self, unit: Unit, entry: dict[str, Any]) -> None:
@@ -246,7 +246,7 @@ class Run:
         best = self.chosen.get(unit.fold.number)
         if best is None or self.criterion.better(entry["metrics"][by], best["metrics"][by]):
             self._keep(unit, states, "best")
-            these = [weights.name(unit.fold.number, member, "best") for member in unit.members]
+            these = [trained_weights.name(unit.fold.number, member, "best") for member in unit.members]
             self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}
 
     def _out_of_patience(self, unit: Unit) -> bool:
@@ -264,7 +264,7 @@ class Run:
 
     def _results(self) -> dict[str, Any]:
         outcome = Outcome(
-            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.workers
+            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
         )
         results = self.protocol.results(outcome)
         if self.division.folds[0].measured_on == "test":  # and then there is nothing new to embed
@@ -284,7 +284,7 @@ class Run:
 
     def _keep(self, unit: Unit, states: States, which: str) -> None:
         for member, state in zip(unit.members, states):  # the feed's, at the end, is no member's
-            content = weights.Weights(
+            content = trained_weights.Weights(
                 self.record.id,
                 self.record.config,
                 unit.fold.train.num_classes,
@@ -292,7 +292,9 @@ class Run:
                 weights_in(state),
             )
             with self.held.writing() as through:
-                weights.write(self.folder / weights.name(unit.fold.number, member, which), content, through)
+                trained_weights.write(
+                    self.folder / trained_weights.name(unit.fold.number, member, which), content, through
+                )
 
     def _snapshots(self, embeddings: np.ndarray) -> None:
         if self.division.test.images.ndim == 2:
@@ -344,7 +346,7 @@ class Run:
         unit = self.units[header["unit"]]
         chosen = dict(header["chosen"])
         for name in {name for entry in chosen.values() for name in entry["weights"]}:
-            weights.read(self.folder / name, self.record.id)
+            trained_weights.read(self.folder / name, self.record.id)
         learners = (models.load(self.folder / name, self.contexts, self.record.id) for name in _earlier(unit))
         self.before = [self._embed(unit, [learner]) for learner in learners]
         states: States = [{} for _ in range(len(unit.members) + 1)]
@@ -363,7 +365,7 @@ def _classes(division: folds.Division, trial: Trial) -> dict[str, list[str]]:
 
 def _earlier(unit: Unit) -> list[str]:
     """The files of the members of the unit's fold that are trained already."""
-    return [weights.name(unit.fold.number, member, "last") for member in range(unit.members.start)]
+    return [trained_weights.name(unit.fold.number, member, "last") for member in range(unit.members.start)]
 
 
 def _units(trial: Trial, division: folds.Division) -> list[Unit]:

@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dmlplayground import files, reports
-from dmlplayground.reports import drawing, figures, tables
-from dmlplayground.reports.cells import arenas
+from dmlplayground.reports import figure_files, figures, tables
+from dmlplayground.reports.grouping import arenas
 from dmlplayground.store import records
 from dmlplayground.store.records import Record
 
@@ -62,7 +62,7 @@ def with_table(text: str, found: list[Record]) -> str:
 
 def figure(found: list[Record]) -> bytes:
     """The bars of the report, as SVG."""
-    return drawing.draw(figures.bars(arenas(found)[0]))[".svg"]
+    return figure_files.draw(figures.bars(arenas(found)[0]))[".svg"]
 
 
 if __name__ == "__main__":

@@ -1,2 +1,2 @@
-"""Trained weights: where to get them (``homes``), how to read them (``formats``, ``namings``), and how to put them into a
-network (``loading``, ``conversion``)."""
+"""Trained weights: where to get them (``sources``), how to read them (``formats``, ``parameter_names``), and how to put them
+into a network (``loading``, ``conversion``)."""

@@ -12,7 +12,7 @@ from ... import seeds
 from ...download import digest
 from ...errors import UserError
 from .. import build, create, get, weights_path
-from . import formats, loading, namings
+from . import formats, loading, parameter_names
 
 TOLERANCE = 1e-4  # of the largest feature: float32, and two ways of ordering the same sums
 
@@ -27,12 +27,12 @@ class Converted:
 
 def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
     """Write the weights in ``source``, in any format and naming known here, as ``.params`` of a backbone."""
-    arrays, naming, beside = namings.recognise(formats.read(source))
+    arrays, naming, beside = parameter_names.recognise(formats.read(source))
     candidates = (backbone,) if backbone else naming.backbones if naming else ()
     if not candidates:
-        known = ", ".join(naming.title for naming in namings.NAMINGS)
+        known = ", ".join(naming.title for naming in parameter_names.NAMINGS)
         raise UserError(
-            f"{source} has none of the namings known here ({known}); say which --backbone it is for."
+            f"{source} has none of the parameter names known here ({known}); say which --backbone it is for."
         )
     name, network = _first_that_fits(candidates, arrays, source)
     formats.write(target, network)
@@ -90,7 +90,7 @@ def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verifi
         raise UserError(f"{path}: the features of an image of noise are not finite.")
     difference = None
     if symbol is not None:
-        graph = _graph(symbol, namings.recognise(formats.read(path)).arrays)
+        graph = _graph(symbol, parameter_names.recognise(formats.read(path)).arrays)
         difference = {
             mode: _difference(network, graph, images, mode == "training")
             for mode in ("evaluation", "training")

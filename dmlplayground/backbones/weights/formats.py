@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import files
 from ...errors import UserError
-from . import loading, torchfiles
+from . import loading, torch_files
 
 Arrays = dict[str, np.ndarray]
 
@@ -29,7 +29,7 @@ def read(path: str | Path) -> Arrays:
     path = Path(path)
     try:
         with files.opened(path) as stream:
-            start = stream.read(len(torchfiles.LEGACY_MAGIC))
+            start = stream.read(len(torch_files.LEGACY_MAGIC))
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
     if start.startswith(_PARAMS_MAGIC):
@@ -38,8 +38,8 @@ def read(path: str | Path) -> Arrays:
         return _read_safetensors(path)
     if zipfile.is_zipfile(path) and "header.json.npy" in zipfile.ZipFile(path).namelist():
         return _read_trial(path)
-    if start == torchfiles.LEGACY_MAGIC or zipfile.is_zipfile(path):
-        return torchfiles.read(path)
+    if start == torch_files.LEGACY_MAGIC or zipfile.is_zipfile(path):
+        return torch_files.read(path)
     raise UserError(
         f"{path} is none of the formats read here: MXNet .params, .safetensors, a PyTorch state dict."
     )

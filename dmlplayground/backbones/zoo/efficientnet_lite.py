@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..base import KIND, Preprocessing
-from ..weights.homes import Homes, Package
+from ..weights.sources import Homes, Package
 
 
 def _facts(size: int, parameters: int, file: str) -> dict:

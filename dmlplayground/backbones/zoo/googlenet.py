@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..base import IMAGENET, KIND
-from ..weights.homes import Homes, Zoo
+from ..weights.sources import Homes, Zoo
 
 
 @KIND.register(
@@ -14,6 +14,6 @@ from ..weights.homes import Homes, Zoo
 )
 def build():
     """Inception v1 with batch-norm (Szegedy et al. 2015), from gluoncv."""
-    from ..zoos import trunk
+    from ..gluon_zoos import trunk
 
     return trunk("gluoncv", "googlenet")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..base import KIND, Preprocessing
-from ..weights.homes import Download, Homes
+from ..weights.sources import Download, Homes
 
 ARCHIVE, FILE = "/models/imagenet/inception-bn.tar.gz", "Inception-BN-0126.params"
 SHA256 = "9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ..base import KIND, Preprocessing
-from ..weights.homes import Download, Homes
+from ..weights.sources import Download, Homes
 
 
 @KIND.register(

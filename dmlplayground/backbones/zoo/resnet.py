@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import IMAGENET, KIND, Preprocessing
-from ..weights.homes import Download, Homes, Zoo
+from ..weights.sources import Download, Homes, Zoo
 
 STUDY = Preprocessing(size=224, mean=(123.68, 116.779, 103.939), std=(58.393, 57.12, 57.375))
 OTHERS = "these were trained by gluoncv and are not torchvision's; a record names the file's SHA-256."
@@ -28,7 +28,7 @@ def _torchvision(network: str, *digits: str) -> tuple[Download, ...]:
 )
 def resnet50_v2():
     """The first study's second backbone, from Gluon's zoo: batch-norm and relu come before each convolution."""
-    from ..zoos import trunk
+    from ..gluon_zoos import trunk
 
     return trunk("gluon", "resnet50_v2")
 
@@ -43,7 +43,7 @@ def resnet50_v2():
 )
 def resnet18_v2():
     """The small one of the same kind; the first study's ensembles (DREML) are made of it."""
-    from ..zoos import trunk
+    from ..gluon_zoos import trunk
 
     return trunk("gluon", "resnet18_v2")
 
@@ -62,7 +62,7 @@ def resnet18_v2():
 def resnet50_v1b():
     """The arrangement of torchvision and timm (stride in the 3 x 3 convolution), from gluoncv: weights of
     those frameworks load as they are."""
-    from ..zoos import trunk
+    from ..gluon_zoos import trunk
 
     return trunk("gluoncv", "resnet50_v1b")
 
@@ -80,6 +80,6 @@ def resnet50_v1b():
 )
 def resnet18_v1b():
     """ResNet-18 as torchvision and timm have it, from gluoncv."""
-    from ..zoos import trunk
+    from ..gluon_zoos import trunk
 
     return trunk("gluoncv", "resnet18_v1b")

@@ -40,10 +40,10 @@ def run(arguments) -> None:
 
 def _entries(folder: Path) -> Iterator[Path]:
     """The entries of the cache, each known by its list of contents: whatever else lies there is not ours."""
-    from ...data import cache, decoded
+    from ...data import cache, decoded_cache
     from ...data.sets import parquet
 
-    for place, mark in ((".", cache.CHECKSUMS), ("images", decoded.INDEX), ("parquet", parquet.LIST)):
+    for place, mark in ((".", cache.CHECKSUMS), ("images", decoded_cache.INDEX), ("parquet", parquet.LIST)):
         for path in sorted((folder / place).glob(f"*/{mark}")):
             if not path.parent.is_symlink():
                 yield path.parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .. import outcomes
+from .. import run_summary
 from ..arguments import add_engine, natural, ranks
 
 EXAMPLE = "evaluate embeddings.npy labels.npy --ks 1,10,100"
@@ -63,4 +63,4 @@ def run(arguments) -> None:
             engine=arguments.engine,
             **shared,
         )
-    print(outcomes.scores(scores))
+    print(run_summary.scores(scores))

@@ -24,10 +24,12 @@ def add_arguments(command) -> None:
 
 def run(arguments) -> None:
     from ... import config
-    from ...features import write
+    from ...backbones.frozen import extractor
+    from ...data import feature_files
 
     options = config.merge(*(config.override(text) for text in arguments.set))
-    shape = write(arguments.out, arguments.data, arguments.backbone, arguments.pretrained, options)
+    extract = extractor(arguments.backbone, arguments.pretrained)
+    shape = feature_files.write(arguments.out, arguments.data, options, extract)
     print(f"{arguments.out}: {shape[0]} images, {shape[1]} features each")
     print(
         f"train on them: dmlplayground train npairs --set data.name=features --set data.path={arguments.out}"

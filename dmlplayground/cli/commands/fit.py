@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import outcomes
+from .. import run_summary
 from ..arguments import count
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def run(arguments) -> int:
     parts = choose.write_classes(out / CLASSES, trial)
     _write(out / CONFIG, given)
     print(
-        f"{found.describe()}\n{outcomes.conditions([trial])}\n"
+        f"{found.describe()}\n{run_summary.conditions([trial])}\n"
         f"{parts['train']} classes to train on, {parts['test']} others to test on: see {out / CLASSES}\n"
         f"the same by hand: {_command('train', out / CONFIG, '--store', out)}",
         flush=True,
@@ -66,7 +66,7 @@ def _train(trial: Trial, out: Path, quiet: bool) -> int:
     from ...config import Places
     from ...fitting import timing
     from ...store import records
-    from ...sweeps.status import clock
+    from ...sweeps.display import clock
     from ...training import train
     from ...training.run import TrialFailed
 
@@ -81,7 +81,7 @@ def _train(trial: Trial, out: Path, quiet: bool) -> int:
     except TrialFailed as failure:
         print(f"{failure}\nthe traceback is in {folder / records.RECORD}")
         return 1
-    print(outcomes.results(record, folder))
+    print(run_summary.results(record, folder))
     print(f"report: {reports.report(out)}\n\n{_next(trial.data, folder, out)}")
     return 0
 

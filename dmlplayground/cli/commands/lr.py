@@ -46,13 +46,13 @@ def run(arguments) -> int:
         )
         return 0
     from ... import files
-    from ...reports import drawing
-    from ...training import rates
+    from ...reports import figure_files
+    from ...training import lr_finder
 
-    found = rates.find(trial, arguments.low, arguments.high, arguments.steps)
+    found = lr_finder.find(trial, arguments.low, arguments.high, arguments.steps)
     path.parent.mkdir(parents=True, exist_ok=True)
     with files.replacing(path, "wb") as file:
-        file.write(drawing.draw(_figure(trial, found))[path.suffix])
+        file.write(figure_files.draw(_figure(trial, found))[path.suffix])
     print(_told(found, arguments.high))
     print(f"drawn in {path}")
     return 0

@@ -23,7 +23,7 @@ def table() -> str:
     from ... import methods
 
     rows = [("method", "own miner", "miners", "with a memory")]
-    for key, found in methods.companions().items():
+    for key, found in methods.combinations().items():
         rows.append((key, found.own, _few_words(found.miners), _few_words(found.with_memory)))
     return f"{listing.told('miners', None)}\n\nWhich goes with which:\n\n{layout.columns(rows)}"
 
@@ -42,7 +42,7 @@ def told(name: str) -> str:
     from ... import methods
 
     story = listing.told("miners", name)
-    found = methods.companions()
+    found = methods.combinations()
     takers = [key for key, each in found.items() if name in each.miners]
     remembering = [key for key, each in found.items() if name in each.with_memory]
     return "\n\n".join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .. import outcomes
+from .. import run_summary
 
 EXAMPLE = "report runs/quickstart"
 PAGE = "getting-started"
@@ -15,4 +15,4 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    outcomes.report(arguments.store)
+    run_summary.report(arguments.store)

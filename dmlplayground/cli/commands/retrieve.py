@@ -42,11 +42,11 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...trained import images, load
+    from ...trained import image_inputs, load
     from ...trained.index import Index
 
     model = load(arguments.model, arguments.which, arguments.engine)
-    queries = images.images_in(arguments.query)
+    queries = image_inputs.images_in(arguments.query)
     threshold = None
     if arguments.match or arguments.match_on:
         threshold = model.threshold(arguments.match_on, arguments.false_accepts)
@@ -60,10 +60,10 @@ def run(arguments) -> None:
         print(layout.columns([_row(hit, threshold) for hit in hits]) if hits else "nothing found")
     if arguments.picture:
         from ...files import replacing
-        from ...trained import contact_sheet
+        from ...trained import results_sheet
 
         with replacing(arguments.picture, "wb") as file:
-            contact_sheet.draw(queries, found, threshold).save(file, "PNG")
+            results_sheet.draw(queries, found, threshold).save(file, "PNG")
         print(f"wrote {arguments.picture}")
 
 

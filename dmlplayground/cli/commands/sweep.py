@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from .. import outcomes, text
+from .. import run_summary, text
 from ..arguments import add_executor, add_trial_options
 from . import serve
 
@@ -36,19 +36,19 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> int:
-    from ...sweeps import executors, grid, plan, runner
+    from ...sweeps import executors, grid, runner, worklist
 
     experiment, path = grid.load(arguments.file)
     trials = experiment.trials(arguments.where, arguments.set)
     store = arguments.store or Path("runs") / path.stem
     if arguments.dry_run:
-        outcomes.dry_run(trials, store, elsewhere=arguments.executor != "local")
+        run_summary.dry_run(trials, store, elsewhere=arguments.executor != "local")
         return 0
-    plan.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
+    worklist.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
     if arguments.print_commands:
-        print("\n".join(plan.commands(store, plan.jobs(store, trials, arguments.retry_failed))))
+        print("\n".join(worklist.commands(store, worklist.jobs(store, trials, arguments.retry_failed))))
         return 0
-    print(outcomes.conditions(trials))
+    print(run_summary.conditions(trials))
     print(f"{experiment.title}: {text.plural(len(trials), 'trial')}, records in {store}", flush=True)
     executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
     if arguments.serve:
@@ -56,10 +56,10 @@ def run(arguments) -> int:
     try:
         runner.run(store, trials, executor, workers=arguments.workers, retry_failed=arguments.retry_failed)
     except KeyboardInterrupt:
-        print(text.tally(plan.tally(store, trials)), file=sys.stderr)
+        print(text.tally(worklist.tally(store, trials)), file=sys.stderr)
         raise
-    outcomes.report(store)
-    states = plan.tally(store, trials)
+    run_summary.report(store)
+    states = worklist.tally(store, trials)
     print(text.tally(states))
     if states["failed"]:
         print(f"run what failed again: {_rerun(arguments, store)}")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ...errors import unknown
-from .. import outcomes
+from .. import run_summary
 from ..arguments import add_tensorboard, add_trial_options, count
 
 EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
@@ -34,16 +34,16 @@ def run(arguments) -> int:
     trial = config.trial(wanted, arguments.set)
     recipe = config.recipe(wanted, arguments.set)
     if arguments.dry_run:
-        outcomes.dry_run([trial], arguments.store, recipe)
+        run_summary.dry_run([trial], arguments.store, recipe)
         return 0
     # With the progress; results go to standard output.
-    print(outcomes.conditions([trial], recipe), file=sys.stderr)
+    print(run_summary.conditions([trial], recipe), file=sys.stderr)
     folder = config.Places(arguments.store).folder(trial)
     known = records.find(folder)
     if known is not None and known.status == "finished":  # the results can be shown wherever they are
         print(f"nothing to do: this trial was begun on {known.started} and has finished.", file=sys.stderr)
     else:
-        outcomes.look([trial])
+        run_summary.look([trial])
     from ...training import train
     from ...training.run import TrialFailed
 
@@ -52,7 +52,7 @@ def run(arguments) -> int:
     except TrialFailed as failure:
         print(f"{failure}\nthe traceback is in {folder / records.RECORD}", file=sys.stderr)
         return 1
-    print(outcomes.results(record, folder))
+    print(run_summary.results(record, folder))
     return 0
 
 

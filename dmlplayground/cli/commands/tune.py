@@ -37,21 +37,21 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...sweeps import search
+    from ...sweeps import search_space
 
-    wanted = search.load(arguments.file, arguments.set)
+    wanted = search_space.load(arguments.file, arguments.set)
     store = arguments.store or Path("runs") / arguments.file.stem
     if arguments.dry_run:
         wanted.check()
         print(layout.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
         print(f"{text.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
         return
-    from ...sweeps import executors, tune
+    from ...sweeps import executors, optuna_search
 
     print(f"{wanted.title}: {text.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
     executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
-    winner = tune.tune(wanted, store, executor, workers=arguments.workers)
+    winner = optuna_search.tune(wanted, store, executor, workers=arguments.workers)
     print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
-    repeat = winner.with_name(tune.REPEAT)
+    repeat = winner.with_name(optuna_search.REPEAT)
     again = shlex.join(["dmlplayground", "sweep", str(repeat), "--store", f"{store}-repeat"])
-    print(f"train it {tune.REPEATS} times: {again}")
+    print(f"train it {optuna_search.REPEATS} times: {again}")

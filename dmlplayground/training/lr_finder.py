@@ -42,14 +42,14 @@ class Rates(NamedTuple):
         return self.rates[int(np.argmin(slopes))]
 
 
-def find(trial: Trial, low: float, high: float, steps: int, workers: int = 1) -> Rates:
+def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) -> Rates:
     """Train for so many steps with rates from ``low`` to ``high``, each by the same factor above the one before; less
     if the loss explodes on the way."""
     if not 0 < low < high:
         raise UserError(f"the rates must be above 0 and the lowest first, not {low:g} and {high:g}.")
     if not trial.optimizer["lr"]:
         raise UserError("optimizer.lr is 0: there is no rate to vary.")
-    feed, learner = _ready(trial, workers)
+    feed, learner = _ready(trial, threads)
     rates = np.geomspace(low, high, steps).tolist()
     losses: list[float] = []
     batches = chain.from_iterable(feed.batches(epoch) for epoch in count(1))
@@ -66,13 +66,13 @@ def find(trial: Trial, low: float, high: float, steps: int, workers: int = 1) ->
     return Rates(rates[: len(losses)], losses, _smoothed(losses, steps))
 
 
-def _ready(trial: Trial, workers: int) -> tuple[Feed, Learner]:
+def _ready(trial: Trial, threads: int) -> tuple[Feed, Learner]:
     fold = folds.divide(trial).folds[0]
     learner = Learner(trial, fold.train.num_classes, models.devices(trial), (fold.number, 0))
     learner.begin_epoch(trial.frozen_epochs + 1)  # with the backbone, if it is frozen at first
     seed = seeds.integer(trial.seed, "rates")
     return Feed(
-        trial, fold.train, [learner], transforms.create(**trial.transform), seed=seed, workers=workers
+        trial, fold.train, [learner], transforms.create(**trial.transform), seed=seed, threads=threads
     ), learner
 
 

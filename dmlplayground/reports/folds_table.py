@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from .. import protocols
 from . import published
-from .cells import Arena, Cell, name, shown
+from .grouping import Arena, Cell, name, shown
 from .statistics import Summary
 from .tables import Column, Interval, Row, Table
 

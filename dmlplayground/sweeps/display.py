@@ -10,7 +10,7 @@ from typing import Any
 from .. import metrics
 
 
-class Status:
+class Display:
     """Lines that stay go to the output; the lines that change, to a terminal on the error stream, if it is one."""
 
     def __init__(self, quiet: bool = False):

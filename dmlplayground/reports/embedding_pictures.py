@@ -11,7 +11,7 @@ from typing import Any
 
 from ..store import snapshots
 from ..store.records import Record
-from .cells import Arena, Cell
+from .grouping import Arena, Cell
 
 BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000
 LEFT_OUT = "Pictures of {} are left out: the page would grow too large."

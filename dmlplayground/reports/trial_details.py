@@ -9,13 +9,13 @@ from typing import Any
 
 from .. import metrics
 from ..store.records import Record
-from .cells import Arena, Cell, Problem, flatten
 from .figures import position
+from .grouping import Arena, Cell, Problem, flatten
 
 POINTS = 120_000  # of all curves together, some 15 characters each: what the page has room for
 
 
-def cells(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
+def of_arenas(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
     """The cells of all arenas with their trials; the configuration stands once a cell, which saves room."""
     return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
 

@@ -8,10 +8,10 @@ from ..errors import UserError
 from ..mining import KIND as MINERS
 from ..mining import miner_for
 from .base import KIND
-from .memory import memory_for
+from .cross_batch_memory import memory_for
 
 
-class Companions(NamedTuple):
+class Combinations(NamedTuple):
     """What goes with one loss."""
 
     own: str  # the miner that it has unless another is named; "-" if it takes none
@@ -19,17 +19,17 @@ class Companions(NamedTuple):
     with_memory: tuple[str, ...]  # those it takes together with a memory
 
 
-def companions() -> dict[str, Companions]:
+def combinations() -> dict[str, Combinations]:
     """Of every loss, by its key."""
     return {key: _of(key) for key in KIND.names()}
 
 
-def _of(key: str) -> Companions:
+def _of(key: str) -> Combinations:
     loss = KIND.create(key, 2, 2)
     miners = tuple(name for name in MINERS.names() if _works(loss, name))
     own = miner_for(loss, None)
     remembering = tuple(name for name in miners if _works(loss, name, {"size": 2}))
-    return Companions(own.key if own else "-", miners, remembering)
+    return Combinations(own.key if own else "-", miners, remembering)
 
 
 def _works(loss: Any, miner: str, memory: Any = None) -> bool:

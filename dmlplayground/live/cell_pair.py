@@ -6,14 +6,14 @@ import html
 from pathlib import Path
 
 from ..errors import unknown
-from ..reports import cells, page, reading
+from ..reports import grouping, page, usable_records
 from ..reports.compare import of_cells
 from ..reports.tables import Column, Row, Table
 
 
 def body(store: Path, left: str, right: str) -> str:
     """The page's content for the cells with these keys; without any, only the choice of two."""
-    known = {cell.key: cell for arena in cells.arenas(reading.load(store)) for cell in arena.cells}
+    known = {cell.key: cell for arena in grouping.arenas(usable_records.load(store)) for cell in arena.cells}
     parts = [
         "<h1>Two cells side by side</h1>",
         '<p><a href="./">back to the report</a></p>',
@@ -28,7 +28,7 @@ def body(store: Path, left: str, right: str) -> str:
     return "".join(parts)
 
 
-def _choice(known: dict[str, cells.Cell], left: str, right: str) -> str:
+def _choice(known: dict[str, grouping.Cell], left: str, right: str) -> str:
     """A form without a script: the chosen cells are part of the address, which can be shared."""
     menus = []
     for name, chosen in (("left", left), ("right", right)):
@@ -40,13 +40,13 @@ def _choice(known: dict[str, cells.Cell], left: str, right: str) -> str:
     return f'<form method="get">{" ".join(menus)} <button type="submit">compare</button></form>'
 
 
-def _settings(left: cells.Cell, right: cells.Cell) -> Table:
+def _settings(left: grouping.Cell, right: grouping.Cell) -> Table:
     """The settings in which two cells differ."""
-    ours, theirs = (cells.flatten(cell.config) for cell in (left, right))
+    ours, theirs = (grouping.flatten(cell.config) for cell in (left, right))
     rows = [
-        Row([key, cells.plain(ours.get(key, "-")), cells.plain(theirs.get(key, "-"))])
+        Row([key, grouping.plain(ours.get(key, "-")), grouping.plain(theirs.get(key, "-"))])
         for key in {**ours, **theirs}
-        if ours.get(key) != theirs.get(key) and key not in cells.SEED_AND_PLACE
+        if ours.get(key) != theirs.get(key) and key not in grouping.SEED_AND_PLACE
     ]
     columns = [
         Column("setting", numeric=False),

@@ -3,12 +3,12 @@
 import pytest
 import reports_fixture as fixture
 
-from dmlplayground.reports import glance
-from dmlplayground.reports.cells import arenas
+from dmlplayground import reports
+from dmlplayground.reports.grouping import arenas
 
 
 def answers(records):
-    found = glance.answers(arenas(records)[0])
+    found = reports.answers.of_arena(arenas(records)[0])
     return {answer.question.split(" ")[0]: answer for answer in found}
 
 
@@ -89,10 +89,10 @@ def test_nothing_finished_nothing_said():
 
 def test_the_optimism_of_the_best_is_told():
     found = arenas(fixture.grid())
-    (best, *_) = glance.answers(found[0], found)
+    (best, *_) = reports.answers.of_arena(found[0], found)
     (line,) = [detail for detail in best.details if detail.startswith("optimism")]
     assert "against its last epoch" in line and "against its validated folds" in line
-    (alone, *_) = glance.answers(found[0])
+    (alone, *_) = reports.answers.of_arena(found[0])
     assert not any("validated" in detail for detail in alone.details)
-    (validated, *_) = glance.answers(found[1], found)
+    (validated, *_) = reports.answers.of_arena(found[1], found)
     assert not any(detail.startswith("optimism") for detail in validated.details)

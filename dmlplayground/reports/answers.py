@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import protocols
 from . import optimism, published
-from .cells import Arena, Cell
+from .grouping import Arena, Cell
 from .statistics import LEVEL, Summary, against_best, best, differences, welch
 from .tables import duration, signed, text
 
@@ -19,7 +19,7 @@ class Answer:
     details: list[str] = field(default_factory=list)
 
 
-def answers(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
+def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     """The questions a reader comes with, answered from the arena's cells; none where nothing has finished."""
     cells = arena.champions()
     if not cells:

@@ -12,8 +12,8 @@ import pytest
 
 from dmlplayground import config
 from dmlplayground.errors import UserError
-from dmlplayground.training import rates
-from dmlplayground.training.rates import Rates
+from dmlplayground.training import lr_finder
+from dmlplayground.training.lr_finder import Rates
 
 TINY = {
     "method": "npairs",
@@ -43,28 +43,28 @@ def test_a_loss_that_never_falls_suggests_nothing():
 
 
 def test_the_mean_around_a_step():
-    assert rates._smoothed([1.0, 2.0, 6.0, 3.0], 30) == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
+    assert lr_finder._smoothed([1.0, 2.0, 6.0, 3.0], 30) == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
 
 
 def test_rates_rise_by_one_factor_and_the_same_trial_gives_the_same_curve():
     trial = config.trial(TINY)
-    found = rates.find(trial, 1e-5, 1e-2, 12, workers=0)
+    found = lr_finder.find(trial, 1e-5, 1e-2, 12, threads=0)
     assert found.rates == pytest.approx(np.geomspace(1e-5, 1e-2, 12).tolist())
-    assert found == rates.find(trial, 1e-5, 1e-2, 12, workers=2)
+    assert found == lr_finder.find(trial, 1e-5, 1e-2, 12, threads=2)
     assert len(set(found.losses)) == 12
 
 
 def test_each_step_is_taken_at_its_rate():
     """The first loss is before any step, and every later one depends on the rates."""
     trial = config.trial({**TINY, "optimizer": {"name": "sgd", "lr": 0.1, "momentum": 0.0}})
-    still = rates.find(trial, 1e-12, 2e-12, 6).losses
-    moved = rates.find(trial, 0.01, 0.02, 6).losses
+    still = lr_finder.find(trial, 1e-12, 2e-12, 6).losses
+    moved = lr_finder.find(trial, 0.01, 0.02, 6).losses
     assert still[0] == moved[0] and np.abs(np.subtract(still, moved))[1:].min() > 1e-5
 
 
 def test_an_explosion_ends_it():
     trial = config.trial({**TINY, "optimizer": {"name": "sgd", "momentum": 0.0}})
-    found = rates.find(trial, 1e-4, 1e8, 60)
+    found = lr_finder.find(trial, 1e-4, 1e8, 60)
     assert 5 < len(found.losses) < 60 and np.isfinite(found.losses).all()
 
 
@@ -78,7 +78,7 @@ def test_an_explosion_ends_it():
 )
 def test_what_cannot_be_found_is_refused(changes, low, high, words):
     with pytest.raises(UserError, match=words):
-        rates.find(config.trial({**TINY, **changes}), low, high, 10)
+        lr_finder.find(config.trial({**TINY, **changes}), low, high, 10)
 
 
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess:

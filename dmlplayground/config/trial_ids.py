@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import optimizers
-from . import groups, kinds
+from . import optimizer_groups, part_keys
 from .schema import COMPONENTS, Trial
 
 __all__ = ["departures", "name", "of_departures"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
-DIGITS = 12  # of the digest; ids of the first edition have 10, and are of another making (``former``)
+DIGITS = 12  # of the digest; ids of the first edition have 10, and are of another making (``first_edition``)
 
 
 def name(trial: Trial) -> str:
@@ -87,16 +87,22 @@ def _of_part(key: str, component: Any) -> Any:
     """The name, unless it is the neutral one, and the options that differ from the part's own; of several, of each."""
     if not isinstance(component, Mapping):
         return component and [_of_part(key, one) for one in component]
-    options = kinds.of(key).get(component["name"]).options
-    usual = {"name": kinds.NEUTRAL.get(key), **{option: known.default for option, known in options.items()}}
+    options = part_keys.of(key).get(component["name"]).options
+    usual = {
+        "name": part_keys.NEUTRAL.get(key),
+        **{option: known.default for option, known in options.items()},
+    }
     return _differing(component, usual)
 
 
 def _of_group(trial: Trial, group: str) -> dict[str, Any]:
     """The multipliers that do something, and what another optimizer than the trial's does there."""
     given = getattr(trial.groups, group)
-    found = _differing({key: given[key] for key in groups.MULTIPLIERS}, neutral_values(groups.Multipliers))
-    own, base = groups.optimizer_of(trial, group), trial.optimizer
+    found = _differing(
+        {key: given[key] for key in optimizer_groups.MULTIPLIERS},
+        neutral_values(optimizer_groups.Multipliers),
+    )
+    own, base = optimizer_groups.optimizer_of(trial, group), trial.optimizer
     if own["name"] == base["name"]:
         return {**found, **_differing(own, base)}
     usual = {option: known.default for option, known in optimizers.get(own["name"]).options.items()}

@@ -6,7 +6,7 @@ than a block's stand in memory.
 
 from __future__ import annotations
 
-from .blocks import blocks, joined
+from .pair_blocks import blocks, joined
 
 BLOCKS = 16
 _AT_ONCE = 2**19  # sigmoids, or so; and never fewer than four queries

@@ -9,8 +9,8 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
-from dmlplayground.reports import repeats, tables
-from dmlplayground.reports.cells import arenas
+from dmlplayground.reports import folds_table, tables
+from dmlplayground.reports.grouping import arenas
 
 CUB = {
     "data": "cub200", "backbone": "inception_bn_caffe", "embed_dim": 128, "batch_size": 32,
@@ -21,7 +21,7 @@ T_OF_9 = 2.262157  # Student's t, 0.975, nine degrees of freedom
 
 def table(runs, **changes):
     records = [fixture.record("margin", seed, 0.5, **{**CUB, **changes}) for seed in range(runs)]
-    return records, repeats.tables(arenas(records, [])[0])[0]
+    return records, folds_table.tables(arenas(records, [])[0])[0]
 
 
 def row_of(made):
@@ -58,7 +58,7 @@ def test_a_single_run_has_no_interval():
 
 
 def test_other_protocols_have_no_such_table():
-    assert repeats.tables(arenas([fixture.record("margin")], [])[0]) == []
+    assert folds_table.tables(arenas([fixture.record("margin")], [])[0]) == []
 
 
 def test_rows_that_end_below_the_untrained_network_are_named():

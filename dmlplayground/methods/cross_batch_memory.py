@@ -47,7 +47,7 @@ class Memory:
         _require(rows <= self.size, f"size must be at least that of a batch, {rows}, not {self.size}.")
 
     def pairs(self, F, embeddings, labels, precision, rows, row_labels, filled, places) -> Pairs:
-        """All pairs of the batch and the memory, as ``ring.Ring`` gives it."""
+        """All pairs of the batch and the memory, as ``memory_on_device.Ring`` gives it."""
         same = F.broadcast_equal(F.expand_dims(labels, 1), F.expand_dims(row_labels, 0))
         filled = F.expand_dims(filled, 0)
         positive = F.broadcast_mul(same, filled)

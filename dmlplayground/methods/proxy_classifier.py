@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..graph import classes
-from . import initial
+from . import initial_weights
 from .base import Loss
 
 
@@ -13,12 +13,12 @@ class Classifier(Loss):
     reads = "rows"
 
     def __init__(
-        self, num_classes: int, embed_dim: int, init: initial.Start = "normal", init_std: float = 1.0
+        self, num_classes: int, embed_dim: int, init: initial_weights.Start = "normal", init_std: float = 1.0
     ):
         super().__init__(num_classes, embed_dim)
         classes.check_classes(self)
         self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
-        self.weight("proxies", (num_classes, embed_dim), initial.started(init, init_std, embed_dim))
+        self.weight("proxies", (num_classes, embed_dim), initial_weights.started(init, init_std, embed_dim))
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..options import convert
-from . import identity
+from . import trial_ids
 from .building import trial
 from .checking import check_seed
 from .layers import merge, override
@@ -31,7 +31,7 @@ class Seeds:
         overrides = list(overrides)
         self.overridden = "seed" in merge(*(override(text) for text in overrides))
         self.built = trial(given, overrides)
-        self.departures = identity.departures(self.built)
+        self.departures = trial_ids.departures(self.built)
 
     def trial(self, choice: Mapping[str, Any]) -> Trial:
         """The trial with the seed of ``choice``; with its own where that names none, or an override does."""
@@ -41,7 +41,7 @@ class Seeds:
         object.__setattr__(made, "seed", convert(choice["seed"], int, "seed"))
         check_seed(made.seed)
         departures = {**self.departures, "seed": made.seed}
-        if made.seed == identity.neutral_values(Trial)["seed"]:
+        if made.seed == trial_ids.neutral_values(Trial)["seed"]:
             del departures["seed"]
-        object.__setattr__(made, "id", identity.of_departures(made, departures))
+        object.__setattr__(made, "id", trial_ids.of_departures(made, departures))
         return made

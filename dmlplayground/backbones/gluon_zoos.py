@@ -18,7 +18,7 @@ from ..errors import UserError, unknown
 from . import surgery
 from .base import IMAGENET, Backbone, Preprocessing
 from .weights import loading
-from .weights.homes import Homes, Zoo
+from .weights.sources import Homes, Zoo
 
 LIBRARIES = ("gluon", "gluoncv")
 CLASSIFIES = re.compile(

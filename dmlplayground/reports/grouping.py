@@ -188,7 +188,7 @@ def score(record: Record, which: str, metric: str) -> float | None:
 def arenas(
     records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Arena]:
-    """All cells of a store, and of the trials that were planned for it, by arena. Those of a search are ranked by what it
+    """All cells of a store, and of the trials that it is to hold, by arena. Those of a search are ranked by what it
     was judged by."""
     cells: dict[str, Cell] = {}
 
@@ -204,10 +204,10 @@ def arenas(
             cell.records.append(record)
         else:
             cell.problems.append(Problem(record.id, record.config, record.status, _reason(record), record))
-    for planned in expected or ():
-        if planned["id"] not in known:
-            problem = Problem(planned["id"], planned["config"], "missing", "it has not been run")
-            cell_of(planned["config"]).problems.append(problem)
+    for missing in expected or ():
+        if missing["id"] not in known:
+            problem = Problem(missing["id"], missing["config"], "missing", "it has not been run")
+            cell_of(missing["config"]).problems.append(problem)
 
     groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells.values():

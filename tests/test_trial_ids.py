@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dmlplayground import config, methods, optimizers
-from dmlplayground.config import identity, kinds, schema
+from dmlplayground.config import part_keys, schema, trial_ids
 from dmlplayground.errors import UserError
 from dmlplayground.options import Option
 
@@ -36,11 +36,11 @@ def test_a_key_added_with_a_neutral_value_renames_no_trial(monkeypatch):
         later: int = schema.key(7, "a key of next year")
         nested: schema.Average = schema.Average(0.5)  # noqa: RUF009
 
-    monkeypatch.setattr(identity, "Trial", Later)
+    monkeypatch.setattr(trial_ids, "Trial", Later)
     grown = [Later(**{f.name: getattr(t, f.name) for f in dataclasses.fields(t) if f.init}) for t in trials()]
-    assert [identity.name(trial) for trial in grown] == before
-    assert {identity.name(dataclasses.replace(trial, later=8)) for trial in grown}.isdisjoint(before)
-    assert {identity.name(dataclasses.replace(t, nested=schema.Average())) for t in grown}.isdisjoint(before)
+    assert [trial_ids.name(trial) for trial in grown] == before
+    assert {trial_ids.name(dataclasses.replace(trial, later=8)) for trial in grown}.isdisjoint(before)
+    assert {trial_ids.name(dataclasses.replace(t, nested=schema.Average())) for t in grown}.isdisjoint(before)
 
 
 def test_an_option_added_to_a_part_renames_no_trial(monkeypatch):
@@ -57,11 +57,11 @@ def test_a_value_spelled_out_is_no_difference():
     plain = config.trial({"method": "npairs"})
     spelled = {"optimizer": {"name": "adam", "lr": 1e-4}, "groups": {"head": {"lr": 1e-4, "lr_mult": 1}}}
     assert config.trial({"method": "npairs", **spelled}).id == plain.id
-    assert not {"optimizer", "groups", "data", "head.bias"} & identity.departures(plain).keys()
+    assert not {"optimizer", "groups", "data", "head.bias"} & trial_ids.departures(plain).keys()
 
 
 def test_neutral_parts_are_named_once():
-    assert set(kinds.NEUTRAL) | {"method"} == set(schema.NEEDED)
+    assert set(part_keys.NEUTRAL) | {"method"} == set(schema.NEEDED)
 
 
 def old_records() -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from ..store import manifest, records
 from ..store.records import Record
 from .job import Job
 from .runner import Executor, Runner
-from .search import PROTOCOL, Search
+from .search_space import PROTOCOL, Search
 
 JOURNAL, BEST, REPEAT, TRIED = "study.journal", "best.yaml", "repeat.yaml", "search.json"
 REPEATS = 10
@@ -83,7 +83,7 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
         try:
             trial = search.trial(values)
             for warning in runner.executor.prepare([trial], runner.workers):
-                runner.status.say(f"warning: {warning}")
+                runner.display.say(f"warning: {warning}")
         except UserError as problem:
             proposed.set_user_attr("problem", str(problem))
             study.tell(proposed, state=optuna.trial.TrialState.FAIL)

@@ -10,7 +10,7 @@ from .. import metrics
 from ..errors import UserError, warn
 from ..store import records
 from ..store.records import Record
-from .cells import arenas
+from .grouping import arenas
 
 SLACK = 1e-6  # by which rounding may carry a share beyond 1
 

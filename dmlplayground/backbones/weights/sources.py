@@ -2,7 +2,7 @@
 
 A home is a download with a checksum, or a package from the package index. Downloads are kept where MXNet keeps its own,
 ``$MXNET_HOME/models`` or ``~/.mxnet/models``, under their published names: what was fetched before, or put there by
-hand, is found. Files are kept as they come; ``formats`` and ``namings`` convert them when they are loaded.
+hand, is found. Files are kept as they come; ``formats`` and ``parameter_names`` convert them when they are loaded.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Zoo:
         return self._download().fetch()
 
     def _download(self) -> Download:
-        from ..zoos import checksums
+        from ..gluon_zoos import checksums
 
         checksum = checksums(self.library).get(self.network)
         if checksum is None:

@@ -56,7 +56,7 @@ def dry_run(
 ) -> None:
     """Print what would run, after looking for all that can be found wrong without running it."""
     notes = look(trials, elsewhere)
-    print("\n".join([conditions(trials, recipe), *notes, plan(trials, store)]))
+    print("\n".join([conditions(trials, recipe), *notes, remaining(trials, store)]))
 
 
 def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
@@ -95,10 +95,10 @@ def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
         return next(iter(release.counts.values())).classes
 
 
-def plan(trials: Sequence[Trial], store: Path) -> str:
+def remaining(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and what of it is there already."""
     from ..config import Places
-    from ..sweeps.plan import status
+    from ..sweeps.worklist import status
 
     places = Places(store)
     folders = [places.folder(trial) for trial in trials]
@@ -157,9 +157,11 @@ def scores(values: Mapping[str, Any]) -> str:
 def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
-    from ..reports import reading
+    from ..reports import usable_records
     from ..store import manifest
 
     page = reports.report(store)
-    board = reports.leaderboard(reading.load(store), reports.planned(store), manifest.read(store).search)
+    board = reports.leaderboard(
+        usable_records.load(store), manifest.read(store).trials, manifest.read(store).search
+    )
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from mxnet import autograd, nd
 
-from .memory import Memory
+from .cross_batch_memory import Memory
 
 
 class Ring:

@@ -1,0 +1,43 @@
+"""Writing the file that the data set ``features`` reads: what a network makes of the images of another data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import data, files, transforms
+from ..errors import UserError
+from . import loader
+
+BATCH = 64
+Extract = Callable[[Iterator[np.ndarray]], np.ndarray]  # blocks of images to rows of features
+
+
+def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extract) -> tuple[int, int]:
+    """Write the features of both splits of a data set to a ``.npz``; gives how many rows there are, and how wide.
+
+    Images are prepared as the data set's own transform prepares test images.
+    """
+    if target.suffix != ".npz":
+        raise UserError(f"features are written to a .npz, not to {target}.")
+    transform = transforms.create(data.get(dataset).configuration.get("transform", "paper"))
+    parts: dict[str, list] = {"features": [], "labels": [], "split": []}
+    for split in data.SPLITS:
+        loaded = data.load(dataset, split, stored=transform.stored_for_test, **options)
+        transform.check(loaded.images)
+        parts["features"].append(extract(loader.test_batches(loaded, transform, batch_size=BATCH)))
+        parts["labels"] += [loaded.class_names[label] for label in loaded.labels]
+        parts["split"] += _roles(loaded)
+    features = np.concatenate(parts["features"]).astype(np.float32)
+    with files.replacing(target, "wb") as file:
+        np.savez(file, features=features, labels=np.array(parts["labels"]), split=np.array(parts["split"]))
+    return features.shape
+
+
+def _roles(loaded: data.Dataset) -> list[str]:
+    if loaded.queries is None:
+        return [loaded.split] * len(loaded)
+    return ["query" if query else "gallery" for query in loaded.queries]
