@@ -53,6 +53,14 @@ def test_methods_meet_at_their_best_settings():
     assert "npairs" in said["By"].details[0]
 
 
+def test_the_winner_is_held_against_its_own_next_setting_too():
+    said = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128) + runs("npairs", 0.4))
+    assert said["By"].details[1].endswith(", its next setting")
+    assert "ahead of margin, embed_dim 64 (p" in said["By"].details[1]
+    alone = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128))
+    assert len(alone["By"].details) == 1 and "its next setting" in alone["By"].details[0]
+
+
 def test_another_leader_after_the_last_epoch_is_named():
     records = runs("margin", 0.5) + runs("npairs", 0.4)
     for record in records[:4]:  # margin falls back at the end

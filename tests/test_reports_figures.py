@@ -153,3 +153,35 @@ def test_a_label_holds_what_tells_a_methods_settings_apart_and_no_more():
         "margin, embed_dim 128",
         "triplet_semihard",
     }
+
+
+def test_a_method_has_one_colour_in_every_figure():
+    records = [
+        fixture.record(method, seed, level, embed_dim=size)
+        for method, level in (("margin", 0.5), ("npairs", 0.4), ("angular", 0.3))
+        for size in (32, 64)
+        for seed in range(3)
+    ]
+    figures_ = made(records)
+    found = {}
+    for name in ("bars", "curves", "cost", "embed_dim"):
+        for series in figures_[name].series:
+            things = series.x if name == "bars" else [series.name] * len(series.x)
+            assert len(series.colours) == len(things)
+            for thing, colour in zip(things, series.colours):
+                found.setdefault(thing.split(",")[0], set()).add(colour)
+    assert found == {"margin": {0}, "npairs": {1}, "angular": {2}}
+    assert sorted(set(figures_["cost"].series[0].sizes)) == ["32", "64"]
+
+
+def test_settings_of_one_method_have_a_colour_each_and_backbones_have_shades():
+    sizes = [fixture.record("margin", seed, 0.5, embed_dim=size) for size in (32, 64) for seed in range(3)]
+    alone = made(sizes)
+    assert {series.colours[0] for series in alone["curves"].series} == {0, 1}
+    assert sorted(alone["cost"].series[0].colours) == [0, 1]
+    networks = [
+        fixture.record("npairs", seed, 0.5, backbone=name)
+        for name in ("conv4", "resnet18_v2")
+        for seed in (0, 1)
+    ]
+    assert all(series.colours == [] for series in made(networks)["bars"].series)

@@ -31,7 +31,7 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     winner = cells[top]
     return [
         _winner(arena, winner, others),
-        _lead(winner, rivals),
+        _lead(arena, winner, rivals),
         _published(arena, winner),
         _cost(arena, winner, rivals),
     ]
@@ -74,14 +74,17 @@ def _against_untrained(score: Summary, untrained: Summary) -> str:
     return f"the untrained network: {untrained.mean:.2f}"
 
 
-def _lead(winner: Cell, rivals: list[Rival]) -> Answer:
+def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     question = "By how much, beyond the noise?"
+    settings = [cell for cell in arena.finished if cell.method == winner.method]
+    chances = against_best([cell.score for cell in settings])
+    following = [
+        f"{_gap(winner, cell, chance)}, its next setting" for cell, chance in zip(settings, chances)
+    ][1:2]
     if not rivals:
-        return Answer(question, "There is no other method to compare with")
+        return Answer(question, "There is no other method to compare with", following)
     second = rivals[0]
-    gap = winner.score.mean - second.cell.score.mean
-    lead = f"{abs(gap):.2f} points {'ahead of' if gap >= 0 else 'behind'} {second.cell.label}"
-    details = [lead if second.chance is None else f"{lead} (p\u00a0{_p(second.chance)})"]
+    details = [_gap(winner, second.cell, second.chance), *following]
     untested = [rival.cell.method for rival in rivals if rival.chance is None]
     if untested and winner.score.n > 1:
         details.append(f"not tested, being single runs: {listing(untested)}")
@@ -91,6 +94,13 @@ def _lead(winner: Cell, rivals: list[Rival]) -> Answer:
             f"after the last epoch {last.method} leads with {text(last.scores('last', last.headline))}"
         )
     return Answer(question, _verdict(winner, rivals), details)
+
+
+def _gap(winner: Cell, other: Cell, chance: float | None) -> str:
+    """How far the winner is ahead of another cell, and how likely that is by chance."""
+    gap = winner.score.mean - other.score.mean
+    lead = f"{abs(gap):.2f} points {'ahead of' if gap >= 0 else 'behind'} {other.label}"
+    return lead if chance is None else f"{lead} (p\u00a0{_p(chance)})"
 
 
 def _verdict(winner: Cell, rivals: list[Rival]) -> str:

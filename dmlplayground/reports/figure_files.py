@@ -19,6 +19,7 @@ COLOURS = (
     "#6a51a3",
     "#7f7f7f",
 )  # after Okabe and Ito
+SHADES = ("#40505f", "#8a99a8", "#bcc6cf", "#66788a", "#2b3640")
 DASHES = ("-", "--", ":", "-.")
 INK = "#333333"
 PUBLISHED = "published"
@@ -87,22 +88,35 @@ def _saved(sheet, suffix: str) -> bytes:
     return stream.getvalue()
 
 
-def coloured(figure: Figure) -> Iterator[tuple[int, Series]]:
-    """The series with the number of their colour: published values have that of what they stand beside."""
+def placed(figure: Figure) -> Iterator[tuple[int, Series]]:
+    """The series with their places: published values have that of what they stand beside."""
     measured = [series.name for series in figure.series if not series.quoted_for]
     return ((measured.index(series.quoted_for or series.name), series) for series in figure.series)
+
+
+def _colours(figure: Figure, place: int) -> list[str]:
+    """Of the points of the series at this place, or one for all: those of their cells, or a shade."""
+    (series,) = (one for number, one in placed(figure) if number == place and not one.quoted_for)
+    return [COLOURS[colour % len(COLOURS)] for colour in series.colours] or [SHADES[place % len(SHADES)]]
+
+
+def _round(figure: Figure, place: int) -> int:
+    """How often the colours have come round, and how many series before this one have its colour: tells them apart."""
+    measured = [series for series in figure.series if not series.quoted_for]
+    colours = [series.colours[0] if series.colours else number for number, series in enumerate(measured)]
+    return colours[place] // len(COLOURS) + colours[:place].count(colours[place])
 
 
 def _bars(axes, figure: Figure) -> None:
     count = sum(not series.quoted_for for series in figure.series)
     categories = list(dict.fromkeys(x for series in figure.series for x in series.x))
     width = 0.75 / count
-    for number, series in coloured(figure):
+    for number, series in placed(figure):
         rows = [categories.index(x) + (number - (count - 1) / 2) * width for x in series.x]
         if series.quoted_for:
             axes.plot(series.y, rows, "D", mfc="white", mec=INK, ms=4.5, ls="", label=PUBLISHED)
             continue
-        axes.barh(rows, series.y, height=width * 0.9, color=COLOURS[number % len(COLOURS)], label=series.name)
+        axes.barh(rows, series.y, height=width * 0.9, color=_colours(figure, number), label=_told(series))
         axes.errorbar(series.y, rows, xerr=_errors(series), fmt="none", ecolor=INK, elinewidth=1, capsize=2)
         dots = [(run, row) for runs, row in zip(series.runs, rows) for run in runs]
         axes.plot(*zip(*dots) if dots else ([], []), "o", mfc="white", mec=INK, mew=0.8, ms=3.2)
@@ -123,6 +137,11 @@ def _bars(axes, figure: Figure) -> None:
     axes.grid(axis="y", visible=False)
 
 
+def _told(series: Series) -> str:
+    """The name in the legend; bars that have their cells' colours need none."""
+    return f"_{series.name}" if series.colours else series.name
+
+
 def _values(axes, figure: Figure, series: Series, rows: list[float]) -> None:
     """The number at the end of every bar, beyond whatever is drawn there."""
     quoted = [one for one in figure.series if one.quoted_for == series.name]
@@ -135,8 +154,8 @@ def _values(axes, figure: Figure, series: Series, rows: list[float]) -> None:
 
 
 def _lines(axes, figure: Figure) -> None:
-    for number, series in coloured(figure):
-        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+    for number, series in placed(figure):
+        colour, dash = _colours(figure, number)[0], DASHES[_round(figure, number) % len(DASHES)]
         if series.quoted_for:
             axes.plot(
                 series.x, series.y, color=colour, ls=":", marker="D", mfc="white", ms=4, label=PUBLISHED
@@ -160,12 +179,13 @@ def _lines(axes, figure: Figure) -> None:
 
 
 def _points(axes, figure: Figure) -> None:
-    for number, series in coloured(figure):
-        colour, marker = COLOURS[number % len(COLOURS)], "os^D"[number // len(COLOURS) % 4]
+    for number, series in placed(figure):
+        colours, marker = _colours(figure, number), "os^D"[_round(figure, number) % 4]
         errors = _errors(series)
-        axes.errorbar(
-            series.x, series.y, yerr=errors, fmt=marker, color=colour, ms=5, elinewidth=1, label=series.name
-        )
+        axes.errorbar(series.x, series.y, yerr=errors, fmt="none", ecolor=colours, elinewidth=1)
+        axes.scatter(series.x, series.y, s=25, c=colours, marker=marker, label=series.name)
+        for x, y, size in zip(series.x, series.y, series.sizes):
+            axes.annotate(size, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7)
     axes.set_xlim(left=0)
     _limit(axes, figure)
 

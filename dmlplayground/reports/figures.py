@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -35,17 +35,23 @@ class Series:
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
     runs: list[list[float]] = field(default_factory=list)  # the two of two seeds
-    labels: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)  # what is told of a point that is pointed at
+    colours: list[int] = field(
+        default_factory=list
+    )  # those of cells; without, the series has a shade of grey
+    sizes: list[str] = field(default_factory=list)  # written beside the points
 
-    def add(self, x: Any, measured: Summary, label: str = "") -> None:
+    def add(self, x: Any, measured: Summary, label: str = "", colour: int | None = None) -> None:
         low, high = measured.interval if measured.interval and measured.n > 2 else (None, None)
         runs = list(measured.values.values()) if measured.n == 2 else []
         seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
         self._append(x, measured.mean, low, high, runs, f"{label}, {seeds}" if label else seeds)
+        self.colours += [] if colour is None else [colour]
 
-    def add_point(self, x: float, y: float, label: str) -> None:
+    def add_point(self, x: float, y: float, label: str, colour: int) -> None:
         """Add a single trial."""
         self._append(x, y, None, None, [], label)
+        self.colours.append(colour)
 
     def quote(self, x: Any, found: Quoted | None) -> None:
         """Add a published value, if there is one."""
@@ -101,14 +107,16 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Figure]:
 
 
 def bars(arena: Arena) -> Figure:
-    """The score of every cell, a colour a backbone, with the published values."""
+    """The score of every cell, with the published values. Where backbones differ, a shade stands for each of them."""
     measured: dict[str, Series] = {}
     quoted: dict[str, Series] = {}
     cells, note = _shown(arena, BARS)
+    backbones = {cell.config["backbone"]["name"] for cell in cells}
     for cell in cells:
         backbone = cell.config["backbone"]["name"]
         category = cell.label_without("backbone.name")
-        measured.setdefault(backbone, Series(backbone)).add(category, cell.score)
+        colour = arena.colour(cell) if len(backbones) == 1 else None
+        measured.setdefault(backbone, Series(backbone)).add(category, cell.score, colour=colour)
         quoted.setdefault(backbone, Series(f"{backbone}, published", backbone)).quote(
             category, cell.published(cell.primary).get(cell.headline)
         )
@@ -129,7 +137,7 @@ def _shown(arena: Arena, limit: int) -> tuple[list[Cell], str]:
 def learning_curves(arena: Arena) -> Figure | None:
     """The score after every epoch, mean over seeds (and folds, which are watched on validation classes)."""
     cells, note = _shown(arena, CURVES)
-    series = [_curve(cell) for cell in cells]
+    series = [_curve(cell, arena.colour(cell)) for cell in cells]
     if max(len(curve.x) for curve in series) < 2:
         return None
     watched = f"{protocols.get(arena.protocol).watches} classes"
@@ -138,14 +146,14 @@ def learning_curves(arena: Arena) -> Figure | None:
     )
 
 
-def _curve(cell: Cell) -> Series:
+def _curve(cell: Cell, colour: int) -> Series:
     by_epoch: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for record in cell.records:
         for epoch, values in epochs(record, cell.headline).items():
             by_epoch[epoch].append((record.seed, sum(values) / len(values)))
     curve = Series(cell.label)
     for epoch, pairs in sorted(by_epoch.items()):
-        curve.add(epoch, summary(pairs))
+        curve.add(epoch, summary(pairs), colour=colour)
     return curve
 
 
@@ -179,15 +187,16 @@ def _against(arena: Arena, key: str, words: str) -> Figure | None:
     series = []
     for label, cells in lines.items():
         if len({cell.config[key] for cell in cells}) > 1:
-            series += _line(label, key, sorted(cells, key=lambda cell: cell.config[key]))
+            series += _line(arena, label, key, sorted(cells, key=lambda cell: cell.config[key]))
     title = f"{arena.headline} against {words}"
     return Figure(key, title, "lines", words, _axis(arena), series, log=True) if series else None
 
 
-def _line(label: str, key: str, cells: Iterable[Cell]) -> list[Series]:
+def _line(arena: Arena, label: str, key: str, cells: Sequence[Cell]) -> list[Series]:
     measured, quoted = Series(label), Series(f"{label}, published", label)
+    colour = arena.colour(cells[0])
     for cell in cells:
-        measured.add(cell.config[key], cell.score)
+        measured.add(cell.config[key], cell.score, colour=colour)
         points = published.curve(cell.config, len(cell.records), key)
         quoted.quote(cell.config[key], points.get(cell.headline))
     return [measured, quoted] if quoted.x else [measured]
@@ -198,9 +207,11 @@ def cost(arena: Arena) -> Figure | None:
     if len(arena.finished) < 2:
         return None
     series: dict[str, Series] = {}
+    sizes = {cell.config["embed_dim"] for cell in arena.finished}
     for cell in arena.finished:
         points = series.setdefault(cell.method, Series(cell.method))
-        points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions))
+        points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions), arena.colour(cell))
+        points.sizes += [str(cell.config["embed_dim"])] if len(sizes) > 1 else []
     label = "seconds a trial (wall time, evaluation included)"
     return Figure(
         "cost",
@@ -209,6 +220,7 @@ def cost(arena: Arena) -> Figure | None:
         label,
         _axis(arena),
         list(series.values()),
+        note="The numbers beside the points are the sizes of the embeddings." if len(sizes) > 1 else "",
     )
 
 

@@ -150,6 +150,11 @@ class Arena:
             methods[cell.method].append(cell)
         return [cells[best([cell.score for cell in cells])] for cells in methods.values()]
 
+    def colour(self, cell: Cell) -> int:
+        """The number of a cell's colour in every figure: its method's or, if there is one method alone, its own."""
+        methods = list(dict.fromkeys(one.method for one in self.cells))
+        return methods.index(cell.method) if len(methods) > 1 else self.cells.index(cell)
+
     @property
     def untrained_on(self) -> set[str]:
         """What the untrained networks were measured on."""

@@ -4,7 +4,7 @@ const dialog = document.getElementById("trial");
 const tip = document.getElementById("tip");
 let clips = 0;
 const PRINTED = 460; // pixels: half a page
-const COLOURS = 8, DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+const COLOURS = 8, SHADES = 5, DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 
 // --- elements -------------------------------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ function number(value) {
 }
 
 function duration(seconds) {
-  if (seconds < 120) return `${number(Math.round(seconds * 10) / 10)} s`;
+  if (seconds < 120) return `${seconds.toFixed(seconds < 60 ? 1 : 0)} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
@@ -58,11 +58,18 @@ function ticks(low, high, count, least = 0) {
   return found;
 }
 
+const hue = (number) => `var(--c${number % COLOURS})`;
+
+// A cell has one colour in all figures; what is no cell has a shade. Series of one colour differ by their dashes and marks.
 function colouring(series) {
-  const measured = series.filter((one) => !one.quoted_for).map((one) => one.name);
+  const measured = series.filter((one) => !one.quoted_for);
+  const numbers = measured.map((one, index) => one.colours?.[0] ?? index);
   return series.map((one) => {
-    const index = measured.indexOf(one.quoted_for || one.name);
-    return { index, colour: `var(--c${index % COLOURS})`, dash: one.quoted_for ? "2 3" : DASHES[Math.floor(index / COLOURS) % DASHES.length] };
+    const index = measured.findIndex((other) => other.name === (one.quoted_for || one.name));
+    const own = measured[index].colours ?? [];
+    const round = Math.floor(numbers[index] / COLOURS) + numbers.slice(0, index).filter((number) => number === numbers[index]).length;
+    const colour = own.length ? hue(own[0]) : `var(--s${index % SHADES})`;
+    return { index, round, colour, of: (i) => (own.length > i ? hue(own[i]) : colour), dash: one.quoted_for ? "2 3" : DASHES[round % DASHES.length] };
   });
 }
 
@@ -79,11 +86,12 @@ function draw(place, figure, wanted) {
 function legend(figure, styles, svg) {
   const box = element("div", { class: "legend" });
   figure.series.forEach((series, index) => {
-    if (series.quoted_for) return;
+    if (series.quoted_for || (figure.kind === "bars" && series.colours?.length)) return; // bars with their cells' colours are named beside
     const key = element("span", { tabindex: 0 });
     const mark = shape(key, "svg", { viewBox: "0 0 22 10" });
     if (figure.kind === "bars") shape(mark, "rect", { x: 4, y: 0, width: 14, height: 10, fill: styles[index].colour });
     else if (figure.kind === "lines") shape(mark, "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: styles[index].colour, "stroke-width": 2, "stroke-dasharray": styles[index].dash });
+    else if (figure.kind === "map") shape(mark, "circle", { cx: 11, cy: 5, r: 4.2, fill: hue(index) });
     else dot(mark, 11, 5, 4.2, styles[index]);
     key.append(series.name);
     const own = (one) => [one.quoted_for, one.name].includes(series.name);
@@ -111,9 +119,9 @@ function legend(figure, styles, svg) {
   return box;
 }
 
-// The colours come round again after eight series: the next eight are rings.
-function dot(parent, x, y, radius, style) {
-  return shape(parent, "circle", { cx: x, cy: y, r: radius, fill: style.index < COLOURS ? style.colour : "var(--ground)", stroke: style.colour, "stroke-width": 2 });
+// When the colours come round again, dots become rings.
+function dot(parent, x, y, radius, style, colour = style.colour) {
+  return shape(parent, "circle", { cx: x, cy: y, r: radius, fill: style.round % 2 ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
 }
 
 function diamond(parent, x, y, attributes) {
@@ -155,7 +163,7 @@ function drawBars(svg, figure, styles, width) {
     const group = shape(svg, "g", { class: "mark", "data-series": index });
     const y = middle(category, styles[index].index);
     if (series.quoted_for) diamond(group, x(series.y[i]), y, {});
-    else bar(group, series, i, x, y, thick, styles[index].colour, quotedBeside(figure, series.name, category));
+    else bar(group, series, i, x, y, thick, styles[index].of(i), quotedBeside(figure, series.name, category));
     hover(group, `${category}\n${describe(series, i)}`);
   }));
   shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
@@ -232,8 +240,9 @@ function drawLine(parent, series, index, style, x, y) {
 function drawDots(parent, series, index, style, x, y) {
   const group = shape(parent, "g", { class: "mark", "data-series": index });
   series.x.forEach((value, i) => {
-    if (series.low[i] !== null) shape(group, "line", { x1: x(value), x2: x(value), y1: y(series.low[i]), y2: y(series.high[i]), stroke: style.colour });
-    dot(group, x(value), y(series.y[i]), 4.5, style);
+    if (series.low[i] !== null) shape(group, "line", { x1: x(value), x2: x(value), y1: y(series.low[i]), y2: y(series.high[i]), stroke: style.of(i) });
+    dot(group, x(value), y(series.y[i]), 4.5, style, style.of(i));
+    if (series.sizes?.[i]) shape(group, "text", { x: x(value) + 7, y: y(series.y[i]) - 5 }, series.sizes[i]);
   });
 }
 
@@ -244,7 +253,7 @@ function drawMap(svg, figure, styles, width) {
   const height = Math.min(width, Math.max(width * 0.5, (y1 - y0) * scale + 12));
   const unit = Math.min(scale, (height - 12) / (y1 - y0 || 1));
   figure.series.forEach((series, index) => {
-    const group = shape(svg, "g", { class: "mark", "data-series": index, fill: styles[index].colour });
+    const group = shape(svg, "g", { class: "mark", "data-series": index, fill: hue(index) });
     series.x.forEach((value, i) => shape(group, "circle", { cx: width / 2 + (value - (x0 + x1) / 2) * unit, cy: height / 2 - (series.y[i] - (y0 + y1) / 2) * unit, r: 3.2, opacity: 0.8 }));
     hover(group, series.name);
   });

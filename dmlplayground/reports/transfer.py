@@ -176,7 +176,9 @@ def figure(arena: Arena) -> Optional[Figure]:
         for record in cell.records:
             if point := _point(cell, record, TRAINING, one.figure):
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
-                series.setdefault(cell.method, Series(cell.method)).add_point(*point, label)
+                series.setdefault(cell.method, Series(cell.method)).add_point(
+                    *point, label, arena.colour(cell)
+                )
     return Figure(
         "transfer",
         f"{arena.headline} against {one.figure} of training images",
