@@ -476,7 +476,7 @@ CLASSIFICATION = ("proxy_nca", "normalized_softmax", "cosface", "arcface", "soft
 
 SHARED = {
     "backbone.name": "inception_bn_caffe", "embed_dim": 128, "head.bias": True, "head.normalize": True,
-    "head.init": "xavier", "head.init_scale": 0.5625,  # uniform between -1/32 and 1/32 for 1024 -> 128
+    "head.init": "fan_in",  # weights and biases uniform between -1/32 and 1/32 for 1024 -> 128
     "head.layer_norm": False, "head.weight_norm": False, "head.dropout": 0.0,
     "freeze_batchnorm": "statistics", "frozen_epochs": 0,
     "sampler.name": "class_passes", "iterations": 100, "epochs": 1000,

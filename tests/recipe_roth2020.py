@@ -106,7 +106,7 @@ MISSING = [("proxy_nca", "sop"), ("soft_triple", "sop")]
 
 SHARED = {
     "backbone.name": "resnet50_v1b", "embed_dim": 128, "head.bias": True, "head.normalize": True,
-    "head.init": "xavier", "head.init_scale": 0.53125,  # uniform within 1 / sqrt(2048) for 2048 -> 128
+    "head.init": "fan_in",  # uniform within 1 / sqrt(2048) for 2048 -> 128
     "head.layer_norm": False, "head.weight_norm": False, "head.dropout": 0.0,
     "freeze_batchnorm": "statistics", "frozen_epochs": 0,
     "sampler.name": "per_class", "sampler.n": 2, "sampler.replacement": True, "batch_size": 112, "iterations": None,

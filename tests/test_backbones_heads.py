@@ -75,6 +75,11 @@ def test_initialisers_of_the_study():
     weight = _parameters(_head(features=256, embed_dim=64))["0.weight"]
     assert np.abs(weight).max() <= bound < 1.02 * np.abs(weight).max()
     assert abs(weight.std() - bound / np.sqrt(3)) < 0.02 * bound
+    weights = _parameters(_head(features=256, embed_dim=64, init="fan_in"))
+    for name, size in (("0.weight", 64 * 256), ("0.bias", 64)):
+        assert np.abs(weights[name]).max() <= 1 / 16
+        assert weights[name].size == size
+        assert abs(weights[name].std() * np.sqrt(3) * 16 - 1) < 2 / np.sqrt(size)
     layer = nn.Dense(256, in_units=256, weight_initializer=TruncatedNormal(0.001))
     layer.initialize()
     weight = layer.weight.data().asnumpy()

@@ -69,9 +69,12 @@ def test_every_row_makes_its_trial(row, data):
 
 
 def test_the_tables_have_all_rows_ten_times():
+    """And the network before training once."""
     for table, data in (("table4_cub200", "cub200"), ("table5_cars196", "cars196"), ("table6_sop", "sop")):
         trials = grid.load(f"musgrave2020/{table}")[0].trials()
-        assert len(trials) == 14 * 10
+        (before,) = [trial for trial in trials if trial.epochs == 0]
+        assert (before.embed_dim, before.head.reduction) == (128, "components")
+        assert len(trials) == 14 * 10 + 1
         assert {trial.data["name"] for trial in trials} == {data}
         assert {trial.backbone["name"] for trial in trials} == {"inception_bn_caffe"}
 

@@ -5,6 +5,7 @@ import reports_fixture as fixture
 
 from dmlplayground import config, hyperparams, reports
 from dmlplayground.reports import published, tables
+from dmlplayground.sweeps import grid
 
 CUB = {"data": "cub200", "backbone": "inception_bn", "epochs": 25}
 
@@ -152,8 +153,32 @@ def test_every_study_says_where_its_numbers_are_from():
         assert study.year and study.title and study.warning
     assert {quote.study for quote in published.quotes()} == set(published.names())
     rows = [quote for quote in published.quotes() if quote.study == "musgrave2020"]
-    assert len(rows) == 14 * 3 * 2
+    assert len(rows) == 15 * 3 * 2 + 3 * 3 + 3 * 3  # tables 4 to 6, 1 and 2
     assert len([quote for quote in published.quotes() if quote.study == "roth2020"]) == 2 * (23 * 3 - 2)
+
+
+def test_networks_before_training():
+    """Tables 1, 2 and 5 of the Reality Check; a trained one is none of them."""
+    tables_of_networks = [
+        ("table1", "cars196", "resnet50_v1b", "best", {"R@1": 43.5}),
+        ("table2", "sop", "googlenet", "best", {"NMI": 81.2}),
+        (
+            "table5_cars196",
+            "cars196",
+            "inception_bn_caffe",
+            "separate",
+            {"R@1": 43.27, "RP": 13.37, "MAP@R": 5.64},
+        ),
+    ]
+    for table, data, network, outcome, expected in tables_of_networks:
+        (trial,) = [
+            trial
+            for trial in grid.load(f"musgrave2020/{table}")[0].trials()
+            if (trial.data["name"], trial.backbone["name"], trial.epochs) == (data, network, 0)
+        ]
+        found = published.find(trial.mapping(), 1, outcome)
+        assert {metric: quoted.value for metric, quoted in found.items()} == expected
+        assert not published.find({**trial.mapping(), "epochs": 1}, 1, outcome)
 
 
 def test_columns_with_the_difference_and_the_source():

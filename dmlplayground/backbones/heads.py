@@ -73,20 +73,24 @@ def add_max_pooling(backbone) -> None:
 
 
 class Head(nn.HybridSequential):
-    """Features (B, features) -> embeddings (B, width)."""
+    """Features (B, features) -> embeddings (B, width). Without a last layer, what comes before it: unit length is then the
+    business of who reduces it."""
 
     def __init__(self, config: HeadConfig, features: int, embed_dim: int, num_classes: int):
         super().__init__()
-        self.width = num_classes if config.to_classes else embed_dim
         with self.name_scope():
             if config.layer_norm:
                 self.add(nn.LayerNorm(in_channels=features))
             widths = [*config.bottleneck, embed_dim] if config.to_classes else config.bottleneck
             for width in widths:
-                self.add(nn.Dense(width, in_units=features, weight_initializer=_initializer(config)))
+                self.add(_dense(config, width, features, bias=True))
                 if config.bottleneck_dropout:
                     self.add(nn.Dropout(config.bottleneck_dropout))
                 features = width
+            if config.reduction == "components":
+                self.width = features
+                return
+            self.width = num_classes if config.to_classes else embed_dim
             self.add(self._last(config, features))
             if config.dropout:
                 self.add(nn.Dropout(config.dropout))
@@ -94,13 +98,22 @@ class Head(nn.HybridSequential):
                 self.add(UnitLength())
 
     def _last(self, config: HeadConfig, features: int):
-        initializer = _initializer(config)
         if config.weight_norm:
-            return NormedDense(self.width, features, initializer)
-        return nn.Dense(self.width, use_bias=config.bias, in_units=features, weight_initializer=initializer)
+            return NormedDense(self.width, features, _initializer(config, features))
+        return _dense(config, self.width, features, config.bias)
 
 
-def _initializer(config: HeadConfig):
+def _dense(config: HeadConfig, width: int, features: int, bias: bool) -> nn.Dense:
+    begin = _initializer(config, features)
+    biases = begin if config.init == "fan_in" else "zeros"
+    return nn.Dense(
+        width, use_bias=bias, in_units=features, weight_initializer=begin, bias_initializer=biases
+    )
+
+
+def _initializer(config: HeadConfig, features: int):
+    if config.init == "fan_in":
+        return init.Uniform(features**-0.5)
     if config.init == "truncnorm":
         return TruncatedNormal(config.init_scale)
     return init.Xavier(magnitude=config.init_scale)  # uniform, by the mean of fan-in and fan-out

@@ -30,6 +30,10 @@ def check(trial: Trial) -> None:
         f"batch_size {trial.batch_size} cannot be split over {trial.devices} devices.",
     )
     _check_optimizers(trial)
+    _require(
+        trial.head.reduction == "linear" or trial.epochs == 0,
+        "head.reduction components is for networks as they are: it leaves nothing to train, so epochs must be 0.",
+    )
     schedules.create(**trial.schedule)
     for key in ("dropout", "bottleneck_dropout"):
         rate = getattr(trial.head, key)

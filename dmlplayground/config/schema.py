@@ -63,8 +63,18 @@ class Head:
     pooling: Literal["average", "average+max"] = key(
         "average", "how the backbone's last map becomes features"
     )
-    init: Literal["xavier", "truncnorm"] = key("xavier", "how the layers' weights begin")
-    init_scale: float = key(0.2, "how large they begin")
+    init: Literal["xavier", "truncnorm", "fan_in"] = key(
+        "xavier",
+        "how the layers' weights begin; fan_in: they and the biases are uniform up to one over the root of the layer's "
+        "inputs, as PyTorch begins a layer",
+    )
+    init_scale: float = key(0.2, "how large they begin; fan_in has a size of its own")
+    reduction: Literal["linear", "components"] = key(
+        "linear",
+        "how the last of these layers comes to embed_dim numbers; components: there is no last layer, and the images that "
+        "are embedded together are standardised, reduced to that many principal components and brought to unit length; "
+        "no labels are used",
+    )
 
 
 @dataclass(frozen=True)

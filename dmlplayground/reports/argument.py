@@ -105,6 +105,7 @@ def rows(data: str) -> list[Method]:
         Method(quote.label, _year(quote), quote.scores)
         for quote in published.quotes()
         if (quote.study, quote.outcome, quote.conditions["data.name"]) == (STUDY, OUTCOME, data)
+        and quote.conditions["method.name"] != published.UNTRAINED
     ]
     return sorted(found, key=lambda row: (row.year, row.label))
 

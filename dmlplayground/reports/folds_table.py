@@ -35,7 +35,10 @@ def tables(arena: Arena) -> list[Table]:
             columns.append(Column(f"{words} {theirs}"))
             if (which, metric) in quoted:
                 columns.append(Column(f"{words} {theirs} published", "quoted from the study"))
-    rows = [Row(_values(cell, quoted), cell=cell.key) for cell in arena.finished]
+    cells = sorted(
+        arena.finished, key=lambda cell: cell.trained
+    )  # networks as they came, and then the best first
+    rows = [Row(_values(cell, quoted), cell=cell.key) for cell in cells]
     notes = published.notes(
         published.Trials(cell.config, len(cell.records), tuple(OUTCOMES)) for cell in arena.finished
     )

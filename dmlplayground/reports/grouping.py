@@ -50,11 +50,20 @@ class Cell:
 
     @property
     def method(self) -> str:
-        return self.config["method"]["name"]
+        return published.method_of(self.config)
 
     @property
     def protocol(self) -> str:
         return self.config["protocol"]["name"]
+
+    @property
+    def flat(self) -> Flat:
+        return {**flatten(self.config), "method.name": self.method}
+
+    @property
+    def trained(self) -> bool:
+        """Whether anything was; a network as it came is a row to begin tables with."""
+        return self.method != published.UNTRAINED
 
     @property
     def distinctions(self) -> list[str]:
@@ -167,7 +176,7 @@ class Arena:
         Methods of one seed start from the same network up to their head: a seed counts once, as their mean.
         """
         values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for cell in self.finished:
+        for cell in (cell for cell in self.finished if cell.trained):
             for record in cell.records:
                 value = score(record, "untrained", metric)
                 if value is not None:
@@ -224,14 +233,13 @@ def arenas(
 
 
 def _arena(cells: list[Cell]) -> Arena:
-    factors = _factors([flatten(cell.config) for cell in cells])
+    factors = _factors([cell.flat for cell in cells])
     headline = _headline(cells)
     methods: dict[str, list[Flat]] = defaultdict(list)
     for cell in cells:
-        methods[cell.method].append(flatten(cell.config))
+        methods[cell.method].append(cell.flat)
     for cell in cells:
-        flat = flatten(cell.config)
-        cell.factors = {key: flat.get(key) for key in factors}
+        cell.factors = {key: cell.flat.get(key) for key in factors}
         cell.telling = _differing([methods[cell.method]], factors)
         cell.headline = headline
     cells.sort(key=_rank)

@@ -190,7 +190,8 @@ def _below_untrained(arena: Arena) -> list[str]:
     return [
         cell.label
         for cell in arena.finished
-        if (end := cell.scores(_end(cell), arena.headline))
+        if cell.trained
+        and (end := cell.scores(_end(cell), arena.headline))
         and (start := before.get(cell.backbone))
         and metric.better(start.mean, end.mean)
     ]

@@ -91,7 +91,7 @@ def text(value: Any) -> str:
         mean = f"{value.mean:.2f}".replace("-", "−")
         return mean if value.spread is None else f"{mean} ± {value.spread:.2f}"
     if isinstance(value, Quoted):
-        return _with_half(value, 1 if value.half is None else 2) + ("?" if value.doubt else "")
+        return _with_half(value, _published_digits(value)) + ("?" if value.doubt else "")
     if isinstance(value, Interval):
         return _with_half(value, 2)
     if isinstance(value, Difference):
@@ -101,6 +101,11 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     return str(value)
+
+
+def _published_digits(quoted: Quoted) -> int:
+    """As many as there: some studies print one, others two."""
+    return 1 if quoted.half is None and round(quoted.value, 1) == quoted.value else 2
 
 
 def _with_half(value: Quoted | Interval, digits: int) -> str:

@@ -35,6 +35,10 @@ class Model:
         for member in self.members:
             member.extractor = Engine(member.network, engine)
         self.trial = self.members[0].trial
+        if self.trial.head.reduction == "components":
+            raise UserError(
+                f"{target}: images are reduced together there (head.reduction components); others cannot join them."
+            )
         self.width = sum(member.width for member in self.members)
         self.distance = self.trial.evaluation.distance
         self.transform = transforms.create(**self.trial.transform)

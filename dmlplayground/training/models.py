@@ -16,6 +16,7 @@ from ..data import Dataset, loader
 from ..devices import context as device_by_name
 from ..devices import no_gpu_for_amp
 from ..download import digest
+from ..metrics.engine.components import principal_components
 from ..store import trained_weights
 from .learner import Learner
 
@@ -53,22 +54,26 @@ def devices(trial: Trial) -> list[mx.Context]:
 
 def embed(learners: Sequence[Learner], dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
     """The learners' embeddings of a data set, joined: (N, sum of widths)."""
+    parts = [outputs(learner, dataset, transform, threads) for learner in learners]
+    return join(learners[0].trial, parts, [learner.fold for learner in learners])
+
+
+def outputs(learner: Learner, dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
+    """What the learner's network makes of a data set, for ``join``."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
-    parts = [
-        learner.embed(loader.test_batches(dataset, transform, batch_size=size, threads=threads))
-        for learner in learners
-    ]
-    return join(parts, [learner.fold for learner in learners])
+    return learner.embed(loader.test_batches(dataset, transform, batch_size=size, threads=threads))
 
 
-def join(parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:
+def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:
     """Embeddings side by side. Members of an ensemble are one model; folds are models of their own, which count alike: each
-    at unit length."""
+    at unit length, or with as many principal components."""
     models = [
         np.concatenate([part for part, its in zip(parts, folds) if its == fold], axis=1)
         for fold in dict.fromkeys(folds)
     ]
+    if trial.head.reduction == "components":
+        return principal_components(np.concatenate(models, axis=1), len(models) * trial.embed_dim)
     if len(models) == 1:
         return models[0]
     return np.concatenate([model / np.maximum(_lengths(model), 1e-12) for model in models], axis=1)

@@ -41,7 +41,8 @@ class Outcome:
         self.contexts = contexts
         self.threads = threads
         self.transform = transforms.create(**trial.transform)
-        self._parts: dict[str, tuple[np.ndarray, int]] = {}  # by file of weights: test embeddings, fold
+        # By file of weights: what it makes of the test images, and its fold.
+        self._parts: dict[str, tuple[np.ndarray, int]] = {}
 
     def entries(self, fold: int) -> list[Entry]:
         return [entry for entry in self.record.epochs if entry["fold"] == fold]
@@ -58,7 +59,8 @@ class Outcome:
         classes = self.division.folds[0].train.num_classes
         members = range(self.trial.ensemble.members)
         fresh = [Learner(self.trial, classes, self.contexts, (0, member)) for member in members]
-        return {"epoch": 0, **self._scored(self._embed(fresh))}
+        found = models.embed(fresh, self.division.test, self.transform, self.threads)
+        return {"epoch": 0, **self._scored(found)}
 
     def tested(self, files: Sequence[str]) -> Entry:
         return {**self._scored(self.embeddings(files)), "weights": list(files)}
@@ -68,12 +70,10 @@ class Outcome:
         for name in files:
             if name not in self._parts:
                 learner = models.load(self.folder / name, self.contexts, self.record.id)
-                self._parts[name] = self._embed([learner]), learner.fold
+                found = models.outputs(learner, self.division.test, self.transform, self.threads)
+                self._parts[name] = found, learner.fold
         parts, folds = zip(*(self._parts[name] for name in files))
-        return models.join(parts, folds)
-
-    def _embed(self, learners: list[Learner]) -> np.ndarray:
-        return models.embed(learners, self.division.test, self.transform, self.threads)
+        return models.join(self.trial, parts, folds)
 
     def _scored(self, embeddings: np.ndarray) -> Entry:
         return {"measured_on": "test", **models.score(self.trial, embeddings, self.division.test)}

@@ -16,10 +16,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..tables import Quoted
-from .quotes import KIND, Quote, Score, Study, flat
+from .quotes import KIND, UNTRAINED, Quote, Score, Study, flat, method_of
 
 __all__ = [
     "KIND",
+    "UNTRAINED",
     "Quote",
     "Score",
     "Study",
@@ -28,6 +29,7 @@ __all__ = [
     "find",
     "get",
     "matching",
+    "method_of",
     "names",
     "notes",
     "of_method",
@@ -107,7 +109,7 @@ def notes(shown: Iterable[Trials]) -> list[str]:
     doubts: dict[str, None] = {}
     apart: dict[str, None] = {}
     for trials in shown:
-        method = trials.config["method"]["name"]
+        method = method_of(trials.config)
         for quote in _beside(trials.config, trials.runs):
             study = get(quote.study)
             if quote.outcome in trials.outcomes:

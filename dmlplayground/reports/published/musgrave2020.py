@@ -1,11 +1,12 @@
-"""Musgrave, Belongie and Lim 2020, tables 4 to 6: means over ten runs and half of their 95 % intervals."""
+"""Musgrave, Belongie and Lim 2020: networks before training (tables 1 and 2), and means over ten runs with half of their
+95 % intervals (tables 4 to 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from .quotes import KIND, Not, Quote, Score
+from .quotes import KIND, UNTRAINED, Not, Quote, Score
 
 METRICS = ("R@1", "RP", "MAP@R")
 OUTCOMES = ("joined", "separate")  # "concatenated" and "separated" there: three columns each
@@ -88,6 +89,32 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 PRETRAINED = "pretrained"  # one value each, features by PCA to 512 and 128: no training stands behind it
 
+# Tables 1 and 2, by network: a column each for the data sets of TABLES.
+R1_OF_PRETRAINED = {
+    "googlenet": (41.1, 33.9, 45.2),
+    "inception_bn_caffe": (51.1, 46.9, 50.7),
+    "resnet50_v1b": (48.7, 43.5, 52.9),
+}
+NMI_OF_RANDOM = {
+    "googlenet": (23.6, 19.1, 81.2),
+    "inception_bn_caffe": (18.5, 13.7, 73.1),
+    "resnet50_v1b": (21.3, 16.7, 80.8),
+}
+OF_ANOTHER_TRAINING = "the weights there are torchvision's, here gluoncv's"
+HOW_THEY_BEGAN = "the study does not say how its weights were drawn, or whether features were reduced"
+
+# What its evaluations share.
+MEASURED = {"transform.name": "reality_check", "evaluation.distance": "euclidean"}
+VALIDATED = {
+    "backbone.name": "inception_bn_caffe",
+    "backbone.pretrained": Not("none"),
+    "embed_dim": 128,
+    "protocol.name": "validated",
+    "protocol.folds": 4,
+    **MEASURED,
+}
+AS_IT_CAME = {"method.name": UNTRAINED, "head.reduction": "components"}
+
 
 @KIND.register(
     title="Musgrave, Belongie, Lim: A Metric Learning Reality Check (ECCV 2020)",
@@ -96,28 +123,41 @@ PRETRAINED = "pretrained"  # one value each, features by PCA to 512 and 128: no 
     warning="Its intervals count ten repeats and the winning trial of the search.",
 )
 def quotes() -> Iterator[Quote]:
-    """P@1, which is R@1, R-precision and MAP@R of fourteen losses on three data sets, of four folds' models joined and apart."""
+    """P@1, which is R@1, R-precision and MAP@R of fourteen losses on three data sets, of four folds' models joined and apart,
+    and of the network before training; R@1 and NMI of three networks before training."""
     for data, (source, table) in TABLES.items():
         for row, values in table.items():
-            if row != PRETRAINED:
-                yield from _row(source, data, row, values)
+            yield from _row(source, data, row, values)
+    for place, data in enumerate(TABLES):
+        for network, r1 in R1_OF_PRETRAINED.items():
+            doubt = OF_ANOTHER_TRAINING if network == "googlenet" else ""
+            yield _network("table 1", data, network, Not("none"), {"R@1": Score(r1[place], doubt=doubt)})
+        for network, nmi in NMI_OF_RANDOM.items():
+            score = Score(nmi[place], doubt=HOW_THEY_BEGAN)
+            yield _network("table 2", data, network, "none", {"NMI": score})
 
 
 def _row(source: str, data: str, row: str, values: tuple) -> Iterator[Quote]:
-    label, method = ROWS[row]
-    conditions = {
-        **method,
-        "data.name": data,
-        "backbone.name": ("inception_bn_caffe",),
-        "backbone.pretrained": Not("none"),
-        "embed_dim": 128,
-        "batch_size": 32,
-        "transform.name": "reality_check",
-        "protocol.name": "validated",
-        "protocol.folds": 4,
-        "ensemble.members": 1,
-        "evaluation.distance": "euclidean",
-    }
+    shared = {"data.name": data, **VALIDATED}
+    if row == PRETRAINED:
+        label, runs, conditions = "Pretrained", None, {**AS_IT_CAME, **shared}
+    else:
+        label, method = ROWS[row]
+        runs, conditions = 10, {**method, **shared, "batch_size": 32, "ensemble.members": 1}
     for outcome, three in zip(OUTCOMES, (values[:3], values[3:])):
         scores = {metric: Score(mean, half) for metric, (mean, half) in zip(METRICS, three)}
-        yield Quote(source, conditions, scores, runs=10, outcome=outcome, label=label)
+        yield Quote(source, conditions, scores, runs, outcome, label=label)
+
+
+def _network(source: str, data: str, network: str, weights: Any, scores: dict[str, Score]) -> Quote:
+    """A network before training, whose features are reduced to 512 numbers."""
+    conditions = {
+        **AS_IT_CAME,
+        "data.name": data,
+        "backbone.name": network,
+        "backbone.pretrained": weights,
+        "embed_dim": 512,
+        "protocol.name": "paper",
+        **MEASURED,
+    }
+    return Quote(source, conditions, scores, label="Pretrained" if weights != "none" else "Random")

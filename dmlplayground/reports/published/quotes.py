@@ -20,6 +20,14 @@ class Study(parts.Part):
 KIND: parts.Kind[Study] = parts.Kind("study", "dmlplayground.reports.published", Study)
 
 
+UNTRAINED = "no training"  # in a method's place: the network as it came
+
+
+def method_of(config: Mapping[str, Any]) -> str:
+    """What a table calls such a trial."""
+    return UNTRAINED if config.get("epochs") == 0 else str(config["method"]["name"])
+
+
 class Not(NamedTuple):
     """A condition: anything but this."""
 
@@ -97,8 +105,8 @@ def scores(metrics: tuple[str, ...], values: tuple, doubts: Mapping[str, str] = 
 
 
 def flat(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration by dotted keys."""
-    return dict(_items(config, ""))
+    """A configuration by dotted keys, under the name of its method in tables."""
+    return {**dict(_items(config, "")), "method.name": method_of(config)}
 
 
 def _items(config: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
