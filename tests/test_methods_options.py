@@ -61,9 +61,11 @@ VARIANTS = [
     ("margin", {"mining": "all", "margin": 0.0779, "beta": 0.9797}),
     ("cosface", {"margin": 0.6182, "scale": 100.0}),
     ("cosface", {"margin": 0.1, "scale": 8.0, "init": "uniform"}),
+    ("cosface", {"margin": 0.1, "scale": 8.0, "label_smoothing": 0.2}),
     ("arcface", {"margin": 23.23, "scale": 100.0, "monotonic": False}),
     ("arcface", {"margin": 90.0, "scale": 8.0, "monotonic": False}),
     ("arcface", {"margin": 90.0, "scale": 8.0}),
+    ("arcface", {"margin": 90.0, "scale": 8.0, "label_smoothing": 0.1}),
     ("fast_ap", {"bins": 17}),
     ("fast_ap", {"bins": 3}),
     ("snr_contrastive", {"pos_margin": 0.3265, "neg_margin": 0.8446}),
@@ -77,13 +79,16 @@ VARIANTS = [
     ("soft_triple", {"centers": 2, "scale": 8.0, "tau": 2.0}),
     ("soft_triple", {"centers": 1}),
     ("soft_triple", {"tau": 0.0}),
+    ("soft_triple", {"centers": 2, "scale": 8.0, "label_smoothing": 0.1}),
     ("circle", {"margin": 0.25, "scale": 8.0}),
     ("circle", {"form": "classes", "margin": 0.25, "scale": 32.0}),
     ("circle", {"form": "classes"}),
     ("sphereface", {"margin": 1}),
     ("sphereface", {"margin": 3, "scale": 2.0}),
+    ("sphereface", {"margin": 3, "scale": 2.0, "label_smoothing": 0.1}),
     ("large_margin_softmax", {"margin": 2, "scale": 0.5}),
     ("large_margin_softmax", {"margin": 3}),
+    ("large_margin_softmax", {"margin": 3, "label_smoothing": 0.3}),
     ("tuplet_margin", {"margin": 20.0, "scale": 8.0}),
     ("tuplet_margin", {"margin": 0.0}),
     ("proxy_anchor", {"margin": 0.3, "alpha": 8.0}),
@@ -146,6 +151,8 @@ def test_gradients_with_these_options_are_the_slopes_of_the_references(key, opti
         ("nt_xent", {"floor": 1.0}),
         ("cosface", {"scale": 0.0}),
         ("cosface", {"init_std": 0.0}),
+        ("arcface", {"label_smoothing": -0.1}),
+        ("soft_triple", {"label_smoothing": 1.0}),
         ("arcface", {"margin": 180.0}),
         ("sphereface", {"margin": 0}),
         ("soft_triple", {"centers": 0}),
@@ -248,6 +255,19 @@ def test_proxy_nca_with_its_own_proxy_is_proxy_softmax(smoothing):
     nca = with_proxies("proxy_nca", proxies, x, labels, exclude_positive=False, label_smoothing=smoothing)
     softmax = with_proxies("proxy_softmax", proxies, x, labels, temperature=1 / 18, label_smoothing=smoothing)
     assert nca == pytest.approx(softmax, rel=1e-5)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [("cosface", {"margin": 0.0}), ("arcface", {"margin": 0.0}), ("sphereface", {"margin": 1})],
+)
+def test_without_a_margin_they_are_proxy_softmax(key, options, smoothing):
+    rng = np.random.default_rng(0)
+    x, proxies, labels = unit(rng.normal(size=(9, 5))), rng.normal(size=(4, 5)), rng.integers(0, 4, 9)
+    value = with_proxies(key, proxies, x, labels, scale=8.0, label_smoothing=smoothing, **options)
+    softmax = with_proxies("proxy_softmax", proxies, x, labels, temperature=1 / 8, label_smoothing=smoothing)
+    assert value == pytest.approx(softmax, rel=1e-5)
 
 
 def test_prototypical_with_unit_prototypes_is_proxy_nca_over_them():

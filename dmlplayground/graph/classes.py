@@ -59,10 +59,15 @@ def hide_own(F, labels, num_classes, dtype):
     return F.one_hot(labels, num_classes, on_value=HIDDEN, dtype=dtype)
 
 
-def against_others(F, logits, own, labels, num_classes, dtype, weights=None):
-    """The mean over rows of the cross-entropy of ``logits`` with ``own``, (B,), in place of the label's own entry."""
+def against_others(F, logits, own, labels, num_classes, dtype, weights=None, smoothing=0.0):
+    """The mean over rows of the cross-entropy of ``logits`` with ``own``, (B,), in place of the label's own entry,
+    under the target that ``smoothed`` has."""
     others = log_sum_exp(F, logits + hide_own(F, labels, num_classes, dtype), labels == 0)
-    return mean(F, softplus(F, others - own), weights)
+    losses = softplus(F, others - own)
+    if smoothing:
+        sums = flat(F, row_sums(F, logits)) - F.pick(logits, labels, axis=1)
+        losses = losses + smoothing * (own - sums / (num_classes - 1))
+    return mean(F, losses, weights)
 
 
 def lengths(F, vectors):

@@ -30,6 +30,7 @@ class ArcFace(Classifier):
     monotonic: where theta is beyond 180 degrees - m, cos(theta + m) would rise again; there the own logit is
         scale (cos theta - m sin m), m in radians, which keeps falling. The library that Musgrave et al. used did without
         in their time: false is that.
+    label_smoothing: the share of the target that goes to the other classes.
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E), as in Roth et al.
     init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
@@ -46,10 +47,11 @@ class ArcFace(Classifier):
         margin: float = 28.6,
         scale: float = 64.0,
         monotonic: bool = True,
+        label_smoothing: float = 0.0,
         init: initial_weights.Start = "normal",
         init_std: float = 1.0,
     ):
-        super().__init__(num_classes, embed_dim, init, init_std)
+        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
         self.require(0 <= margin < 180, f"margin is an angle from 0 to below 180 degrees, not {margin}.")
         self.require(scale > 0, f"scale must be above 0, not {scale}.")
         self.margin = math.radians(margin)
@@ -63,4 +65,4 @@ class ArcFace(Classifier):
             beyond = F.BlockGrad(own < -math.cos(self.margin))
             turned = turned + beyond * (own - self.margin * math.sin(self.margin) - turned)
         turned = self.scale * turned
-        return classes.against_others(F, logits, turned, labels, self.num_classes, self.dtype, weights)
+        return self.against_others(F, logits, turned, labels, weights)

@@ -23,6 +23,7 @@ class CosFace(Classifier):
     margin: what the own cosine must lead by. The paper has 0.35; Musgrave et al. found 0.62 on CUB, 0.43 on Cars and
         0.34 on SOP.
     scale: what cosines are multiplied by. The paper has 64; Musgrave et al. 100, 162 and 100.
+    label_smoothing: the share of the target that goes to the other classes.
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E).
     init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
@@ -35,10 +36,11 @@ class CosFace(Classifier):
         *,
         margin: float = 0.35,
         scale: float = 64.0,
+        label_smoothing: float = 0.0,
         init: initial_weights.Start = "normal",
         init_std: float = 1.0,
     ):
-        super().__init__(num_classes, embed_dim, init, init_std)
+        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
         self.require(scale > 0, f"scale must be above 0, not {scale}.")
         self.margin = margin
         self.scale = scale
@@ -46,4 +48,4 @@ class CosFace(Classifier):
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)
         own = F.pick(logits, labels, axis=1) - self.scale * self.margin
-        return classes.against_others(F, logits, own, labels, self.num_classes, self.dtype, weights)
+        return self.against_others(F, logits, own, labels, weights)

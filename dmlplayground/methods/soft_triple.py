@@ -31,6 +31,7 @@ class SoftTriple(Loss):
     tau: how much R weighs. The authors have 0.2; Musgrave et al. found 0.376 and 0.067, and none on SOP.
     average_pairs: R is the mean over a class's pairs, C K (K - 1) / 2 of them, and so twice as large. It is what the
         library computed that Musgrave et al. used.
+    label_smoothing: the share of the target that goes to the other classes.
 
     The code released by Roth et al. normalises centres over classes, takes the softmax over classes and multiplies by
     gamma; that is not an option here.
@@ -49,9 +50,10 @@ class SoftTriple(Loss):
         margin: float = 0.01,
         tau: float = 0.2,
         average_pairs: bool = False,
+        label_smoothing: float = 0.0,
     ):
         super().__init__(num_classes, embed_dim)
-        classes.check_classes(self)
+        classes.check_classes(self, label_smoothing)
         self.require(centers >= 1, f"centers must be at least 1, not {centers}.")
         self.require(scale > 0 and gamma > 0, f"scale and gamma must be above 0, not {scale} and {gamma}.")
         self.require(tau >= 0, f"tau must not be negative, not {tau}.")
@@ -59,6 +61,7 @@ class SoftTriple(Loss):
         self.scale = scale
         self.gamma = gamma
         self.margin = margin
+        self.label_smoothing = label_smoothing
         pairs = num_classes * centers * (centers - 1) / (2 if average_pairs else 1)
         self.pull = tau / pairs if pairs else 0.0
         limit = (num_classes * centers) ** -0.5
@@ -75,7 +78,9 @@ class SoftTriple(Loss):
         shares = F.softmax(near / self.gamma, axis=1)
         logits = F.reshape(self.scale * rows.row_sums(F, shares * near), shape=(-1, self.num_classes))
         own = F.pick(logits, labels, axis=1) - self.scale * self.margin
-        loss = classes.against_others(F, logits, own, labels, self.num_classes, self.dtype, weights)
+        loss = classes.against_others(
+            F, logits, own, labels, self.num_classes, self.dtype, weights, self.label_smoothing
+        )
         return loss + self.pull * self._spread(F, proxies) if self.pull else loss
 
     def _spread(self, F, proxies):

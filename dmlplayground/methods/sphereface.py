@@ -25,6 +25,7 @@ class SphereFace(Classifier):
 
     margin: how many times the own angle counts, a whole number. The paper has 4.
     scale: what all logits are multiplied by.
+    label_smoothing: the share of the target that goes to the other classes.
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E).
     init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
@@ -40,10 +41,11 @@ class SphereFace(Classifier):
         *,
         margin: int = 4,
         scale: float = 1.0,
+        label_smoothing: float = 0.0,
         init: initial_weights.Start = "normal",
         init_std: float = 1.0,
     ):
-        super().__init__(num_classes, embed_dim, init, init_std)
+        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
         self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
         self.require(scale > 0, f"scale must be above 0, not {scale}.")
         self.margin = margin
@@ -53,4 +55,4 @@ class SphereFace(Classifier):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)
         largest = self.scale * classes.lengths(F, embeddings)
         own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
-        return classes.against_others(F, logits, own, labels, self.num_classes, self.dtype, weights)
+        return self.against_others(F, logits, own, labels, weights)

@@ -63,9 +63,9 @@ def class_cosines(x: np.ndarray, proxies: Sequence[np.ndarray]) -> list[float]:
     return [dot(x, unit(proxy)) for proxy in proxies]
 
 
-def cross_entropy_of(logits: Sequence[float], label: int) -> float:
-    """-log softmax(logits) at the label."""
-    return log_sum_exp(logits) - logits[label]
+def smoothed_cross_entropy(logits: Sequence[float], label: int, smoothing: float) -> float:
+    """-log softmax(logits) at the label, or in the mean over a smoothed target."""
+    return cross_entropy(logits, smoothed_target(label, len(logits), smoothing))
 
 
 def variance(x: Sequence[float]) -> float:

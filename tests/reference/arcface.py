@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 
-from ._arithmetic import class_cosines, clipped_angle, cross_entropy_of
+from ._arithmetic import class_cosines, clipped_angle, smoothed_cross_entropy
 
 
-def value(embeddings, labels, parameters, *, margin=28.6, scale=64.0, monotonic=True) -> float:
+def value(
+    embeddings, labels, parameters, *, margin=28.6, scale=64.0, monotonic=True, label_smoothing=0.0
+) -> float:
     """Mean over rows of the cross-entropy of scale cos(theta_k + margin [k = y]), the margin in degrees.
 
     theta = arccos of x.p_k, p_k of unit length, clipped to 1e-7 within -1 and 1. With ``monotonic``, where theta_y
@@ -20,5 +22,5 @@ def value(embeddings, labels, parameters, *, margin=28.6, scale=64.0, monotonic=
             logits[y] = math.cos(angle) - m * math.sin(m)
         else:
             logits[y] = math.cos(angle + m)
-        total += cross_entropy_of([scale * logit for logit in logits], y)
+        total += smoothed_cross_entropy([scale * logit for logit in logits], y, label_smoothing)
     return total / len(labels)

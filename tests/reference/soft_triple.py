@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from ._arithmetic import cross_entropy_of, dot, log_sum_exp, unit
+from ._arithmetic import dot, log_sum_exp, smoothed_cross_entropy, unit
 
 
 def value(
@@ -16,6 +16,7 @@ def value(
     margin=0.01,
     tau=0.2,
     average_pairs=False,
+    label_smoothing=0.0,
 ) -> float:
     """Mean over rows of the cross-entropy of scale (S_c - margin [c = y]), plus tau R.
 
@@ -31,7 +32,7 @@ def value(
             whole = log_sum_exp([s / gamma for s in near])
             similarity = sum(math.exp(s / gamma - whole) * s for s in near)
             logits.append(scale * (similarity - margin * (c == y)))
-        total += cross_entropy_of(logits, y)
+        total += smoothed_cross_entropy(logits, y, label_smoothing)
     loss = total / len(labels)
     k = len(classes[0])
     if k > 1 and tau:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from ._arithmetic import cross_entropy_of, dot, norm, unit
+from ._arithmetic import dot, norm, smoothed_cross_entropy, unit
 
 
 def psi(cosine: float, margin: int) -> float:
@@ -22,10 +22,12 @@ def logits_of(x, y, weights, margin) -> list[float]:
     return found
 
 
-def value(embeddings, labels, parameters, *, margin=4, scale=1.0) -> float:
+def value(embeddings, labels, parameters, *, margin=4, scale=1.0, label_smoothing=0.0) -> float:
     """Mean over rows of the cross-entropy of scale |x| (psi(theta_y) or cos theta_k), x raw, p_k of unit length."""
     proxies = [unit(p) for p in parameters["proxies"]]
     total = 0.0
     for x, y in zip(embeddings, labels):
-        total += cross_entropy_of([scale * logit for logit in logits_of(x, y, proxies, margin)], y)
+        total += smoothed_cross_entropy(
+            [scale * logit for logit in logits_of(x, y, proxies, margin)], y, label_smoothing
+        )
     return total / len(labels)
