@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Union
 
 from .compat import CPU_BUILD, INSTALL_CUDA
 from .errors import UserError
@@ -43,7 +43,7 @@ def context(name: str) -> Any:
     return mx.gpu(index)
 
 
-def require(device: str, count: int, amp: bool) -> None:
+def require(device: str, count: int, amp: Union[bool, str]) -> None:
     """A UserError where a trial's devices are not there, as far as that can be told without loading MXNet."""
     if device != "gpu" and not amp:
         return
@@ -52,15 +52,20 @@ def require(device: str, count: int, amp: bool) -> None:
         raise UserError(
             f"there is no device 'gpu:{count - 1}': GPUs that NVIDIA's driver shows here: {gpus}."
         )
-    if gpus < count:
-        raise no_gpu_for_amp(count, gpus)
+    check_amp(amp, count, gpus, "gpu" if gpus >= count else "cpu")
 
 
-def no_gpu_for_amp(count: int, gpus: int) -> UserError:
-    return UserError(
-        f"amp computes in 16 bits on GPUs: the trial asks for {count}, and this machine offers MXNet {gpus}. "
-        "Leave amp false to train on the CPU."
-    )
+def check_amp(amp: Union[bool, str], count: int, gpus: int, kind: str) -> None:
+    """A UserError where ``amp`` is not for the kind of device that trains."""
+    if amp is True and kind == "cpu":
+        raise UserError(
+            f"amp true computes in float16 on GPUs: the trial asks for {count}, and this machine offers MXNet {gpus}. "
+            "On the CPU leave it false, or set it to bfloat16."
+        )
+    if amp == "bfloat16" and kind == "gpu":
+        raise UserError(
+            "amp bfloat16 is for CPUs, and this trial computes on a GPU: set amp to true, or device to cpu."
+        )
 
 
 def built_for_cuda() -> bool:

@@ -8,7 +8,7 @@ and neighbours may change places (``benchmarks/backbones.py`` measures whether r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Engine:
             return self.network
         if images.context.device_type != "cpu":
             raise UserError(f"engine {self.engine} is for CPUs; leave it at float32 on a GPU.")
-        graph = self._graph(images)
+        graph = graph_of(self.network, images)
         if self.engine == "fused":
             graph.optimize_for(images, backend="MKLDNN", static_alloc=True, static_shape=True)
             return graph
@@ -53,14 +53,14 @@ class Engine:
         converted.hybridize(static_alloc=True, static_shape=True)
         return converted
 
-    def _graph(self, images: nd.NDArray):
-        """The network's graph with the same parameters, so that what is done to it leaves the network
-        alone."""
-        data = sym.var("data", dtype=images.dtype)
-        parameters = self.network.collect_params()
-        graph = gluon.SymbolBlock(self.network(data), data, params=parameters)
-        graph.hybridize(static_alloc=True, static_shape=True)
-        return graph
+
+def graph_of(network, images: nd.NDArray, change: Callable = lambda graph: graph):
+    """The network's graph for such images, changed as told, with the same parameters. The network itself stays as it
+    is."""
+    data = sym.var("data", dtype=images.dtype)
+    graph = gluon.SymbolBlock(change(network(data)), data, params=network.collect_params())
+    graph.hybridize(static_alloc=True, static_shape=True)
+    return graph
 
 
 def extract(network, blocks: Iterable[nd.NDArray], width: int) -> np.ndarray:

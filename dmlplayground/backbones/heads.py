@@ -141,4 +141,4 @@ class Embedder(gluon.HybridBlock):
             if self.reversed:
                 images = F.reverse(images, axis=1)
             images = F.broadcast_mul(F.broadcast_sub(images, mean), scale)
-        return F.cast(self.head(self.backbone(images)), "float32")  # mixed precision may leave it in 16 bits
+        return F.cast(self.head(self.backbone(images)), "float32")  # an engine may leave it in 16 bits

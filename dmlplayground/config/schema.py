@@ -174,7 +174,9 @@ class Trial:
         1, "a batch is split over so many; they are parts of the processor where there is no GPU"
     )
     device: Literal["auto", "cpu", "gpu"] = key("auto", "where to compute; auto: on GPUs if there are any")
-    amp: bool = key(False, "mixed precision, on GPUs only")
+    amp: Union[bool, Literal["bfloat16"]] = key(
+        False, "mixed precision: true: the backbone in float16, on GPUs; bfloat16: in that, on CPUs"
+    )
     seed: int = key(0, "what every random number of the trial derives from")
 
     #: A readable name that is different for every different trial; set by ``config.trial``.

@@ -73,6 +73,7 @@ class Learner:
             for parameter in self.learned():
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
+        self.trained: Callable = mixed.Mixed(self.network, trial.amp) if trial.amp else self.network
         self.extractor: Callable = (
             self.network
         )  # what embeds; another engine may take its place when training is over
@@ -141,9 +142,9 @@ class Learner:
             self.average.update()
 
     def forward(self, images: np.ndarray) -> nd.NDArray:
-        """Embeddings of a block of images, computed in equal parts on the devices and gathered on the first."""
+        """Embeddings of a block of images to train on, computed in equal parts on the devices and gathered on the first."""
         parts = np.split(images, len(self.contexts))
-        outputs = [self.network(_on(context, part)) for part, context in zip(parts, self.contexts)]
+        outputs = [self.trained(_on(context, part)) for part, context in zip(parts, self.contexts)]
         if len(outputs) == 1:
             return outputs[0]
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)

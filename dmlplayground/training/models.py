@@ -13,8 +13,8 @@ import numpy as np
 from .. import backbones, config, data, metrics, seeds, transforms
 from ..config import Trial
 from ..data import Dataset, loader
+from ..devices import check_amp
 from ..devices import context as device_by_name
-from ..devices import no_gpu_for_amp
 from ..download import digest
 from ..metrics.engine.components import principal_components
 from ..store import trained_weights
@@ -30,7 +30,7 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optiona
     stored = trained_weights.read(path, owner)
     trial = config.trial(stored.config)
     place = (stored.fold, 0)
-    learner = Learner(trial, stored.classes, contexts or devices(trial), place, pretrained=False)
+    learner = Learner(trial, stored.classes, contexts or _devices(trial), place, pretrained=False)
     learner.load_weights(stored.arrays)
     return learner
 
@@ -42,12 +42,16 @@ def start(trial: Trial) -> Optional[dict[str, str]]:
 
 
 def devices(trial: Trial) -> list[mx.Context]:
-    """The devices a trial computes on."""
+    """The devices a trial is trained on."""
+    found = _devices(trial)
+    check_amp(trial.amp, trial.devices, mx.context.num_gpus(), found[0].device_type)
+    return found
+
+
+def _devices(trial: Trial) -> list[mx.Context]:
     gpus = mx.context.num_gpus() if trial.device != "cpu" else 0
     if trial.device == "gpu" and gpus < trial.devices:
         device_by_name(f"gpu:{trial.devices - 1}")  # says what is missing
-    if trial.amp and gpus < trial.devices:
-        raise no_gpu_for_amp(trial.devices, gpus)
     kind = "gpu" if gpus >= trial.devices else "cpu"
     return [device_by_name(f"{kind}:{index}") for index in range(trial.devices)]
 
