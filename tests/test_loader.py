@@ -58,6 +58,23 @@ def test_any_number_of_workers_makes_the_same_batches(transform, options):
     assert len(prints) == 1
 
 
+@pytest.mark.parametrize("name", samplers.names())
+def test_any_number_of_workers_draws_the_same_with_each_sampler(name):
+    of = dataset()
+    view = SimpleNamespace(
+        proxies=lambda: np.random.default_rng(2).normal(size=(10, 4)),
+        embeddings=lambda: np.random.default_rng(3).normal(size=(60, 4)),
+    )
+    drawn = {}
+    for workers in (0, 1, 3):
+        sampler = samplers.create(name, of.labels, 20, iterations=4, seed=5)
+        made = loader.training_batches(
+            of, sampler, transforms.create("paper"), seed=5, epoch=1, workers=workers, view=view
+        )
+        drawn[workers] = [(rows.tolist(), images.tobytes(), labels.tolist()) for rows, images, labels in made]
+    assert len(drawn[0]) == 4 and drawn[0] == drawn[1] == drawn[3]
+
+
 def test_files_decoded_by_several_threads_make_the_same_batches(tmp_path, monkeypatch):
     monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
     folder = class_folders(tmp_path / "own", [f"{i:02d}" for i in range(24)], per_class=3)

@@ -338,6 +338,55 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
     the_same(tmp_path / "calm" / trial.id, tmp_path / "store" / trial.id)
 
 
+KILLED = """
+import os, signal, sys, threading
+from dmlplayground import files
+from dmlplayground.training import feed, train
+
+seen, steps, waiting = feed.Feed.seen, {}, threading.Event()
+
+def stop(self, outcomes):
+    "Train no further in the middle of the second epoch."
+    seen(self, outcomes)
+    steps[self] = steps.get(self, 0) + 1
+    if steps[self] == 5:
+        waiting.set()
+        threading.Event().wait()
+
+feed.Feed.seen = stop
+for given in files.read_json(sys.argv[1]):
+    waiting.clear()
+    threading.Thread(target=train, args=(given, sys.argv[2]), daemon=True).start()
+    waiting.wait()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def of_sampler(name: str) -> dict:
+    blocks = {"per_class": 2} if "per_class" in samplers.get(name).options else {}
+    episodes = {"supports": 1, "queries": 1} if name == "episodes" else {}
+    return tiny(
+        method="proxy_nca", sampler={"name": name, **blocks, **episodes}, transform="paper",
+        evaluation={"clustering": False, "every": 3},
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_killed_with_each_sampler(tmp_path):
+    """One process holds a trial of every sampler, each in the middle of an epoch, when it is killed."""
+    given = {name: of_sampler(name) for name in samplers.names()}
+    files.write_json(tmp_path / "given.json", list(given.values()))
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "given.json"), str(tmp_path / "store")]
+    assert subprocess.run(command).returncode == -signal.SIGKILL
+    for one in given.values():
+        trial = config.trial(one)
+        folder = tmp_path / "store" / trial.id
+        assert [entry["epoch"] for entry in stream.read(folder)] == [0, 1] and list(folder.glob("lock-*"))
+        dml.train(one, tmp_path / "store", workers=2)
+        dml.train(one, tmp_path / "calm", workers=0)
+        the_same(tmp_path / "calm" / trial.id, folder)
+
+
 def test_the_memory_holds_what_the_last_step_with_an_image_gave(tmp_path, monkeypatch):
     expected: dict[int, np.ndarray] = {}
     plans = []
@@ -368,13 +417,12 @@ def test_the_memory_holds_what_the_last_step_with_an_image_gave(tmp_path, monkey
 @pytest.mark.parametrize(
     "changes",
     [
-        {"method": "npairs", "sampler": "greedy_coreset", "iterations": 6},
         {"method": "margin", "batch_size": 10, "transform": "paper"},
         {"method": "proxy_softmax", "embed_dim": 16, "frozen_epochs": 2},
         {"method": "dreml", "embed_dim": 4, "ensemble": {"members": 3}, "epochs": 4},
         {"protocol": {"name": "validated", "folds": 2}, "batch_size": 4},
     ],
-    ids=["looking", "sampling", "dropout-and-warm-up", "ensemble", "folds"],
+    ids=["sampling", "dropout-and-warm-up", "ensemble", "folds"],
 )
 def test_killed_at_random_moments_many_times(tmp_path, changes):
     given = tiny(**{"epochs": 12, **changes})
