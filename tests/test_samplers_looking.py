@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dmlplayground import samplers
+from dmlplayground import samplers, seeds
 from dmlplayground.errors import UserError
 from dmlplayground.samplers import coreset_d2, distance_matching, frechet_matching, greedy_coreset
 
@@ -342,3 +342,92 @@ def test_pools_take_every_class_alike_and_candidates_draw_from_them_alike(name):
     assert np.abs(np.bincount(drawn.ravel()) / drawn.size - 1 / 6).max() < 0.03
     twice = np.mean([len(set(row)) < 6 for row in drawn.tolist()])
     assert twice == pytest.approx(1 - np.prod([(6 - i) / 6 for i in range(6)]), abs=0.03), "with replacement"
+
+
+# --- whole epochs ----------------------------------------------------------------------------------------------------
+
+
+def slow_draw(rng, labels, classes, count, last=None):
+    """Images of each of these classes, in the order of random keys, again from the start where there are too few; an
+    image of ``last`` comes after all others of its class, and only where it has none."""
+    members = [[i for i in range(len(labels)) if labels[i] == c] for c in classes]
+    everything = max(count, *map(len, members))
+    keys = rng.random((len(classes), everything))
+    found = []
+    for number, own in enumerate(members):
+        order = sorted(range(len(own)), key=lambda place: keys[number][place])
+        images = [own[place] for place in order]
+        if last is not None and len(images) > 1:
+            images.remove(last[number])
+        found.append([images[i % len(images)] for i in range(count)])
+    return found
+
+
+def slow_coreset(rng, labels, memory, blocks, n, choose):
+    pool = rng.choice(len(labels), min(36, len(labels)), replace=False).tolist()
+    picks = [pool[place] for place in choose([memory[i] for i in pool], blocks, rng)]
+    company = slow_draw(rng, labels, [labels[i] for i in picks], n - 1, last=picks)
+    return [i for pick, others in zip(picks, company) for i in [pick, *others]]
+
+
+def slow_matching(rng, labels, memory, blocks, n, cost):
+    classes = rng.permutation(max(labels) + 1).tolist()
+    wanted = min(36, len(labels)) // n
+    each = -(-wanted // len(classes))
+    drawn = slow_draw(rng, labels, classes[:wanted], n * each)
+    whole = wanted // len(classes)
+    pool = [i for images in drawn for i in images[: n * whole]]
+    pool += [i for images in drawn[: wanted % len(classes)] for i in images[n * whole :]]
+    names = sorted({labels[i] for i in pool})
+    chosen = [names[c] for c in rng.integers(len(names), size=4 * blocks)]
+    places = slow_draw(rng, [labels[i] for i in pool], chosen, n)
+    flat = [pool[place] for block in places for place in block]
+    candidates = [flat[i : i + blocks * n] for i in range(0, len(flat), blocks * n)]
+    points = [memory[i] for i in pool]
+    return min(candidates, key=lambda rows: cost(points, [memory[i] for i in rows]))
+
+
+def slow_d2_picks(points, count, rng):
+    """Densities by the covariance's inverse, distances one by one; drawing is NumPy's."""
+    points = np.array(points)
+    mean, covariance = points.mean(axis=0), np.cov(points.T)
+    variances, axes = np.linalg.eigh(covariance)  # a draw of the distribution, from independent standard ones
+    start = mean + sum(
+        np.sqrt(v) * z * axes[:, k] for k, (v, z) in enumerate(zip(variances, rng.normal(size=3)))
+    )
+    picks = [int(np.argmin([np.linalg.norm(x - start) for x in points]))]
+    density = [np.exp(-0.5 * (x - mean) @ np.linalg.inv(covariance) @ (x - mean)) for x in points]
+    while len(picks) < count:
+        gaps = [min(np.linalg.norm(x - points[p]) ** 2 for p in picks) for x in points]
+        weights = np.array([d * gap for d, gap in zip(density, gaps)])
+        picks.append(int(rng.choice(len(points), p=weights / weights.sum())))
+    return picks
+
+
+def slow_frechet(pool, candidate):
+    from scipy.linalg import sqrtm
+
+    pool, candidate = np.array(pool), np.array(candidate)
+    one, other = np.cov(pool.T), np.cov(candidate.T)
+    root = np.trace(sqrtm((one + 1e-8 * np.eye(3)) @ (other + 1e-8 * np.eye(3)))).real
+    gap = ((pool.mean(axis=0) - candidate.mean(axis=0)) ** 2).sum()
+    return gap + np.trace(one) + np.trace(other) - 2 * root
+
+
+SLOW = {
+    "greedy_coreset": (slow_coreset, lambda points, count, rng: slow_picks(points, count, int(rng.integers(len(points))))),
+    "coreset_d2": (slow_coreset, slow_d2_picks),
+    "distance_matching": (slow_matching, lambda pool, rows: slow_distance_cost(pool, rows, 1, 1, 150)),
+    "frechet_matching": (slow_matching, slow_frechet),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_an_epochs_batches_are_those_of_the_slow_program(name):
+    labels, memory = clusters(seed=6, classes=9, per_class=7, width=3)
+    matching = {"candidates": 4} if "matching" in name else {}
+    sampler = samplers.create(name, labels, 12, iterations=3, seed=8, per_class=3, pool=36, **matching)
+    whole, part = SLOW[name]
+    for number, rows in enumerate(sampler.batches(2, shown(memory))):
+        rng = seeds.generator(8, "batches", 2, number)
+        assert rows.tolist() == whole(rng, labels.tolist(), memory.astype(float).tolist(), 4, 3, part)
