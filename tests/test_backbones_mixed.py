@@ -9,7 +9,7 @@ from mxnet import sym
 
 from dmlplayground import config, devices
 from dmlplayground.errors import UserError
-from dmlplayground.training import learner, mixed, models
+from dmlplayground.training import learner, mixed_precision, models
 from dmlplayground.training.learner import Learner
 
 TRIAL = {
@@ -88,8 +88,8 @@ def test_it_goes_on_from_a_state_to_the_bit():
 
 
 def test_float16_multiplies_its_loss_and_leaves_out_steps_that_overflow(monkeypatch):
-    bfloat16 = mixed.Mixed
-    monkeypatch.setattr(learner.mixed, "Mixed", lambda network, _: bfloat16(network, "bfloat16"))
+    bfloat16 = mixed_precision.Mixed
+    monkeypatch.setattr(learner.mixed_precision, "Mixed", lambda network, _: bfloat16(network, "bfloat16"))
     scaled, plain = made(True), made("bfloat16")
     before = plain.weights()
     step(scaled)
@@ -106,7 +106,7 @@ def test_float16_multiplies_its_loss_and_leaves_out_steps_that_overflow(monkeypa
 @pytest.mark.parametrize("amp", [True, "bfloat16"])
 def test_the_backbone_is_cast_and_the_head_is_not(amp):
     network = made().network
-    graph = mixed.Mixed(network, amp)._cast(network(sym.var("data", dtype="uint8")))
+    graph = mixed_precision.Mixed(network, amp)._cast(network(sym.var("data", dtype="uint8")))
     nodes = json.loads(graph.tojson(remove_amp_cast=False))["nodes"]
 
     def casts(op: str) -> set[str]:

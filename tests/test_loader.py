@@ -59,19 +59,19 @@ def test_any_number_of_workers_makes_the_same_batches(transform, options):
 
 
 @pytest.mark.parametrize("name", samplers.names())
-def test_any_number_of_workers_draws_the_same_with_each_sampler(name):
+def test_any_number_of_threads_draws_the_same_with_each_sampler(name):
     of = dataset()
     view = SimpleNamespace(
         proxies=lambda: np.random.default_rng(2).normal(size=(10, 4)),
         embeddings=lambda: np.random.default_rng(3).normal(size=(60, 4)),
     )
     drawn = {}
-    for workers in (0, 1, 3):
+    for threads in (0, 1, 3):
         sampler = samplers.create(name, of.labels, 20, iterations=4, seed=5)
         made = loader.training_batches(
-            of, sampler, transforms.create("paper"), seed=5, epoch=1, workers=workers, view=view
+            of, sampler, transforms.create("paper"), seed=5, epoch=1, threads=threads, view=view
         )
-        drawn[workers] = [(rows.tolist(), images.tobytes(), labels.tolist()) for rows, images, labels in made]
+        drawn[threads] = [(rows.tolist(), images.tobytes(), labels.tolist()) for rows, images, labels in made]
     assert len(drawn[0]) == 4 and drawn[0] == drawn[1] == drawn[3]
 
 

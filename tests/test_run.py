@@ -382,8 +382,8 @@ def test_killed_with_each_sampler(tmp_path):
         trial = config.trial(one)
         folder = tmp_path / "store" / trial.id
         assert [entry["epoch"] for entry in stream.read(folder)] == [0, 1] and list(folder.glob("lock-*"))
-        dml.train(one, tmp_path / "store", workers=2)
-        dml.train(one, tmp_path / "calm", workers=0)
+        dml.train(one, tmp_path / "store", threads=2)
+        dml.train(one, tmp_path / "calm", threads=0)
         the_same(tmp_path / "calm" / trial.id, folder)
 
 

@@ -73,7 +73,7 @@ class Learner:
             for parameter in self.learned():
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
-        self.trained: Callable = mixed.Mixed(self.network, trial.amp) if trial.amp else self.network
+        self.trained: Callable = mixed_precision.Mixed(self.network, trial.amp) if trial.amp else self.network
         self.extractor: Callable = (
             self.network
         )  # what embeds; another engine may take its place when training is over
