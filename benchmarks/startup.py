@@ -27,16 +27,33 @@ COMMANDS = (
     "experiments",
     "train npairs --dry-run",
     "sweep quickstart --dry-run",
-    "sweep grid-of-120000.json --dry-run",  # JSON is YAML
+    "sweep seeds.json --dry-run",  # JSON is YAML
+    "sweep mixed.json --dry-run",
+    "sweep rates.json --dry-run",
 )
 
-LARGE_GRID = {
-    "title": "A hundred and twenty thousand trials",
-    "grid": {
+#: Experiments of a hundred and twenty thousand trials that differ mainly in their seeds, in a little of everything, and in
+#: rates alone.
+LARGE_GRIDS = {
+    "seeds": {
         "method": ["npairs", "margin", "triplet"],
         "embed_dim": [16, 32, 64, 128],
         "optimizer.lr": [1e-3, 3e-4, 1e-4, 3e-5, 1e-5],
         "seed": list(range(2000)),
+    },
+    "mixed": {
+        "method": ["margin", "triplet"],
+        "embed_dim": [16, 32, 48, 64, 96],
+        "batch_size": [20, 40, 60, 80, 100, 120],
+        "optimizer.lr": [rate / 1e5 for rate in range(1, 11)],
+        "method.margin": [margin / 10 for margin in range(1, 11)],
+        "seed": list(range(20)),
+    },
+    "rates": {
+        "method": "margin",
+        "optimizer.lr": [rate / 1e5 for rate in range(1, 101)],
+        "schedule.factor": [factor / 100 for factor in range(1, 101)],
+        "optimizer.weight_decay": [decay / 1e5 for decay in range(12)],
     },
 }
 
@@ -59,7 +76,8 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        Path("grid-of-120000.json").write_text(json.dumps(LARGE_GRID))
+        for name, axes in LARGE_GRIDS.items():
+            Path(f"{name}.json").write_text(json.dumps({"title": name, "grid": axes}))
         report(arguments.repeat)
         os.chdir("/")
 

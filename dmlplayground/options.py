@@ -93,9 +93,9 @@ def build(cls: type, given: Any, where: str) -> Any:
 
 def convert(value: Any, kind: Any, where: str) -> Any:
     """``value`` as ``kind``, or a UserError that says what was expected there."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if kind is Any:
+    if kind is Any or (kind is type(value) and kind in (bool, int, str)):
         return value
+    origin, arguments = _made_of(kind)
     if origin in _UNIONS:
         return _convert_union(value, arguments, kind, where)
     if origin is typing.Literal:
@@ -117,6 +117,11 @@ def convert(value: Any, kind: Any, where: str) -> Any:
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return build(kind, value, where)
     return _convert_scalar(value, kind, where)
+
+
+@functools.cache
+def _made_of(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    return typing.get_origin(kind), typing.get_args(kind)
 
 
 def _convert_union(value: Any, members: tuple, kind: Any, where: str) -> Any:

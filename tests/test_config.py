@@ -65,7 +65,7 @@ def test_a_group_takes_what_it_does_not_say_from_the_optimizer():
     trial = config.trial(
         {"method": "npairs", "groups": {"loss": {"name": "sgd", "lr": 0.1, "weight_decay": 0}}}
     )
-    own = config.optimizer_of(trial, "loss")
+    own = config.optimizer_of(trial.optimizer, trial.groups, "loss")
     assert (own["name"], own["lr"], own["weight_decay"], own["momentum"]) == ("sgd", 0.1, 0, 0.9)
 
 

@@ -189,8 +189,8 @@ def test_a_group_takes_any_key_of_its_optimizer():
     trial = config.trial(
         {"method": "npairs", "optimizer": {"lr": 3e-3, "clip": 1.0}, "groups": {"loss": group}}
     )
-    own = config.optimizer_of(trial, "loss")
+    own = config.optimizer_of(trial.optimizer, trial.groups, "loss")
     assert (own["name"], own["lr"], own["rho"], own["clip"]) == ("rmsprop", 3e-3, 0.99, None)
-    assert config.optimizer_of(trial, "head") == trial.optimizer
+    assert config.optimizer_of(trial.optimizer, trial.groups, "head") == trial.optimizer
     with pytest.raises(UserError, match="groups.loss: optimizer adam: 'rho'"):
         config.trial({"method": "npairs", "groups": {"loss": {"rho": 0.9}}})

@@ -23,7 +23,7 @@ def assert_agrees(given: dict, expected: dict) -> None:
     expected = _of_its_optimizer(expected)
     different = {key: (found.get(key), value) for key, value in expected.items() if found.get(key) != value}
     assert not different, f"(found, expected): {different}"
-    departures = config.dotted(config.trial_ids.departures(config.trial(given)))
+    departures = config.dotted(config.trial_ids.departures(vars(config.trial(given))))
     unasked = {
         key: value
         for key, value in departures.items()

@@ -17,8 +17,8 @@ from .places import Places
 from .reference import reference
 from .safe_yaml import parse_yaml, read_yaml
 from .schema import COMPONENTS, Ensemble, Evaluation, Groups, Head, Named, Trial
-from .seed_variants import Seeds
-from .units import Unit, check_data, criterion, units
+from .units import Unit, check_batches, check_data, criterion, units
+from .variants import Variants, free
 
 __all__ = [
     "COMPONENTS",
@@ -28,14 +28,16 @@ __all__ = [
     "Head",
     "Named",
     "Places",
-    "Seeds",
     "Trial",
     "Unit",
+    "Variants",
     "check",
+    "check_batches",
     "check_data",
     "criterion",
     "dotted",
     "expand",
+    "free",
     "merge",
     "nested",
     "overlay",

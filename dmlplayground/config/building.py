@@ -4,18 +4,16 @@ data set's and the backbone's own, the values that the key ``hyperparams`` names
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
 from .. import methods, parts
-from ..errors import UserError
-from ..options import build
+from ..errors import UserError, unknown
+from ..options import convert
 from . import first_edition, optimizer_groups, part_keys, recipes, trial_ids
 from .checking import check
 from .layers import dotted, expand, merge, override
-from .schema import COMPONENTS, NEEDED, Named, Trial
-from .units import check_data
+from .schema import COMPONENTS, FIELDS, NEEDED, Named, Trial
 
 __all__ = ["recipe", "trial"]
 
@@ -26,12 +24,18 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides."""
     built = unchecked(given, overrides)
     check(built)
-    check_data(built, num_classes=None)
     return built
 
 
 def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
     """The trial, complete and of the right types, whether or not its values can work."""
+    built = Trial(**completed(layered(given, overrides)))
+    object.__setattr__(built, "id", trial_ids.name(built))
+    return built
+
+
+def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """All layers as one mapping, as they say it."""
     given = _said(given, overrides)
     found = _recipe(given)
     given = _whole(merge(_neutral("data"), found.parts if found else {}, given))
@@ -45,11 +49,21 @@ def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] =
     layers += [expand(method.configuration), of_data, expand(backbone.configuration)]
     if found:
         layers.append(recipes.layer(found, given["backbone"]["name"]))
-    built = build(Trial, merge(*layers, given), "")
-    built = dataclasses.replace(built, **{key: _component(key, getattr(built, key)) for key in COMPONENTS})
-    built = dataclasses.replace(built, groups=_groups(built))
-    object.__setattr__(built, "id", trial_ids.name(built))
-    return built
+    return merge({"groups": {}}, *layers, given)
+
+
+def completed(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a trial has for these keys: of the right types, and the parts with every option. None depends on
+    another key, but for ``groups``, which needs ``optimizer``."""
+    values = {}
+    for key, value in said.items():
+        if key not in FIELDS:
+            raise unknown("configuration key", key, FIELDS)
+        typed = convert(value, FIELDS[key], key)
+        values[key] = _component(key, typed) if key in COMPONENTS else typed
+    if "groups" in values:
+        values["groups"] = optimizer_groups.all_complete(values["optimizer"], values["groups"])
+    return values
 
 
 def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
@@ -117,14 +131,3 @@ def _component(key: str, given: Any) -> Any:
     name, options = parts.split(given)
     kind = part_keys.of(key)
     return {"name": name, **kind.get(name).fill(options, kind.name)}
-
-
-def _groups(built: Trial) -> Any:
-    given = vars(built.groups)
-    return dataclasses.replace(
-        built.groups,
-        **{
-            group: optimizer_groups.complete(built.optimizer, own, f"groups.{group}")
-            for group, own in given.items()
-        },
-    )

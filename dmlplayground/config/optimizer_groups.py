@@ -8,11 +8,16 @@ from typing import Any
 from .. import optimizers, parts
 from ..options import build
 from .layers import replaced
-from .schema import Multipliers, Named, Trial
+from .schema import Groups, Multipliers, Named
 
-__all__ = ["complete", "optimizer_of"]
+__all__ = ["all_complete", "optimizer_of"]
 
 MULTIPLIERS = tuple(Multipliers.__dataclass_fields__)
+
+
+def all_complete(base: Named, given: Groups) -> Groups:
+    """All groups as the trial holds them."""
+    return Groups(**{group: complete(base, own, f"groups.{group}") for group, own in vars(given).items()})
 
 
 def complete(base: Named, given: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -23,14 +28,15 @@ def complete(base: Named, given: Mapping[str, Any], where: str) -> dict[str, Any
     return {**vars(multipliers), **{key: checked[key] for key in own}}
 
 
-def optimizer_of(trial: Trial, group: str) -> Named:
+def optimizer_of(optimizer: Named, groups: Groups, group: str) -> Named:
     """The complete optimizer of the ``backbone``, the ``head`` or the ``loss``."""
-    given = getattr(trial.groups, group)
-    own = {key: value for key, value in given.items() if key not in MULTIPLIERS}
-    return resolved(trial.optimizer, own, f"groups.{group}")
+    own = {key: value for key, value in getattr(groups, group).items() if key not in MULTIPLIERS}
+    return resolved(optimizer, own, f"groups.{group}")
 
 
 def resolved(base: Named, own: Mapping[str, Any], where: str) -> Named:
+    if not own:
+        return base
     name, options = parts.split(replaced("optimizer", base, own))
     record = optimizers.get(name)
     return {"name": name, **record.fill(options, f"{where}: optimizer")}

@@ -14,9 +14,9 @@ from typing import Any
 
 from .. import optimizers
 from . import optimizer_groups, part_keys
-from .schema import COMPONENTS, Trial
+from .schema import COMPONENTS, Groups, Named, Trial, plain
 
-__all__ = ["departures", "name", "of_departures"]
+__all__ = ["departures", "name", "named", "texts"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
@@ -25,12 +25,17 @@ DIGITS = 12  # of the digest; ids of the first edition have 10, and are of anoth
 
 def name(trial: Trial) -> str:
     """The trial's id."""
-    return of_departures(trial, departures(trial))
+    return named(trial, texts(departures(vars(trial))))
 
 
-def of_departures(trial: Trial, departures: Mapping[str, Any]) -> str:
-    """The id of a trial that differs from the neutral values in this."""
-    content = json.dumps(departures, sort_keys=True)
+def texts(departures: Mapping[str, Any]) -> dict[str, str]:
+    """Departures as the digest reads them."""
+    return {key: json.dumps(value, sort_keys=True) for key, value in departures.items()}
+
+
+def named(trial: Trial, departures: Mapping[str, str]) -> str:
+    """The id of a trial with these departures, which are ``texts``."""
+    content = "{" + ", ".join(f'"{key}": {departures[key]}' for key in sorted(departures)) + "}"
     words = [
         trial.method["name"],
         trial.data["name"],
@@ -42,19 +47,20 @@ def of_departures(trial: Trial, departures: Mapping[str, Any]) -> str:
     return "-".join(words)
 
 
-def departures(trial: Trial) -> dict[str, Any]:
-    """Everything in which the trial differs from the neutral values, by key."""
-    neutral = neutral_values(Trial)
-    content = {
-        key: value for key, value in trial.mapping().items() if key not in (*COMPONENTS, *LEFT_OUT, "groups")
-    }
-    found = _differing(content, neutral)
-    for key in COMPONENTS:
-        if own := _of_part(key, getattr(trial, key)):
+def departures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything in which the values of a trial, or of some of its keys, differ from the neutral ones, by key."""
+    apart = (*COMPONENTS, *LEFT_OUT, "groups", "id")
+    content = plain({key: value for key, value in values.items() if key not in apart})
+    found = _differing(content, neutral_values(Trial))
+    for key in values:
+        if key in COMPONENTS and (own := _of_part(key, values[key])):
             found[key] = own
-    for group in vars(trial.groups):
-        if own := _of_group(trial, group):
-            found.setdefault("groups", {})[group] = own
+    if "groups" in values:
+        differing = {
+            group: _of_group(values["optimizer"], values["groups"], group) for group in vars(values["groups"])
+        }
+        if differing := {group: own for group, own in differing.items() if own}:
+            found["groups"] = differing
     return found
 
 
@@ -95,14 +101,11 @@ def _of_part(key: str, component: Any) -> Any:
     return _differing(component, usual)
 
 
-def _of_group(trial: Trial, group: str) -> dict[str, Any]:
+def _of_group(base: Named, given: Groups, group: str) -> dict[str, Any]:
     """The multipliers that do something, and what another optimizer than the trial's does there."""
-    given = getattr(trial.groups, group)
-    found = _differing(
-        {key: given[key] for key in optimizer_groups.MULTIPLIERS},
-        neutral_values(optimizer_groups.Multipliers),
-    )
-    own, base = optimizer_groups.optimizer_of(trial, group), trial.optimizer
+    multipliers = {key: getattr(given, group)[key] for key in optimizer_groups.MULTIPLIERS}
+    found = _differing(multipliers, neutral_values(optimizer_groups.Multipliers))
+    own = optimizer_groups.optimizer_of(base, given, group)
     if own["name"] == base["name"]:
         return {**found, **_differing(own, base)}
     usual = {option: known.default for option, known in optimizers.get(own["name"]).options.items()}

@@ -6,9 +6,9 @@ import dataclasses
 from typing import NamedTuple, Optional
 
 from .. import metrics, protocols, samplers
-from .schema import Trial
+from .schema import Evaluation, Named, Trial
 
-__all__ = ["Unit", "check_data", "criterion", "units"]
+__all__ = ["Unit", "check_batches", "check_data", "criterion", "units"]
 
 
 class Unit(NamedTuple):
@@ -27,16 +27,21 @@ def units(trial: Trial) -> list[Unit]:
     return [Unit(fold, members) for fold in folds for members in groups]
 
 
-def criterion(trial: Trial) -> metrics.Metric:
-    """The metric that chooses an epoch: the protocol's, or the trial's headline."""
-    name = protocols.create(**trial.protocol).criterion
-    return metrics.headline(dataclasses.asdict(trial.evaluation)) if name is None else metrics.get(name)
+def criterion(protocol: Named, evaluation: Evaluation) -> metrics.Metric:
+    """The metric that chooses an epoch: the protocol's, or the one that the evaluation is led by."""
+    name = protocols.create(**protocol).criterion
+    return metrics.headline(dataclasses.asdict(evaluation)) if name is None else metrics.get(name)
 
 
 def check_data(trial: Trial, num_classes: Optional[int]) -> None:
     """Whether batches as configured can be made from so many training classes, or (None) from any number."""
-    sampler = samplers.KIND.create(**trial.sampler)
-    protocol = protocols.create(**trial.protocol)
-    trained = {None} if num_classes is None else {len(fold.train) for fold in protocol.folds(num_classes)}
+    check_batches(trial.sampler, trial.protocol, trial.batch_size, num_classes)
+
+
+def check_batches(sampler: Named, protocol: Named, batch_size: int, num_classes: Optional[int]) -> None:
+    """The same of these parts."""
+    batches = samplers.KIND.create(**sampler)
+    folds = protocols.create(**protocol)
+    trained = {None} if num_classes is None else {len(fold.train) for fold in folds.folds(num_classes)}
     for classes in trained:
-        sampler.check(trial.batch_size, classes)
+        batches.check(batch_size, classes)

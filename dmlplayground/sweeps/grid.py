@@ -23,8 +23,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import config, data, methods, resources
-from ..config import Trial
+from .. import config, methods, resources
+from .. import data as datasets
+from ..config import Named, Trial
 from ..errors import UserError, unknown
 from ..options import build
 
@@ -79,47 +80,51 @@ class Experiment:
 
 
 class _Family:
-    """The choices of a grid that differ in nothing but their seed: what they have in common is found once, since a grid
-    of a hundred thousand trials has few others."""
+    """The choices of a grid that differ in free keys alone: what they have in common is found once."""
 
-    def __init__(self, experiment: Experiment, rest: Choice, overrides: Iterable[str]):
+    def __init__(self, experiment: Experiment, rest: Choice, keys: Iterable[str], overrides: Iterable[str]):
         self.given = experiment.configuration(rest)
         self.facts = _facts(self.given)
+        self.keys = keys
         self.overrides = overrides
         self.problem: Optional[UserError] = None
 
     def matches(self, choice: Choice, rule: Mapping[str, Any]) -> bool:
-        facts = {**self.facts, "seed": choice["seed"]} if "seed" in choice else self.facts
-        return _matches(facts, rule)
+        return _matches({**self.facts, **{key: choice[key] for key in self.keys}}, rule)
 
     def trial(self, choice: Choice) -> Trial:
-        return self.seeds.trial(choice)
+        return self.variants.trial(choice)
 
     @cached_property
-    def seeds(self) -> config.Seeds:
+    def variants(self) -> config.Variants:
         if self.problem is not None:
             raise self.problem.with_traceback(None)
         try:
-            seeds = config.Seeds(self.given, self.overrides)
-            _check_release(seeds.built)
+            return config.Variants(self.given, self.overrides, self.keys, further=[_check_release])
         except UserError as problem:
             self.problem = problem
             raise
-        return seeds
 
 
 def _families(experiment: Experiment, overrides: Iterable[str] = ()) -> Callable[[Choice], _Family]:
     """Gives the family of a choice."""
     found: dict[str, _Family] = {}
+    said = [config.dotted(config.override(text)) for text in overrides]
+    bound = {_root(key) for each in said for key, value in each.items() if not config.free(key, value)}
 
     def family(choice: Choice) -> _Family:
-        rest = {key: value for key, value in choice.items() if key != "seed"}
-        name = repr(rest)
+        keys = [key for key, value in choice.items() if config.free(key, value) and _root(key) not in bound]
+        rest = {key: value for key, value in choice.items() if key not in keys}
+        name = repr((rest, keys))
         if name not in found:
-            found[name] = _Family(experiment, rest, overrides)
+            found[name] = _Family(experiment, rest, keys, overrides)
         return found[name]
 
     return family
+
+
+def _root(key: str) -> str:
+    return key.partition(".")[0]
 
 
 def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
@@ -131,11 +136,11 @@ def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
     return UserError(f"these trials of the grid cannot run (exclude them, or mend them):\n{lines}")
 
 
-def _check_release(trial: Trial) -> None:
+def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int) -> None:
     """How many classes a published data set has is known before it is there."""
-    release = data.get(trial.data["name"]).release
-    if release and not trial.data.get("partial"):
-        config.check_data(trial, release.counts["train"].classes)
+    release = datasets.get(data["name"]).release
+    if release and not data.get("partial"):
+        config.check_batches(sampler, protocol, batch_size, release.counts["train"].classes)
 
 
 def load(name: str | Path) -> tuple[Experiment, Path]:

@@ -128,7 +128,7 @@ class Attempt(Job):
         return self.study.get_trials(deepcopy=False)[self.proposed.number]
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
-        criterion = config.criterion(self.trial)
+        criterion = config.criterion(self.trial.protocol, self.trial.evaluation)
         best: dict[int, float] = {}
         for entry in self.entries:
             if entry["epoch"] == 0 or "metrics" not in entry:
@@ -155,7 +155,7 @@ class Attempt(Job):
 
     def told(self, record: Optional[Record]) -> str:
         if record is not None and record.status == "finished":
-            criterion = config.criterion(self.trial)
+            criterion = config.criterion(self.trial.protocol, self.trial.evaluation)
             return (
                 f"{self.id}: {criterion.key} {criterion.shown(validation(record))} in {record.seconds:.0f} s"
             )

@@ -71,7 +71,7 @@ class Run:
         self.threads = threads
         self.progress = progress or Progress(quiet=True)
         self.protocol = protocols.create(**trial.protocol)
-        self.criterion = criterion(trial)
+        self.criterion = criterion(trial.protocol, trial.evaluation)
         self.division = folds.divide(trial)
         self.units = _units(trial, self.division)
         self.transform = transforms.create(**trial.transform)

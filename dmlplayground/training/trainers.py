@@ -36,7 +36,7 @@ class PartTrainer:
 
     def __init__(self, parameters: dict[str, gluon.Parameter], trial: Trial, group: str):
         self.parameters = {name: p for name, p in parameters.items() if p.grad_req != "null"}
-        self.rule = optimizers.create(**optimizer_of(trial, group))
+        self.rule = optimizers.create(**optimizer_of(trial.optimizer, trial.groups, group))
         self.group = getattr(trial.groups, group)
         self.steps = 0
         for parameter in self.parameters.values():

@@ -1,0 +1,76 @@
+"""Large grids: what their trials have in common is built and checked once, and each is the trial it would be alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from dmlplayground import config
+from dmlplayground.config import building, checking
+from dmlplayground.errors import UserError
+from dmlplayground.sweeps import grid
+
+WIDE = {
+    "method": ["npairs", "margin", "proxy_nca"],
+    "embed_dim": [16, 64],
+    "optimizer.lr": ["1e-4", 0.01],
+    "groups.loss.lr": [0.1, 0.2],
+    "batch_size": [30, 40],
+    "optimizer": ["adam", "sgd"],
+    "evaluation.ks": [[1], [1, 2]],
+    "seed": [0, 7],
+}
+
+
+@pytest.mark.parametrize("overrides", [(), ("optimizer.lr=0.5",), ("optimizer=rmsprop",), ("seed=5",)])
+def test_each_trial_of_a_grid_is_what_it_is_alone(overrides):
+    experiment = grid.Experiment(
+        "x", base={"backbone": "conv4"}, grid=WIDE, methods={"margin": {"epochs": 3}}
+    )
+    alone = [
+        config.trial(experiment.configuration(choice), overrides) for choice in experiment.choices()[::7]
+    ]
+    made = {trial.id: trial for trial in experiment.trials(overrides=overrides)}
+    assert {trial.id: trial for trial in alone}.items() <= made.items()
+    for trial in alone:
+        assert list(made[trial.id].mapping().items()) == list(trial.mapping().items())
+
+
+def test_a_grid_of_thousands_is_built_and_checked_by_its_values(monkeypatch):
+    counts: Counter = Counter()
+
+    def counted(name, function):
+        def call(*given):
+            counts[name] += 1
+            return function(*given)
+
+        return call
+
+    for name in ("layered", "completed"):
+        monkeypatch.setattr(building, name, counted(name, getattr(building, name)))
+    monkeypatch.setattr(checking, "run", counted("run", checking.run))
+    axes = {
+        "method": ["margin", "triplet"],
+        "method.margin": [0.1, 0.2, 0.3, 0.4],
+        "embed_dim": [16, 32, 64],
+        "optimizer.lr": [rate / 1000 for rate in range(1, 11)],
+        "schedule.factor": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "seed": list(range(4)),
+    }
+    trials = grid.Experiment("x", base={"batch_size": 20}, grid=axes).trials()
+    assert len(trials) == 2 * 4 * 3 * 10 * 5 * 4
+    assert counts["layered"] == 2  # once a method
+    assert counts["completed"] == 2 * (1 + 4 + 3 + 10 + 5 + 4)  # once a value
+    assert counts["run"] <= 2 * (len(checking.CHECKS) + 1 + 4 + 3 + 10 + 5 + 4)
+
+
+def test_the_first_wrong_trials_are_named_with_what_is_wrong():
+    axes = {"method": ["npairs"], "optimizer.lr": [0.1, -1], "head.dropout": [0.5, 2], "seed": [0, "x"]}
+    with pytest.raises(UserError) as problem:
+        grid.Experiment("x", grid=axes).trials()
+    lines = str(problem.value).splitlines()[1:]
+    assert len(lines) == 7
+    assert lines[0].endswith("head.dropout 0.5, seed x: seed must be a whole number, not 'x'.")
+    assert lines[1].endswith("head.dropout 2, seed 0: head.dropout is a share from 0 to below 1, not 2.0.")
+    assert "lr" in lines[3].rpartition("seed 0: ")[2]
