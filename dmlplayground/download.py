@@ -1,30 +1,53 @@
-"""Downloads that continue where an interrupted one ended, and the checksums to check them by."""
+"""Checked downloads: they continue where an interrupted one ended, and only what was published gets to its place."""
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import http.client
+import shutil
+import tarfile
 import urllib.error
 import urllib.parse
 import urllib.request
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from . import files
+
+__all__ = ["Failed", "extract", "fetch"]
 
 CHUNK = 1 << 20
 TIMEOUT = 30  # seconds without a byte
-ERRORS = (OSError, http.client.HTTPException)
-_ALGORITHMS = {8: "sha256", 32: "md5", 40: "sha1", 64: "sha256"}  # by the length of a checksum
+OTHER = "this is not what was published (wrong checksum); nothing was kept"
 
 
-def fetch(url: str, partial: Path, checksum: str = "") -> None:
-    """Fetch ``url``, continuing what an interrupted download has left. Raises one of ``ERRORS``.
+class Failed(Exception):
+    """A download that did not come, or brought something else. The message is the reason."""
 
-    The caller compares the file with the ``checksum``. Over plain http and ftp anybody on the way can put another file
-    in its place, so only a whole SHA-256 will do there.
+
+def fetch(url: str, target: Path, checksum: str = "") -> None:
+    """Download ``url`` to ``target``; raises ``Failed``. What an interrupted download has left is continued.
+
+    Without a ``checksum`` whatever comes is taken. Over plain http and ftp anybody on the way can put another file in its
+    place, so only a whole SHA-256 will do there.
     """
-    from tqdm import tqdm
-
     if not _encrypted(url) and len(checksum) < 64:
-        raise OSError("its address is not encrypted, and no SHA-256 is known to check the file by")
+        raise Failed("its address is not encrypted, and no SHA-256 is known to check the file by")
+    partial = target.with_name(f"{target.name}{files.PART}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _receive(url, partial)
+    except (OSError, http.client.HTTPException) as problem:
+        raise Failed(str(getattr(problem, "reason", None) or problem)) from None
+    if checksum and not files.agrees(partial, checksum):
+        partial.unlink()
+        raise Failed(OTHER)
+    partial.replace(target)
+
+
+def _receive(url: str, partial: Path) -> None:
+    from tqdm import tqdm
 
     done = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
@@ -34,7 +57,8 @@ def fetch(url: str, partial: Path, checksum: str = "") -> None:
         if problem.code != 416:
             raise
         partial.unlink()  # nothing lies beyond what is there, so it is whole, or another file: begin anew
-        return fetch(url, partial, checksum)
+        _receive(url, partial)
+        return
     with response:
         resumed = response.status == 206
         length = int(response.headers.get("Content-Length") or 0)
@@ -57,12 +81,6 @@ def fetch(url: str, partial: Path, checksum: str = "") -> None:
         raise OSError(
             f"the connection ended after {received} of {length} bytes; the next attempt goes on from there"
         )
-    return None
-
-
-def reason(problem: Exception) -> object:
-    """Why a download failed, in a few words."""
-    return getattr(problem, "reason", None) or problem
 
 
 def _encrypted(url: str) -> bool:
@@ -71,15 +89,32 @@ def _encrypted(url: str) -> bool:
     return address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
 
 
-def digest(path: Path, algorithm: str = "sha256") -> str:
-    """The file's SHA-256, SHA-1 or MD5."""
-    found = hashlib.new(algorithm)
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
+def extract(archive: Path, name: str, target: Path, checksum: str = "") -> None:
+    """Put the file ``name`` of an archive, or the file itself where it is none, to ``target``; the archive is removed.
+
+    Raises ``Failed`` where there is no such file, or one with another ``checksum``.
+    """
+    try:
+        with files.replacing(target, "wb") as file, _opened(archive, name) as content:
+            shutil.copyfileobj(content, file, CHUNK)
+            file.flush()
+            if checksum and not files.agrees(Path(file.name), checksum):
+                raise Failed(OTHER)
+    except (KeyError, tarfile.TarError, zipfile.BadZipFile) as problem:
+        raise Failed(f"it does not hold {name} ({problem})") from None
+    finally:
+        archive.unlink()
 
 
-def agrees(path: Path, checksum: str) -> bool:
-    """Whether the file has this checksum: a SHA-256, the first eight digits of one, a SHA-1 or an MD5, by its length."""
-    return digest(path, _ALGORITHMS[len(checksum)]).startswith(checksum)
+@contextlib.contextmanager
+def _opened(path: Path, name: str) -> Iterator:
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as zipped, zipped.open(name) as content:
+            yield content
+    elif tarfile.is_tarfile(path):
+        with tarfile.open(path) as tarred:
+            members = {Path(member.name).name: member for member in tarred if member.isfile()}
+            yield tarred.extractfile(members[name])
+    else:
+        with path.open("rb") as bare:
+            yield bare

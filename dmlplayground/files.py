@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import glob
+import hashlib
 import json
 import os
+import secrets
+import shutil
 import stat
+import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO, Any, Optional
-
-import numpy as np
 
 from . import signals
 from .errors import UserError
@@ -89,6 +91,48 @@ def _umask() -> int:
     return mask
 
 
+@contextlib.contextmanager
+def filling(folder: Path) -> Iterator[Path]:
+    """A new folder to fill, which becomes ``folder`` when the block ends well and vanishes when it does not.
+
+    Of several processes that fill the same folder at once the first to finish wins; the others' work is thrown away.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = folder.with_name(f".{folder.name}-{secrets.token_hex(16)}")
+    beside.mkdir()
+    try:
+        yield beside
+        beside.rename(folder)
+    except OSError as problem:
+        if problem.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def alone(path: Path, advice: str) -> Iterator[None]:
+    """One process of this machine at a time in this block: by a lock beside ``path``, which all of them want to make.
+
+    ``advice`` ends the message where nothing can be written there. (A trial's lock is another: ``store.locks`` works on
+    shared folders too.)
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_name(f".{path.name}.lock").open("w")
+    except OSError as problem:
+        raise CannotWrite(f"cannot write to {path.parent} ({problem.strerror}): {advice}.") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another process that is making {path}", file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # a file system without locks: all of them make it
+        yield
+
+
 def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -> None:
     with signals.deferred(), replacing(path, through=through) as file:
         json.dump(content, file, indent=1, allow_nan=False)
@@ -130,48 +174,18 @@ def read_json(path: str | Path) -> Any:
         raise UserError(f"{path} is not valid JSON: {problem}.") from None
 
 
-_NAMES, _HEADER = "names.json", "header.json"
+_ALGORITHMS = {8: "sha256", 32: "md5", 40: "sha1", 64: "sha256"}  # by the length of a checksum
 
 
-def write_arrays(
-    path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Optional[Path] = None
-) -> None:
-    """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
-
-    The format has a checksum of each of them, which reading compares, but none of its table of contents: so the names are
-    kept as well, in the first place.
-    """
-    named = {_NAMES: _as_array(list(arrays)), _HEADER: _as_array(header), **arrays}
-    # Not np.savez, whose archive stays open on a full disk and complains once more when it is collected.
-    with (
-        signals.deferred(),
-        replacing(path, "wb", through) as file,
-        zipfile.ZipFile(file, "w") as archive,
-    ):
-        for name, array in named.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+def digest(path: Path, algorithm: str = "sha256") -> str:
+    """The file's SHA-256, SHA-1 or MD5."""
+    found = hashlib.new(algorithm)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            found.update(chunk)
+    return found.hexdigest()
 
 
-def _as_array(content: Any) -> np.ndarray:
-    return np.frombuffer(json.dumps(content).encode(), np.uint8)
-
-
-def read_arrays(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
-    """The header and the arrays that ``write_arrays`` put there; a UserError where any of it is damaged."""
-    try:
-        with opened(path) as file:
-            if file.read(2) != b"PK":
-                raise ValueError("it does not begin as an archive does")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-        header = json.loads(arrays.pop(_HEADER).tobytes())
-        names = arrays.pop(_NAMES, None)
-        if names is not None and json.loads(names.tobytes()) != list(arrays):
-            raise ValueError("some of what it held is missing")
-        return header, arrays
-    except OSError as problem:
-        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except Exception as problem:  # a damaged archive raises whatever its damage leads to
-        raise UserError(f"{path} is not one of our files, or is damaged: {problem}.") from None
+def agrees(path: Path, checksum: str) -> bool:
+    """Whether the file has this checksum: a SHA-256, the first eight digits of one, a SHA-1 or an MD5, by its length."""
+    return digest(path, _ALGORITHMS[len(checksum)]).startswith(checksum)

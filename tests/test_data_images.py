@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from data_fixture import class_folders, picture
 
-from dmlplayground import data
+from dmlplayground import data, files
 from dmlplayground.data import decoded_cache, images, threads
 from dmlplayground.errors import UserError
 from dmlplayground.transforms import Stored
@@ -199,7 +199,7 @@ def test_a_cache_that_may_only_be_read_is_read(folder, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("nothing is to be written")
 
-    monkeypatch.setattr(decoded_cache, "_alone", refuse)
+    monkeypatch.setattr(files, "alone", refuse)
     for path in [*made(tmp_path)[0].iterdir(), *made(tmp_path), tmp_path / "cache" / "images"]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
@@ -237,7 +237,7 @@ def test_where_there_are_no_locks_the_first_to_be_done_wins(folder, tmp_path, mo
     def no_locks(*_):
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr(decoded_cache.fcntl, "flock", no_locks)
+    monkeypatch.setattr(files.fcntl, "flock", no_locks)
     make = decoded_cache._make
 
     def twice(*arguments):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from dmlplayground import cli, data
-from dmlplayground.data import archives, releases
+from dmlplayground.data import archives, preparing, releases
 from dmlplayground.errors import UserError
 
 PUBLISHED = {
@@ -224,8 +224,8 @@ def test_prepared_from_several_files_or_the_folder_they_were_downloaded_to(tmp_p
     with tarfile.open(downloads / "car_ims.tgz", "w:gz") as archive:
         archive.add(miniatures["cars196"] / "car_ims", "car_ims")
     release = data.get("cars196").release
-    releases.prepare(release, sorted(downloads.iterdir()), str(tmp_path / "a"), allow_partial=True)
-    releases.prepare(release, [downloads], str(tmp_path / "b"), allow_partial=True)
+    preparing.prepare(release, sorted(downloads.iterdir()), str(tmp_path / "a"), allow_partial=True)
+    preparing.prepare(release, [downloads], str(tmp_path / "b"), allow_partial=True)
     for one, other in zip(catalogues("cars196", tmp_path / "a"), catalogues("cars196", tmp_path / "b")):
         assert len(one) == 6 and one.files == other.files
 
@@ -261,17 +261,17 @@ def test_what_is_there_is_never_deleted_but_a_link_is_replaced(tmp_path, miniatu
     archive = tarred(miniatures["cub200"], tmp_path / "birds.tgz")
     release = data.get("cub200").release
     home, elsewhere = tmp_path / "data" / "cub200", tmp_path / "elsewhere"
-    releases.prepare(release, [archive], allow_partial=True)
+    preparing.prepare(release, [archive], allow_partial=True)
     next(home.rglob("*.jpg")).unlink()
     for sources in ([archive], [home], [home / "CUB_200_2011"]):
         with pytest.raises(UserError, match="move it away first"):
-            releases.prepare(release, sources)
-        assert "; 1 images that it lists are not" in releases.prepare(release, sources, allow_partial=True)
+            preparing.prepare(release, sources)
+        assert "; 1 images that it lists are not" in preparing.prepare(release, sources, allow_partial=True)
     assert len(list(home.rglob("*.jpg"))) == 17
     home.rename(elsewhere)
-    releases.prepare(release, [elsewhere], allow_partial=True)
+    preparing.prepare(release, [elsewhere], allow_partial=True)
     assert home.is_symlink()
-    releases.prepare(release, [archive], allow_partial=True)
+    preparing.prepare(release, [archive], allow_partial=True)
     assert not home.is_symlink() and len(list(home.rglob("*.jpg"))) == 18
     assert len(list(elsewhere.rglob("*.jpg"))) == 17
 
@@ -279,13 +279,13 @@ def test_what_is_there_is_never_deleted_but_a_link_is_replaced(tmp_path, miniatu
 def test_a_file_with_the_name_but_not_the_checksum_of_the_published_one_is_refused(tmp_path, miniatures):
     archive = tarred(miniatures["cub200"], tmp_path / "CUB_200_2011.tgz")
     with pytest.raises(UserError, match="checksum"):
-        releases.prepare(data.get("cub200").release, [archive], allow_partial=True)
+        preparing.prepare(data.get("cub200").release, [archive], allow_partial=True)
 
 
 def test_another_archive_is_not_taken_for_the_release(tmp_path, miniatures):
     archive = tarred(miniatures["sop"], tmp_path / "products.tgz")
     with pytest.raises(UserError, match=r"has image_class_labels\.txt"):
-        releases.prepare(data.get("cub200").release, [archive])
+        preparing.prepare(data.get("cub200").release, [archive])
     assert not list((tmp_path / "data").iterdir())
 
 
@@ -341,7 +341,7 @@ def test_no_archive_reaches_beyond_its_folder(case, tmp_path):
     archive.write_bytes(content)
     before = set(tmp_path.rglob("*"))
     with pytest.raises(UserError, match=words):
-        releases.prepare(data.get("cub200").release, [archive], allow_partial=True)
+        preparing.prepare(data.get("cub200").release, [archive], allow_partial=True)
     assert set(tmp_path.rglob("*")) - before <= {tmp_path / "data"}
     assert not Path("/tmp/outside.txt").exists()
 
@@ -391,25 +391,25 @@ def served(miniatures, tmp_path):
 
 
 def test_fetched_once_and_prepared(served):
-    assert "18 images: train 9 images of 3 classes, test 9" in releases.fetch(served.release)
-    assert "already prepared" in releases.fetch(served.release)
+    assert "18 images: train 9 images of 3 classes, test 9" in preparing.fetch(served.release)
+    assert "already prepared" in preparing.fetch(served.release)
     assert served.starts == [0]
 
 
 def test_an_interrupted_download_goes_on_where_it_ended(served, tmp_path):
     served.most = 5000
     with pytest.raises(UserError, match="what has come is kept") as caught:
-        releases.fetch(served.release)
+        preparing.fetch(served.release)
     assert "data prepare cub200 --from birds.tgz" in str(caught.value)
     served.most = len(served.content)
-    releases.fetch(served.release)
+    preparing.fetch(served.release)
     assert served.starts == [0, 5000]
 
 
 def test_a_download_with_the_wrong_checksum_is_not_kept(served, tmp_path):
     served.content = served.content[:-1] + b"x"
     with pytest.raises(UserError, match="checksum"):
-        releases.fetch(served.release)
+        preparing.fetch(served.release)
     assert not list((tmp_path / "data" / "downloads").iterdir())
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, files, samplers
+from dmlplayground import array_files, config, files, samplers
 from dmlplayground.errors import UserError
 from dmlplayground.store import checkpoints, locks, records, stream, trained_weights
 from dmlplayground.training import feed, run
@@ -286,7 +286,7 @@ def the_same(first: Path, second: Path) -> None:
     assert one.status == other.status == "finished"
     assert numbers(one) == numbers(other)
     for name in one.results["best"]["weights"] + one.results["last"]["weights"]:
-        (_, weights), (_, others) = files.read_arrays(first / name), files.read_arrays(second / name)
+        (_, weights), (_, others) = array_files.read(first / name), array_files.read(second / name)
         assert set(weights) == set(others)
         assert all(np.array_equal(weights[key], others[key]) for key in weights)
 

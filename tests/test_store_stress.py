@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sweeps_fixture import experiment, numbers, sweep
 
-from dmlplayground import files
+from dmlplayground import array_files, files
 from dmlplayground.errors import UserError
 from dmlplayground.store import locks, records
 
@@ -50,7 +50,7 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_very_numbers(tmp_path)
         for which in ("best", "last"):
             for name in record.results[which]["weights"]:
                 (_, ours), (_, theirs) = (
-                    files.read_arrays(place / record.id / name) for place in (store, tmp_path / "calm")
+                    array_files.read(place / record.id / name) for place in (store, tmp_path / "calm")
                 )
                 assert all(np.array_equal(ours[key], theirs[key]) for key in ours.keys() | theirs.keys())
     left = {path.name for folder in store.glob("*-*") for path in folder.iterdir()}
@@ -63,7 +63,7 @@ ARRAYS = {"weights": np.arange(40, dtype=np.float32), "mean": np.float64(3)}
 def the_same_or_refused(path) -> bool:
     """Whether a damaged file is refused; if not, it must hold what it held."""
     try:
-        header, arrays = files.read_arrays(path)
+        header, arrays = array_files.read(path)
     except UserError as problem:
         assert str(path) in str(problem)
         return True
@@ -75,7 +75,7 @@ def the_same_or_refused(path) -> bool:
 
 def test_a_file_cut_at_any_length_is_refused(tmp_path):
     path = tmp_path / "kept.npz"
-    files.write_arrays(path, {"epoch": 3}, ARRAYS)
+    array_files.write(path, {"epoch": 3}, ARRAYS)
     content = path.read_bytes()
     for length in range(len(content)):
         path.write_bytes(content[:length])
@@ -84,7 +84,7 @@ def test_a_file_cut_at_any_length_is_refused(tmp_path):
 
 def test_a_flipped_bit_is_refused_or_of_no_account(tmp_path):
     path = tmp_path / "kept.npz"
-    files.write_arrays(path, {"epoch": 3}, ARRAYS)
+    array_files.write(path, {"epoch": 3}, ARRAYS)
     content = path.read_bytes()
     refused = 0
     for place in range(len(content)):

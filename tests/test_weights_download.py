@@ -120,7 +120,7 @@ def test_a_server_without_ranges_starts_anew(server):
 def test_a_part_longer_than_the_file_is_thrown_away(server):
     source = Homes(Download(server.url("w", CONTENT), "w.params", digest=_sha256(CONTENT)))
     sources.folder().mkdir(parents=True)
-    (sources.folder() / "w.params.part").write_bytes(CONTENT + b"more")
+    (sources.folder() / "w.params.download.part").write_bytes(CONTENT + b"more")
     assert source.path("w").read_bytes() == CONTENT
 
 
@@ -242,7 +242,7 @@ def test_a_file_of_a_later_home_that_is_here_already_is_taken(server):
 @pytest.mark.parametrize("checksum", ["", "0676ba61", "9" * 32, "9" * 40])
 @pytest.mark.parametrize("scheme", ["http", "ftp"])
 def test_what_is_not_encrypted_needs_a_sha256(scheme, checksum, tmp_path):
-    with pytest.raises(OSError, match="not encrypted, and no SHA-256"):
+    with pytest.raises(download.Failed, match="not encrypted, and no SHA-256"):
         download.fetch(f"{scheme}://example.org/w", tmp_path / "part", checksum)
 
 

@@ -20,10 +20,8 @@ from typing import Any, Optional
 
 from ..errors import UserError, unknown
 from ..transforms.stored import Stored
-from . import decoded_cache
 from .catalogue import Catalogue
 from .dataset import KIND, Dataset, DatasetPart
-from .images import Live
 
 __all__ = [
     "KIND",
@@ -60,8 +58,9 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     found = _listed(name, split, options)
     if isinstance(found, Dataset):
         return found
-    stored = stored or Stored()
-    images = decoded_cache.images(found, stored) if found.cached else Live(found, stored)
+    from . import decoded_cache, decoding  # here, as listings load this file and Pillow takes its time
+
+    images = (decoded_cache.images if found.cached else decoding.Live)(found, stored or Stored())
     return Dataset(name, split, images, found.labels, found.class_names, found.queries)
 
 

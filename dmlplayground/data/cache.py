@@ -1,8 +1,6 @@
 """Arrays that are made once and then read from disk, memory-mapped.
 
-An entry is a folder of ``.npy`` files and their checksums, which every process compares once. It is written beside its
-place and renamed into it, so it is there whole or not at all; of several processes that make the same entry at once the
-first to finish wins.
+An entry is a folder of ``.npy`` files and their checksums, which every process compares once.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import hashlib
 import json
 import os
 import shutil
-import uuid
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
@@ -20,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .. import files
 
 Arrays = dict[str, np.ndarray]
 
@@ -90,10 +89,7 @@ def _checksum(array: np.ndarray) -> int:
 
 
 def _write(entry: Path, made: Arrays) -> None:
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    beside = entry.parent / f".{entry.name}-{uuid.uuid4().hex}"
-    beside.mkdir()
-    try:
+    with files.filling(entry) as beside:
         for name, array in made.items():
             with (beside / f"{name}.npy").open("wb") as file:
                 np.save(file, array, allow_pickle=False)
@@ -104,13 +100,6 @@ def _write(entry: Path, made: Arrays) -> None:
         checked = (entry / CHECKSUMS).exists()  # entries of long ago have no checksums
         if remove_if_damaged(entry) and checked:
             warnings.warn(f"the cache {entry} was damaged; it has been made anew.", stacklevel=4)
-        beside.rename(entry)
-    except OSError:
-        if _read(entry) is None:
-            raise
-        # Another process was faster, and its entry is as good as ours.
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 @cache

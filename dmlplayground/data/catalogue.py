@@ -13,8 +13,9 @@ import numpy as np
 
 from .. import files, seeds
 from ..errors import UserError
-from .decoding import SUFFIXES, Box
 
+SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+Box = Sequence[float]  # x, y, width, height
 #: How to divide classes: a share of them, their names, or a file with one name a line.
 Classes = Union[float, list[str], str]
 ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}

@@ -2,28 +2,25 @@
 
 An entry is named by the content it was made from (names and bytes of the files, boxes) and by how they are
 stored; files that look untouched since are not read again to find that out. Its index says that in full, and
-every image has a checksum. It is made beside its place by as many threads as there are cores, and renamed: it
-is there whole or not at all. Of several processes that want the same entry one makes it and the others wait.
+every image has a checksum. It is made by as many threads as there are cores, and is there whole or not at all. Of several
+processes that want the same entry one makes it and the others wait.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import sys
-import uuid
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
-from tqdm import tqdm
 
 from .. import files as written
 from .. import opencv
@@ -39,6 +36,10 @@ INDEX = "index.json"
 GENERATION = 1
 #: A disk is not filled to the last byte.
 SPARE = 64 << 20
+ADVICE = (
+    "set DMLPLAYGROUND_CACHE to a folder that can be written, or decode images anew each time with the data set's "
+    "option cache: none"
+)
 TOLD = 5  # broken files are named up to so many
 
 
@@ -50,7 +51,7 @@ def images(catalogue: Catalogue, stored: Stored) -> Packed:
     found = _open(entry)
     if found is not None:
         return found
-    with _alone(entry):
+    with written.alone(entry, ADVICE):
         found = _open(entry)  # another process may have made it meanwhile
         if found is None:
             shutil.rmtree(entry, ignore_errors=True)  # damaged, then
@@ -140,29 +141,6 @@ def _open(entry: Path) -> Optional[Packed]:
         return None
 
 
-@contextlib.contextmanager
-def _alone(entry: Path) -> Iterator[None]:
-    """One process at a time."""
-    try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        lock = (entry.parent / f".{entry.name}.lock").open("w")
-    except OSError as problem:
-        raise UserError(
-            f"cannot write to the cache {entry.parent} ({problem.strerror}): set DMLPLAYGROUND_CACHE to a "
-            "folder that can be written, or decode images anew each time with the data set's option cache: "
-            "none."
-        ) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"waiting for another process that is making {entry}", file=sys.stderr)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks: both make it, and the first to be done wins
-        yield
-
-
 def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stored) -> None:
     sizes = _sizes(catalogue, stored)
     ends = np.cumsum(sizes.prod(axis=1, dtype=np.int64) * 3)
@@ -173,19 +151,14 @@ def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stor
         f"once: {_bytes(total)} in {entry}",
         file=sys.stderr,
     )
-    beside = entry.parent / f".{entry.name}-{uuid.uuid4().hex}"
-    beside.mkdir()
     try:
-        checksums = _decode(beside / PIXELS, catalogue, stored, sizes, ends)
-        np.save(beside / SIZES, sizes)
-        np.save(beside / CHECKSUMS, checksums)
-        (beside / INDEX).write_text(json.dumps(index), encoding="utf-8")
-        beside.rename(entry)
+        with written.filling(entry) as beside:
+            checksums = _decode(beside / PIXELS, catalogue, stored, sizes, ends)
+            np.save(beside / SIZES, sizes)
+            np.save(beside / CHECKSUMS, checksums)
+            (beside / INDEX).write_text(json.dumps(index), encoding="utf-8")
     except OSError as problem:
-        if _open(entry) is None:  # else another process was faster
-            raise UserError(f"cannot write the cache {entry}: {problem.strerror or problem}.") from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        raise UserError(f"cannot write the cache {entry}: {problem.strerror or problem}.") from None
 
 
 def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
@@ -247,6 +220,8 @@ def _decode(
 
 def progress(items: Iterator, total: int) -> Iterator:
     """A bar with the time left, on standard error; in a log a line now and then."""
+    from tqdm import tqdm  # here, as listings load this file
+
     return tqdm(items, total=total, unit="image", mininterval=0.1 if sys.stderr.isatty() else 10, delay=1)
 
 

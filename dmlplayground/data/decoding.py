@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
@@ -21,6 +20,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from .. import files
 from ..errors import UserError
 from ..transforms.stored import Stored
+from .catalogue import Box, Catalogue
+from .images import Images
 
 # A JPEG has no checksum. Where its data stop making sense the decoder warns and fills in the rest, and OpenCV and Pillow
 # hide the warning. simplejpeg calls the same library, gives the same pixels, and takes the warning for an error.
@@ -28,9 +29,6 @@ try:
     import simplejpeg
 except ImportError:  # no wheel for this machine: files that are cut are still found, other damage is not
     simplejpeg = None
-
-SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
-Box = Sequence[float]  # x, y, width, height
 
 _MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")  # of a JPEG; the others stand inside its data
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
@@ -44,6 +42,19 @@ class Unreadable(UserError):
     def __init__(self, path: Path, reason: str):
         super().__init__(f"cannot read the image {path}: {reason}.")
         self.reason = reason
+
+
+class Live(Images):
+    """Files, decoded every time they are asked for."""
+
+    def __init__(self, catalogue: Catalogue, stored: Stored):
+        fixed = stored.size if stored.resize == "squash" else None
+        super().__init__(len(catalogue), fixed, fixed)
+        self.catalogue = catalogue
+        self.stored = stored
+
+    def image(self, row: int) -> np.ndarray:
+        return read(self.catalogue.path(row), self.stored, self.catalogue.box(row))
 
 
 def read(path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:

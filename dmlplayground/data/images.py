@@ -11,9 +11,6 @@ from typing import Any, Optional
 import numpy as np
 
 from ..errors import UserError
-from ..transforms.stored import Stored
-from . import decoding
-from .catalogue import Catalogue
 
 #: So much of a mapped file may stay in our memory before it is left to the system's, where it costs nothing.
 RESIDENT = 256 << 20
@@ -52,19 +49,6 @@ class Images:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return self[:] if dtype is None else self[:].astype(dtype)
-
-
-class Live(Images):
-    """Files, decoded every time they are asked for."""
-
-    def __init__(self, catalogue: Catalogue, stored: Stored):
-        fixed = stored.size if stored.resize == "squash" else None
-        super().__init__(len(catalogue), fixed, fixed)
-        self.catalogue = catalogue
-        self.stored = stored
-
-    def image(self, row: int) -> np.ndarray:
-        return decoding.read(self.catalogue.path(row), self.stored, self.catalogue.box(row))
 
 
 class Packed(Images):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import SPLITS, cache, catalogue, decoded_cache, get
-from .releases import unusable
+from .preparing import unusable
 
 
 def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:

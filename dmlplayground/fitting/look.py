@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..data import decoding
 from ..data.catalogue import is_image
-from ..data.releases import unusable
+from ..data.preparing import unusable
 from ..data.sets import folder as folders
 from ..errors import UserError
 

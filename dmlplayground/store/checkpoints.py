@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import files
+from .. import array_files
 from ..errors import UserError
 
 FILE = "checkpoint.npz"
@@ -23,13 +23,13 @@ class Checkpoint(NamedTuple):
 
 
 def write(folder: Path, trial: str, checkpoint: Checkpoint, through: Path) -> None:
-    files.write_arrays(folder / FILE, {"trial": trial, **checkpoint.header}, checkpoint.arrays, through)
+    array_files.write(folder / FILE, {"trial": trial, **checkpoint.header}, checkpoint.arrays, through)
 
 
 def read(folder: Path, trial: str) -> Checkpoint:
     """The trial's checkpoint; a UserError where it is damaged, or another trial's."""
     path = folder / FILE
-    header, arrays = files.read_arrays(path)
+    header, arrays = array_files.read(path)
     if not isinstance(header, dict) or not set(header) >= KEYS:
         raise UserError(f"{path} is not a checkpoint.")
     if (whose := header.pop("trial", trial)) != trial:

@@ -6,7 +6,6 @@ import os
 import platform
 import time
 from dataclasses import asdict, dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Optional
 
@@ -114,6 +113,8 @@ def load_store(store: str | Path) -> list[Record]:
 
 def versions() -> dict[str, str]:
     """The versions that decide a trial's numbers."""
+    from importlib import metadata  # here, as listings load this file
+
     from .. import __version__
 
     found = {"dmlplayground": __version__, "python": platform.python_version()}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 from PIL import Image, ImageOps
 
-from .. import files, seeds
+from .. import array_files, seeds
 from ..errors import UserError, warn
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def save(folder: Path, content: Mapping[str, Any], through: Optional[Path] = Non
     """Write what ``collect`` gave into the trial's folder."""
     arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
     header = {name: value for name, value in content.items() if name not in arrays}
-    files.write_arrays(folder / FILE, header, arrays, through)
+    array_files.write(folder / FILE, header, arrays, through)
 
 
 def load(folder: Path) -> dict[str, Any] | None:
@@ -40,7 +40,7 @@ def load(folder: Path) -> dict[str, Any] | None:
     if not (folder / FILE).exists():
         return None
     try:
-        header, arrays = files.read_arrays(folder / FILE)
+        header, arrays = array_files.read(folder / FILE)
     except UserError as problem:
         warn(f"{problem} The pictures of this trial are left out.")
         return None

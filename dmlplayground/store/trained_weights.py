@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from .. import files
+from .. import array_files
 from ..errors import UserError
 
 
@@ -28,12 +28,12 @@ def name(fold: int, member: int, which: str) -> str:
 
 def write(path: Path, weights: Weights, through: Path) -> None:
     header = {key: value for key, value in weights._asdict().items() if key != "arrays"}
-    files.write_arrays(path, header, weights.arrays, through)
+    array_files.write(path, header, weights.arrays, through)
 
 
 def read(path: Path, trial: Optional[str] = None) -> Weights:
     """The weights in a file; a UserError where they are damaged, or not those of the trial with this id."""
-    header, arrays = files.read_arrays(path)
+    header, arrays = array_files.read(path)
     if not isinstance(header, dict) or not {"config", "classes"} <= set(header):
         raise UserError(f"{path} holds no trained weights.")
     whose = header.get("trial")

@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files, metrics, protocols
+from .. import config, files, metrics, optional, protocols
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
@@ -44,12 +44,10 @@ def tune(
 
 
 def _study(search: Search, store: Path) -> Any:
-    try:
-        import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
-    except ImportError:
-        raise UserError("a search needs Optuna: pip install 'dmlplayground[tune]'.") from None
+    optuna = optional.load("optuna")
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     store.mkdir(parents=True, exist_ok=True)
     pruner = optuna.pruners.MedianPruner(n_warmup_steps=1) if search.prune else optuna.pruners.NopPruner()

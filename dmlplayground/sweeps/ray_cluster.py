@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
+from .. import optional
 from ..config import Trial
 from ..errors import UserError
 from ..store import locks
@@ -51,10 +52,7 @@ class Cluster:
 
     def __init__(self, address: Optional[str] = None, tensorboard: bool = False):
         self.tensorboard = tensorboard
-        try:
-            import ray
-        except ImportError:
-            raise UserError("the executor ray needs Ray: pip install 'dmlplayground[ray]'.") from None
+        ray = optional.load("ray")
         try:
             _knock(address)
             ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, configure_logging=False)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from ..data import Dataset, decoding
-from ..data.catalogue import Catalogue, is_image, natural
-from ..data.images import Images, Live
+from ..data.catalogue import SUFFIXES, Catalogue, is_image, natural
+from ..data.images import Images
 from ..errors import UserError
 from ..transforms.stored import Stored
 
@@ -62,7 +62,7 @@ def images_in(folder: Path) -> list[Path]:
         raise UserError(f"there is no folder {folder}.")
     found = {str(path): path for path in folder.rglob("*") if is_image(path)}
     if not found:
-        raise UserError(f"there are no images in {folder} (known: {', '.join(decoding.SUFFIXES)}).")
+        raise UserError(f"there are no images in {folder} (known: {', '.join(SUFFIXES)}).")
     return [found[name] for name in natural(found)]
 
 
@@ -72,7 +72,9 @@ def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> P
     catalogue = Catalogue(
         "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False
     )
-    dataset = Dataset("files", "test", Live(catalogue, stored), catalogue.labels, catalogue.class_names)
+    dataset = Dataset(
+        "files", "test", decoding.Live(catalogue, stored), catalogue.labels, catalogue.class_names
+    )
     classes = tuple("" if root is None or path.parent in (root, path) else path.parent.name for path in paths)
     return Pictures(dataset, names, classes, tuple(map(_file_digest, paths)))
 

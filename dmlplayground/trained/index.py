@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy as np
 
-from .. import files
+from .. import files, optional
 from ..errors import UserError
 from . import image_inputs
 from .distances import distances
@@ -143,7 +143,7 @@ class Index:
         return found
 
     def _save_parquet(self, path: Path) -> Path:
-        pyarrow, parquet = _pyarrow()
+        pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
         width = self.rows.embeddings.shape[1]
         flat = pyarrow.array(np.asarray(self.rows.embeddings, np.float32).ravel())
         columns = {
@@ -188,7 +188,7 @@ def _read_npy(path: Path) -> Rows:
 
 
 def _read_parquet(path: Path) -> Rows:
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
     try:
         table = parquet.read_table(path)
         columns = [tuple(table.column(name).to_pylist()) for name in ("file", "class", "digest")]
@@ -203,12 +203,3 @@ def _checked(rows: Rows, path: Path) -> Rows:
     if len(lengths) > 1 or rows.embeddings.ndim != 2:
         raise UserError(f"{path} has {len(rows.embeddings)} rows, and names {len(rows.names)} files.")
     return rows
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UserError("Parquet files need pyarrow: pip install 'dmlplayground[parquet]'.") from None
-    return pyarrow, parquet

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import files
+from .. import files, optional
 from ..errors import UserError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def write(model: Model, path: Path, resize: bool = False) -> Path:
         _prepend_resizing(graph, model, height, width)
     about = graph.metadata_props.add()
     about.key, about.value = "distance", model.distance
-    _onnx().checker.check_model(graph)
+    optional.load("onnx").checker.check_model(graph)
     with files.replacing(path, "wb") as file:
         file.write(graph.SerializeToString())
     return path
@@ -71,7 +71,7 @@ def _network(model: Model, height: int, width: int) -> Any:
             dynamic=True,
             dynamic_input_shapes=[shape],
         )
-        return _tidied(_onnx().load(str(target)))
+        return _tidied(optional.load("onnx").load(str(target)))
 
 
 def _tidied(graph: Any) -> Any:
@@ -97,7 +97,7 @@ def _tidied(graph: Any) -> Any:
 def _converter() -> Iterator[tuple[Any, Path]]:
     """MXNet's converter, and a folder for its file. While it works, it finds in onnx the table of types and the number of
     the operator set that it looks for, and takes the lengths of rows for what they are: ONNX's norm along axis 1."""
-    onnx = _onnx()
+    onnx = optional.load("onnx")
     table: Any = types.ModuleType("onnx.mapping")
     kinds = {np.dtype(kind): getattr(onnx.TensorProto, name) for kind, name in _TYPES.items()}
     table.NP_TYPE_TO_TENSOR_TYPE = kinds
@@ -184,7 +184,7 @@ def _prepend_resizing(model: Any, trained: Model, height: int, width: int) -> No
         "black": np.array(0, np.float32),
         "white": np.array(255, np.float32),
     }.items():
-        graph.initializer.append(_onnx().numpy_helper.from_array(value, f"resize_{name}"))
+        graph.initializer.append(optional.load("onnx").numpy_helper.from_array(value, f"resize_{name}"))
     sides = graph.input[0].type.tensor_type.shape.dim
     sides[1].dim_param, sides[2].dim_param = "height", "width"
 
@@ -192,7 +192,7 @@ def _prepend_resizing(model: Any, trained: Model, height: int, width: int) -> No
 def _resizing(stored: Any) -> list:
     """The nodes from the input to ``resize_done``. OpenCV, which resizes in training, rounds every pixel and cuts it to
     the range of a byte."""
-    onnx = _onnx()
+    onnx = optional.load("onnx")
 
     def node(kind: str, inputs: str, output: str, **attributes: Any) -> Any:
         names = [f"resize_{name}" if name not in (INPUT, "-") else name.strip("-") for name in inputs.split()]
@@ -224,11 +224,3 @@ def _resizing(stored: Any) -> list:
         node("Cast", "cut", "bytes", to=onnx.TensorProto.UINT8),
         node("Transpose", "bytes", "done", perm=[0, 2, 3, 1]),
     ]
-
-
-def _onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise UserError("ONNX files need the package onnx: pip install 'dmlplayground[onnx]'.") from None
-    return onnx

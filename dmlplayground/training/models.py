@@ -15,7 +15,7 @@ from ..config import Trial
 from ..data import Dataset, loader
 from ..devices import check_amp
 from ..devices import context as device_by_name
-from ..download import digest
+from ..files import digest
 from ..metrics.engine.components import principal_components
 from ..store import trained_weights
 from .learner import Learner

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ... import seeds
-from ...download import digest
 from ...errors import UserError
+from ...files import digest
 from .. import build, create, get, weights_path
 from . import formats, loading, parameter_names
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import files
+from ... import array_files, files
 from ...errors import UserError
 from . import loading, torch_files
 
@@ -86,7 +86,7 @@ def _safetensor(entry: Mapping[str, Any], body: memoryview) -> np.ndarray:
 def _read_trial(path: Path) -> Arrays:
     """The backbone's part of a trial's weights."""
     prefix = "network.backbone."
-    _, arrays = files.read_arrays(path)
+    _, arrays = array_files.read(path)
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 

@@ -7,20 +7,14 @@ hand, is found. Files are kept as they come; ``formats`` and ``parameter_names``
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import importlib.util
 import os
-import shutil
-import tarfile
 import warnings
-import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ... import download, files
+from ... import files
 from ...errors import UserError
 
 ZOO = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
@@ -110,47 +104,42 @@ class Download:
     def target(self) -> Path:
         return folder() / self.name
 
+    @property
+    def _bare(self) -> bool:
+        """Whether the address is that of the file itself, not of an archive."""
+        return self.url.rpartition("/")[2] == self.name
+
     def describe(self) -> str:
         return f"download ({self.url.split('/')[2]})"
 
     def by_hand(self) -> str:
         file = self.url.rpartition("/")[2]
-        told = f" (it is in {file})" if file != self.name else ""
+        told = "" if self._bare else f" (it is in {file})"
         return f"put {self.name}{told} into {self.target.parent}"
 
     def find(self) -> Path | None:
         if not self.target.exists():
             return None
-        if self.content and not download.agrees(self.target, self.content):
+        if self.content and not files.agrees(self.target, self.content):
             raise UserError(f"{self.target} is damaged (wrong checksum); delete it and it is fetched again.")
         return self.target
 
     def fetch(self) -> Path:
-        with _locked(self.target):
+        with files.alone(self.target, "set MXNET_HOME to another folder"):
             found = self.find()  # another process may have fetched it meanwhile
             if found is None:
                 self._fetch()
         return self.target
 
     def _fetch(self) -> None:
-        partial = self.target.with_name(self.target.name + ".part")
+        from ... import download  # here, as listings load this file
+
+        came = self.target.with_name(f"{self.target.name}.download")
         try:
-            download.fetch(self.url, partial, self.digest or self.content)
-        except download.ERRORS as problem:
-            raise Unavailable(f"{self.url}: {download.reason(problem)}") from None
-        try:
-            with files.replacing(self.target, "wb") as file, _opened(partial, self.name) as content:
-                shutil.copyfileobj(content, file, download.CHUNK)
-                file.flush()
-                for path, expected in ((partial, self.digest), (Path(file.name), self.content)):
-                    if expected and not download.agrees(path, expected):
-                        raise Unavailable(
-                            f"{self.url}: this is not what was published (wrong checksum); nothing was kept"
-                        )
-        except (KeyError, tarfile.TarError, zipfile.BadZipFile) as problem:
-            raise Unavailable(f"{self.url}: it does not hold {self.name} ({problem})") from None
-        finally:
-            partial.unlink()
+            download.fetch(self.url, came, self.digest or (self.content if self._bare else ""))
+            download.extract(came, self.name, self.target, self.content)
+        except download.Failed as problem:
+            raise Unavailable(f"{self.url}: {problem}") from None
 
 
 @dataclass(frozen=True)
@@ -209,36 +198,3 @@ class Package:
 
     def fetch(self) -> Path:
         raise Unavailable(f"the package {self.package} is not installed")
-
-
-@contextlib.contextmanager
-def _locked(target: Path) -> Iterator[None]:
-    """One process at a time: the trials of a sweep all ask for the same file at once."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        lock = target.with_name(f".{target.name}.lock").open("w")
-    except OSError as problem:
-        if target.exists():  # a cache that may only be read
-            yield
-            return
-        raise UserError(
-            f"cannot write to {target.parent} ({problem.strerror}); set MXNET_HOME to another folder."
-        ) from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-@contextlib.contextmanager
-def _opened(path: Path, name: str) -> Iterator:
-    """The file ``name`` in an archive, or ``path`` itself where it is none."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as zipped, zipped.open(name) as content:
-            yield content
-    elif tarfile.is_tarfile(path):
-        with tarfile.open(path) as tarred:
-            members = {Path(member.name).name: member for member in tarred if member.isfile()}
-            yield tarred.extractfile(members[name])
-    else:
-        with path.open("rb") as bare:
-            yield bare

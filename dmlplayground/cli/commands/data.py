@@ -67,16 +67,16 @@ def about(arguments) -> None:
 
 
 def prepare(arguments) -> None:
-    from ...data import releases
+    from ...data import preparing
 
     release = _release(arguments.name)
-    print(releases.prepare(release, arguments.sources, arguments.root, arguments.allow_partial))
+    print(preparing.prepare(release, arguments.sources, arguments.root, arguments.allow_partial))
 
 
 def fetch(arguments) -> None:
-    from ...data import releases
+    from ...data import preparing
 
-    print(releases.fetch(_release(arguments.name), arguments.root))
+    print(preparing.fetch(_release(arguments.name), arguments.root))
 
 
 def _release(name: str):

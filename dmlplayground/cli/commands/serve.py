@@ -44,10 +44,10 @@ def beside(store: Path) -> str:
 
 
 def _server():
-    from ...errors import UserError
+    from ... import optional
 
-    try:
-        from ...live import server
-    except ImportError:
-        raise UserError("serving needs a web server: pip install 'dmlplayground[serve]'.") from None
+    optional.load("starlette")
+    optional.load("uvicorn")
+    from ...live import server
+
     return server

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ... import files
+from ... import files, optional
 from ...errors import UserError, unknown
 from .. import KIND
 from ..catalogue import ROLES, Classes, Entry, catalogue, divide
@@ -113,12 +113,9 @@ def _npz(path: Path) -> dict[str, Any]:
 
 
 def _parquet(path: Path) -> dict[str, Any]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise UserError("Parquet files need pyarrow: pip install 'dmlplayground[parquet]'.") from None
+    pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
     try:
         table = parquet.read_table(path)
-    except (ArrowException, OSError) as problem:
+    except (pyarrow.ArrowException, OSError) as problem:
         raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
     return {name: table.column(name).to_pylist() for name in table.column_names if name in COLUMNS}

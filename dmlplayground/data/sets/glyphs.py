@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from PIL import features
 
 from ... import seeds
 from ...errors import UserError
-from .. import KIND, SPLITS, Dataset, cache, characters
+from .. import KIND, SPLITS, Dataset, cache
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
 GENERATION = 4
@@ -83,6 +81,10 @@ def _check(options: dict[str, Any]) -> None:
 
 def _versions() -> dict[str, str | int]:
     """What decides the bytes drawn, besides the options."""
+    from importlib.metadata import version  # these here, as listings load this file
+
+    from PIL import features
+
     return {
         "generation": GENERATION,
         "matplotlib": version("matplotlib"),
@@ -95,6 +97,8 @@ def _versions() -> dict[str, str | int]:
 def _draw(
     split: str, classes: int, images_per_class: int, size: int, strength: float, seed: int
 ) -> cache.Arrays:
+    from .. import characters  # here, as listings load this file and Pillow takes its time
+
     # Every other class, so that a class stays in its split however many follow.
     texts = _texts(classes, seed)[SPLITS.index(split) :: len(SPLITS)]
     counts = [_count(text, images_per_class, seed) for text in texts]
@@ -108,6 +112,8 @@ def _draw(
 
 def _texts(classes: int, seed: int) -> list[str]:
     """What the classes show: the characters in an order of the seed's, then pairs of them likewise."""
+    from .. import characters
+
     alphabet = cache.arrays(
         "glyphs-alphabet", _versions(), lambda: {"characters": np.array(characters.alphabet())}
     )

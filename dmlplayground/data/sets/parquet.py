@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Optional
 
-from ... import files
+from ... import files, optional
 from ...errors import UserError, unknown
 from .. import KIND, cache
 from ..catalogue import Catalogue, Classes, Entry, catalogue, divide, natural
@@ -69,23 +67,18 @@ def _unpacked(shards: list[Path], image: str, label: str) -> Path:
     home = cache.folder() / "parquet" / digest
     if (home / LIST).is_file():
         return home
-    beside = home.with_name(f".{digest}-{uuid.uuid4().hex}")
     try:
-        beside.mkdir(parents=True)
-        rows = []
-        for number, item in enumerate(_items(shards, image, label)):
-            suffix = next((end for mark, end in MARKS.items() if item.content.startswith(mark)), ".jpg")
-            file = f"{number // 1000:05d}/{number:08d}{suffix}"
-            (beside / file).parent.mkdir(exist_ok=True)
-            (beside / file).write_bytes(item.content)
-            rows.append((file, item.label))
-        files.write_json(beside / LIST, rows)
-        if not (home / LIST).is_file():  # else another process was faster
-            beside.rename(home)
+        with files.filling(home) as beside:
+            rows = []
+            for number, item in enumerate(_items(shards, image, label)):
+                suffix = next((end for mark, end in MARKS.items() if item.content.startswith(mark)), ".jpg")
+                file = f"{number // 1000:05d}/{number:08d}{suffix}"
+                (beside / file).parent.mkdir(exist_ok=True)
+                (beside / file).write_bytes(item.content)
+                rows.append((file, item.label))
+            files.write_json(beside / LIST, rows)
     except OSError as problem:
         raise UserError(f"cannot unpack images into {home.parent}: {problem.strerror or problem}.") from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return home
 
 
@@ -95,10 +88,7 @@ class _Item(NamedTuple):
 
 
 def _items(shards: list[Path], image: str, label: str) -> Iterator[_Item]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise UserError("the data set parquet needs pyarrow: pip install 'dmlplayground[parquet]'.") from None
+    pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
     for path in shards:
         try:
             shard = parquet.ParquetFile(path)
@@ -113,7 +103,7 @@ def _items(shards: list[Path], image: str, label: str) -> Iterator[_Item]:
                 for picture, value in zip(*(batch.column(name).to_pylist() for name in (image, column))):
                     yield _item(picture, value, classes, f"{path}, row {row}")
                     row += 1
-        except ArrowException as problem:
+        except pyarrow.ArrowException as problem:
             raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
 
 

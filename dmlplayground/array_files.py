@@ -1,0 +1,62 @@
+"""Named arrays with a JSON header, in one file that is there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from . import signals
+from .errors import UserError
+from .files import opened, replacing
+
+__all__ = ["read", "write"]
+
+_NAMES, _HEADER = "names.json", "header.json"
+
+
+def write(
+    path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Optional[Path] = None
+) -> None:
+    """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
+
+    The format has a checksum of each of them, which reading compares, but none of its table of contents: so the names are
+    kept as well, in the first place.
+    """
+    named = {_NAMES: _as_array(list(arrays)), _HEADER: _as_array(header), **arrays}
+    # Not np.savez, whose archive stays open on a full disk and complains once more when it is collected.
+    with (
+        signals.deferred(),
+        replacing(path, "wb", through) as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
+        for name, array in named.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def _as_array(content: Any) -> np.ndarray:
+    return np.frombuffer(json.dumps(content).encode(), np.uint8)
+
+
+def read(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:
+    """The header and the arrays that ``write`` put there; a UserError where any of it is damaged."""
+    try:
+        with opened(path) as file:
+            if file.read(2) != b"PK":
+                raise ValueError("it does not begin as an archive does")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        header = json.loads(arrays.pop(_HEADER).tobytes())
+        names = arrays.pop(_NAMES, None)
+        if names is not None and json.loads(names.tobytes()) != list(arrays):
+            raise ValueError("some of what it held is missing")
+        return header, arrays
+    except OSError as problem:
+        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
+    except Exception as problem:  # a damaged archive raises whatever its damage leads to
+        raise UserError(f"{path} is not one of our files, or is damaged: {problem}.") from None

