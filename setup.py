@@ -32,6 +32,8 @@ EXTRAS = {
     "ray": ["ray>=2.51,<3"],
     "tune": ["optuna>=4,<6"],
     "tensorboard": ["tensorboard>=2.15,<3"],
+    "wandb": ["wandb>=0.16,<1"],
+    "mlflow": ["mlflow-skinny>=2.9,<4"],
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],

@@ -34,7 +34,9 @@ _MODULES = {
 _MODULES["records"] = "store.records"
 _FUNCTIONS = {
     "train": "training",
+    "evaluate": "training",
     "sweep": "sweeps",
+    "tune": "sweeps",
     "load": "trained",
     "report": "reports",
     "compare": "reports",

@@ -14,7 +14,7 @@ import pytest
 from data_fixture import class_folders, picture
 
 from dmlplayground import data, files
-from dmlplayground.data import decoded_cache, images, threads
+from dmlplayground.data import decoded_cache, decoding, images, threads
 from dmlplayground.errors import UserError
 from dmlplayground.transforms import Stored
 
@@ -70,7 +70,7 @@ def test_rows_slices_and_masks(folder, stored, cache):
 @pytest.mark.parametrize("stored", WAYS)
 def test_from_the_cache_and_from_the_files_the_pixels_are_the_same(folder, stored):
     cached, live = (load(folder, "test", stored=stored, cache=cache) for cache in ("disk", "none"))
-    assert isinstance(cached.images, images.Packed) and isinstance(live.images, images.Live)
+    assert isinstance(cached.images, images.Packed) and isinstance(live.images, decoding.Live)
     assert np.array_equal(cached.labels, live.labels) and cached.class_names == live.class_names
     for row in range(len(cached)):
         assert np.array_equal(cached.images[row], live.images[row])

@@ -12,7 +12,7 @@ import pytest
 import dmlplayground
 
 ROOT = Path(dmlplayground.__file__).parent
-LEAVES = {"errors", "options", "files", "seeds", "signals", "parts"}
+LEAVES = {"array_files", "errors", "files", "options", "optional", "parts", "seeds", "signals"}
 PARTS = {
     "augmentations",
     "backbones",

@@ -460,7 +460,7 @@ from dmlplayground.store import locks
 from dmlplayground.training import train
 locks.BEAT = float(sys.argv[3])
 try:
-    train(sys.argv[1], sys.argv[2], tensorboard=importlib.util.find_spec("tensorboard") is not None)
+    train(sys.argv[1], sys.argv[2], log=["tensorboard"] if importlib.util.find_spec("tensorboard") else [])
 except locks.Busy as busy:
     sys.exit(str(busy))
 """

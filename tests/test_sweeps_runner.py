@@ -313,7 +313,7 @@ def test_what_a_killed_process_left_of_a_finished_trial_is_cleared_away(tmp_path
 def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
     given = []
 
-    def launch(folder, environment, tensorboard):
+    def launch(folder, environment, log):
         given.append(environment["CUDA_VISIBLE_DEVICES"])
         return subprocess.Popen(["true"], stdin=subprocess.PIPE)
 

@@ -56,12 +56,19 @@ def add_executor(command: argparse.ArgumentParser) -> None:
         "--address",
         help="of the Ray cluster (default: the one that this machine belongs to, else a new one on this machine)",
     )
-    add_tensorboard(command)
+    add_log(command)
 
 
-def add_tensorboard(command: argparse.ArgumentParser) -> None:
+def add_log(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--tensorboard", action="store_true", help="write TensorBoard's event files beside the records"
+        "--log",
+        action="append",
+        default=[],
+        metavar="TRACKER",
+        help="send the curves there as well: tensorboard, wandb or mlflow (repeatable)",
+    )
+    command.add_argument(
+        "--tensorboard", dest="log", action="append_const", const="tensorboard", help="as --log tensorboard"
     )
 
 

@@ -1,16 +1,17 @@
-"""Sweeps: ``sweep(file)`` runs every trial of an experiment file and reports on the records."""
+"""Many trials at a time: ``sweep`` runs the trials of a grid, ``tune`` searches for a method's best settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional, Union
 
-from ..config import Places
-from ..store import records
 from ..store.records import Record
 
-__all__ = ["sweep"]
+if TYPE_CHECKING:
+    from .search_space import Search
+
+__all__ = ["sweep", "tune"]
 
 
 def sweep(
@@ -19,33 +20,66 @@ def sweep(
     *,
     workers: Optional[int] = None,
     executor: str = "local",
+    address: Optional[str] = None,
     where: Iterable[str] = (),
     overrides: Iterable[str] = (),
     retry_failed: bool = False,
-    tensorboard: bool = False,
+    log: Iterable[str] = (),
     quiet: bool = True,
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
-    ``store`` is ``runs/<name of the file>`` where nothing else is said. What was finished is never run again; what was
-    interrupted goes on; a trial that fails is recorded as failed and the others go on. ``executor`` is ``local``, or
-    ``ray`` for the Ray cluster that this machine belongs to. Where another runner works on the store they share the work.
-    """
-    from . import executors, grid, runner, worklist
+    ``file`` is an experiment file, or the name of one of ours. ``store`` is ``runs/<name of the file>`` where nothing else
+    is said. What was finished is never run again; what was interrupted goes on; a trial that fails is recorded as failed
+    and the others go on. ``where`` and ``overrides`` are texts such as ``"method=npairs"``: which trials of the grid, and
+    what to change in all of them; what the store was to hold before stays in its report. ``executor`` is ``local``, or
+    ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names trackers that
+    get the curves as well: tensorboard, wandb, mlflow. Where another runner works on the store they share the work.
 
-    experiment, path = grid.load(file)
-    where, overrides = list(where), list(overrides)
-    trials = experiment.trials(where, overrides)
-    store = Path(store or Path("runs") / path.stem)
-    worklist.write(store, experiment, path, trials, part=bool(where or overrides))
-    runner.run(
-        store,
-        trials,
-        executors.create(executor, tensorboard=tensorboard),
+    >>> sweep("quickstart", where=["method=npairs"], overrides=["epochs=0.5"])
+    Traceback (most recent call last):
+    dmlplayground.errors.UserError: ...epochs must be a whole number, not 0.5...
+    """
+    from .chosen import choose  # here, as what only lists must not wait for the runner
+
+    chosen = choose(file, store, where, overrides)
+    chosen.run(
         workers=workers,
+        executor=executor,
+        address=address,
+        log=log,
         retry_failed=retry_failed,
         quiet=quiet,
     )
-    places = Places(store)
-    found = (records.find(places.folder(trial)) for trial in trials)
-    return [record for record in found if record is not None]
+    return chosen.records()
+
+
+def tune(
+    search: Union[str, Path, Search],
+    store: Optional[str | Path] = None,
+    *,
+    workers: Optional[int] = None,
+    executor: str = "local",
+    address: Optional[str] = None,
+    overrides: Iterable[str] = (),
+    log: Iterable[str] = (),
+    quiet: bool = True,
+) -> Path:
+    """Search for a method's best settings, judged on validation classes alone; gives the file of the winner.
+
+    ``search`` is a search file, the name of one of ours, or what ``search_space.load`` read. The winner's file is one of
+    hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside it are the record of all that was tried
+    and an experiment that trains the winner ten times. The same call goes on with a search that was stopped. The other
+    arguments are those of ``sweep``.
+
+    >>> tune("no_such_search")
+    Traceback (most recent call last):
+    dmlplayground.errors.UserError: unknown search 'no_such_search'...
+    """
+    from . import executors, optuna_search, search_space
+
+    if isinstance(search, (str, Path)):
+        store = store or Path("runs") / Path(search).stem
+        search = search_space.load(search, overrides)
+    made = executors.create(executor, address, log)
+    return optuna_search.tune(search, Path(store or "runs/search"), made, workers=workers, quiet=quiet)

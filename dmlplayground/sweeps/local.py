@@ -38,8 +38,8 @@ class Process:
 class Local:
     """The executor of this machine."""
 
-    def __init__(self, gpus: Optional[list[str]] = None, tensorboard: bool = False):
-        self.tensorboard = tensorboard
+    def __init__(self, gpus: Optional[list[str]] = None, log: Sequence[str] = ()):
+        self.log = log
         self.gpus = visible_gpus() if gpus is None else gpus
         self.load: Counter[str] = Counter()
 
@@ -67,7 +67,7 @@ class Local:
     def start(self, trial: Trial, folder: Path) -> Process:
         gpus = self._take(trial)
         environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if self.gpus else {}
-        return Process(worker.launch(folder, environment, self.tensorboard), gpus)
+        return Process(worker.launch(folder, environment, self.log), gpus)
 
     def _take(self, trial: Trial) -> list[str]:
         """The GPUs with the fewest trials on them."""

@@ -50,8 +50,8 @@ class Task:
 class Cluster:
     """The executor of a Ray cluster: the one at ``address``, the one this machine belongs to, or one of its own."""
 
-    def __init__(self, address: Optional[str] = None, tensorboard: bool = False):
-        self.tensorboard = tensorboard
+    def __init__(self, address: Optional[str] = None, log: Sequence[str] = ()):
+        self.log = log
         ray = optional.load("ray")
         try:
             _knock(address)
@@ -79,7 +79,7 @@ class Cluster:
 
         gpus = trial.devices if trial.device != "cpu" and ray.cluster_resources().get("GPU") else 0
         task = self.task.options(num_cpus=1, num_gpus=gpus, name=trial.id)
-        return Task(task.remote(str(folder.resolve()), self.tensorboard), folder)
+        return Task(task.remote(str(folder.resolve()), self.log), folder)
 
     def ended(self, process: Task) -> None:
         """Ray knows."""
@@ -101,9 +101,9 @@ def _knock(address: Optional[str]) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-def _train(folder: str, tensorboard: bool) -> int:
+def _train(folder: str, log: Sequence[str]) -> int:
     """On a node: the trial's process, and its exit code. When this task dies, that ends as well."""
-    process = worker.launch(Path(folder), tensorboard=tensorboard)
+    process = worker.launch(Path(folder), log=log)
     try:
         while process.poll() is None:
             time.sleep(0.2)  # not one long wait, which the interrupt of a cancelled task would not end

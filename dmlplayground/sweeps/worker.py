@@ -12,29 +12,27 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from .. import signals
 
 TRIAL, LOG = "trial.json", "log.txt"
-TENSORBOARD = "--tensorboard"
 FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
 PATIENCE = 20  # seconds that a trial gets to stop in
 
 
 def launch(
-    folder: Path, environment: Mapping[str, str] | None = None, tensorboard: bool = False
+    folder: Path, environment: Mapping[str, str] | None = None, log: Iterable[str] = ()
 ) -> subprocess.Popen:
     """Start the process of the trial in ``folder``, which holds its configuration; its output goes there too."""
-    command = [sys.executable, "-m", __name__, str(folder / TRIAL), str(folder.parent)]
-    command += [TENSORBOARD] if tensorboard else []
-    with (folder / LOG).open("ab") as log:
+    command = [sys.executable, "-m", __name__, str(folder / TRIAL), str(folder.parent), *log]
+    with (folder / LOG).open("ab") as output:
         return subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
+            stdout=output,
+            stderr=output,
             env={"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})},
             start_new_session=True,  # a terminal's Ctrl-C is for the runner, which stops its trials one by one
         )
@@ -64,7 +62,7 @@ def words(code: int) -> str:
     return f"was ended by signal {-code} ({signal.Signals(-code).name}){hint}"
 
 
-def main(trial: str, store: str, *options: str) -> int:
+def main(trial: str, store: str, *log: str) -> int:
     # A shell's background jobs inherit that this signal is ignored, and Ray's that it is blocked.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -78,7 +76,7 @@ def main(trial: str, store: str, *options: str) -> int:
         from ..training.run import TrialFailed
 
         try:
-            train(trial, store, tensorboard=TENSORBOARD in options)
+            train(trial, store, log=log)
         except Busy as problem:
             print(problem, file=sys.stderr)
             return BUSY

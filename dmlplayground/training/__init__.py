@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
@@ -11,7 +11,7 @@ from ..config import Trial
 from ..store import locks, records
 from ..store.records import Record
 
-__all__ = ["train"]
+__all__ = ["evaluate", "train"]
 
 
 def train(
@@ -20,16 +20,16 @@ def train(
     *,
     threads: int = 1,
     quiet: bool = True,
-    tensorboard: bool = False,
+    log: Iterable[str] = (),
 ) -> Record:
     """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
     from its checkpoint; one that another process trains at this moment is left to it (``locks.Busy``). ``threads`` threads
-    prepare the batches; the numbers do not depend on it. ``tensorboard`` writes its event files beside the record.
+    prepare the batches; the numbers do not depend on it. ``log`` names trackers that get the curves as well: tensorboard,
+    wandb, mlflow.
     """
-    from .progress import Progress
-    from .tensorboard_files import Events
+    from . import trackers
 
     given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
     trial = configuration.trial(given)
@@ -37,13 +37,52 @@ def train(
     known = _finished(folder)
     if known is not None:
         return known
-    progress = Events(quiet) if tensorboard else Progress(quiet)
+    progress = trackers.progress(log, quiet)
     with locks.hold(folder) as held:
         if (known := _finished(folder)) is not None:  # by another process, a moment ago
             return known
         from .run import Run  # under the lock: it takes seconds, in which two would begin the same trial
 
         return Run(trial, held, threads, progress).execute()
+
+
+def evaluate(
+    target: str | Path | Any,
+    labels: Optional[str | Path | Any] = None,
+    *,
+    which: str = "best",
+    data: Optional[str] = None,
+    split: str = "test",
+    engine: str = "float32",
+    metrics: Optional[Sequence[str]] = None,
+    ks: Optional[Sequence[int]] = None,
+    clustering: Optional[bool] = None,
+    distance: Optional[str] = None,
+    seed: Optional[int] = None,
+) -> dict[str, Optional[float]]:
+    """The scores of a trained trial, or of embeddings of any framework with their ``labels``, by metric.
+
+    ``target`` is a trial's folder; or with ``labels`` an array (N, E), or a ``.npy`` file of one, and the labels (N,) likewise.
+    Of a trial, ``which`` says whether its best or its last weights count, ``data`` another data set than its own, ``split``
+    which part of it, and ``engine`` how embeddings are computed: float32, fused or bfloat16. ``metrics``, ``ks``,
+    ``clustering``, ``distance`` and ``seed`` are as when the trial was run where nothing is given; of arrays, as in
+    ``metrics.evaluate``.
+
+    >>> evaluate([[0.0, 0.1], [0.0, 0.0], [1.0, 1.1], [1.0, 1.0]], [5, 5, 7, 7], metrics=["R@K"], ks=[1])
+    {'R@1': 1.0}
+    """
+    from . import scoring  # loads MXNet
+
+    shared: dict[str, Any] = {
+        "metrics": metrics,
+        "ks": ks,
+        "clustering": clustering,
+        "distance": distance,
+        "seed": seed,
+    }
+    if labels is not None:
+        return scoring.of_arrays(target, labels, **shared)
+    return scoring.of_trial(Path(target), which=which, data=data, split=split, engine=engine, **shared)
 
 
 def _finished(folder: Path) -> Optional[Record]:

@@ -16,13 +16,16 @@ from . import models
 from .learner import Learner
 
 
-def of_arrays(embeddings: Path, labels: Path, **options: Any) -> dict[str, Optional[float]]:
-    """Metrics of two ``.npy`` files; the embeddings are read from disk as needed, not into memory."""
+def of_arrays(embeddings: Any, labels: Any, **options: Any) -> dict[str, Optional[float]]:
+    """Metrics of two arrays or ``.npy`` files; embeddings in a file are read from disk as needed, not into memory."""
     wanted = {key: value for key, value in options.items() if value is not None}
     return {**metrics.evaluate(_array(embeddings), np.asarray(_array(labels)), **wanted)}
 
 
-def _array(path: Path) -> np.ndarray:
+def _array(given: Any) -> np.ndarray:
+    if not isinstance(given, (str, Path)):
+        return np.asarray(given)
+    path = Path(given)
     try:
         with files.opened(path):  # a pipe would be waited for
             return np.load(path, mmap_mode="r", allow_pickle=False)

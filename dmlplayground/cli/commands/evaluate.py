@@ -43,24 +43,19 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...training import scoring
+    from ...training import evaluate
 
-    shared = {
-        "metrics": arguments.metrics,
-        "ks": arguments.ks,
-        "clustering": False if arguments.no_clustering else None,
-        "distance": arguments.distance,
-        "seed": arguments.seed,
-    }
-    if arguments.labels is not None:
-        scores = scoring.of_arrays(arguments.target, arguments.labels, **shared)
-    else:
-        scores = scoring.of_trial(
-            arguments.target,
-            which=arguments.which,
-            data=arguments.data,
-            split=arguments.split,
-            engine=arguments.engine,
-            **shared,
-        )
+    scores = evaluate(
+        arguments.target,
+        arguments.labels,
+        which=arguments.which,
+        data=arguments.data,
+        split=arguments.split,
+        engine=arguments.engine,
+        metrics=arguments.metrics,
+        ks=arguments.ks,
+        clustering=False if arguments.no_clustering else None,
+        distance=arguments.distance,
+        seed=arguments.seed,
+    )
     print(run_summary.scores(scores))

@@ -36,33 +36,38 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> int:
-    from ...sweeps import executors, grid, runner, worklist
+    from ...sweeps.chosen import choose
 
-    experiment, path = grid.load(arguments.file)
-    trials = experiment.trials(arguments.where, arguments.set)
-    store = arguments.store or Path("runs") / path.stem
+    chosen = choose(arguments.file, arguments.store, arguments.where, arguments.set)
     if arguments.dry_run:
-        run_summary.dry_run(trials, store, elsewhere=arguments.executor != "local")
+        run_summary.dry_run(chosen.trials, chosen.store, elsewhere=arguments.executor != "local")
         return 0
-    worklist.write(store, experiment, path, trials, part=bool(arguments.where or arguments.set))
     if arguments.print_commands:
-        print("\n".join(worklist.commands(store, worklist.jobs(store, trials, arguments.retry_failed))))
+        print("\n".join(chosen.commands(arguments.retry_failed)))
         return 0
-    print(run_summary.conditions(trials))
-    print(f"{experiment.title}: {text.plural(len(trials), 'trial')}, records in {store}", flush=True)
-    executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
+    print(run_summary.conditions(chosen.trials))
+    count = text.plural(len(chosen.trials), "trial")
+    print(f"{chosen.experiment.title}: {count}, records in {chosen.store}", flush=True)
     if arguments.serve:
-        print(f"live page: {serve.beside(store)}", flush=True)
+        chosen.state()  # so that the page knows what is to come
+        print(f"live page: {serve.beside(chosen.store)}", flush=True)
     try:
-        runner.run(store, trials, executor, workers=arguments.workers, retry_failed=arguments.retry_failed)
+        chosen.run(
+            workers=arguments.workers,
+            executor=arguments.executor,
+            address=arguments.address,
+            log=arguments.log,
+            retry_failed=arguments.retry_failed,
+            quiet=False,
+        )
     except KeyboardInterrupt:
-        print(text.tally(worklist.tally(store, trials)), file=sys.stderr)
+        print(text.tally(chosen.tally()), file=sys.stderr)
         raise
-    run_summary.report(store)
-    states = worklist.tally(store, trials)
+    run_summary.report(chosen.store)
+    states = chosen.tally()
     print(text.tally(states))
     if states["failed"]:
-        print(f"run what failed again: {_rerun(arguments, store)}")
+        print(f"run what failed again: {_rerun(arguments, chosen.store)}")
     return 1 if states["failed"] or states["unreadable"] else 0
 
 

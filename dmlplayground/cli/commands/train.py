@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import unknown
 from .. import run_summary
-from ..arguments import add_tensorboard, add_trial_options, count
+from ..arguments import add_log, add_trial_options, count
 
 EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
 PAGE = "getting-started"
@@ -23,7 +23,7 @@ def add_arguments(command) -> None:
         "--threads", type=count, help="CPU threads for MXNet; more than one only on an idle machine"
     )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_tensorboard(command)
+    add_log(command)
 
 
 def run(arguments) -> int:
@@ -48,7 +48,7 @@ def run(arguments) -> int:
     from ...training.run import TrialFailed
 
     try:
-        record = train(trial, arguments.store, quiet=arguments.quiet, tensorboard=arguments.tensorboard)
+        record = train(trial, arguments.store, quiet=arguments.quiet, log=arguments.log)
     except TrialFailed as failure:
         print(f"{failure}\nthe traceback is in {folder / records.RECORD}", file=sys.stderr)
         return 1

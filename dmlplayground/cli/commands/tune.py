@@ -46,11 +46,18 @@ def run(arguments) -> None:
         print(layout.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
         print(f"{text.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
         return
-    from ...sweeps import executors, optuna_search
+    from ...sweeps import optuna_search, tune
 
     print(f"{wanted.title}: {text.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
-    executor = executors.create(arguments.executor, arguments.address, arguments.tensorboard)
-    winner = optuna_search.tune(wanted, store, executor, workers=arguments.workers)
+    winner = tune(
+        wanted,
+        store,
+        workers=arguments.workers,
+        executor=arguments.executor,
+        address=arguments.address,
+        log=arguments.log,
+        quiet=False,
+    )
     print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
     repeat = winner.with_name(optuna_search.REPEAT)
     again = shlex.join(["dmlplayground", "sweep", str(repeat), "--store", f"{store}-repeat"])
