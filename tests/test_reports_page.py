@@ -13,6 +13,7 @@ import reports_fixture as fixture
 from dmlplayground import reports
 from dmlplayground.data import Dataset
 from dmlplayground.reports import embedding_pictures, trial_details
+from dmlplayground.reports.embedding_pictures import Picture
 from dmlplayground.store import snapshots
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -109,6 +110,14 @@ def test_pictures_are_of_every_methods_best_setting(page):
     text = page.read_text(encoding="utf-8")
     assert text.count("data:image/jpeg;base64,") == 6 + 2  # the methods with a result, of both protocols
     assert text.count('class="chart" data-figure="0-map') == 6
+
+
+def test_a_map_by_tsne_stands_beside_the_other(pictured):
+    content = snapshots.collect(np.random.default_rng(0).normal(size=(len(pictured), 8)), pictured)
+    (components,) = embedding_pictures.maps(Picture("npairs", 0, content))
+    both = embedding_pictures.maps(Picture("npairs", 0, {**content, "tsne": content["map"][::-1]}))
+    assert both[0] == components and "t-SNE" in both[1][0]
+    assert both[1][1]["series"][0]["x"] != components[1]["series"][0]["x"]
 
 
 def test_hostile_records_stay_text(tmp_path):

@@ -72,6 +72,22 @@ def test_the_map_keeps_the_largest_spreads(dataset, embeddings):
     assert found["map"].var(axis=0, ddof=1) == pytest.approx(values[[-1, -2]], rel=1e-3)
 
 
+def test_a_map_by_tsne_keeps_neighbours_and_is_the_same_again(dataset):
+    random = np.random.default_rng(0)
+    points = random.normal(size=(dataset.num_classes, 16))[
+        dataset.labels
+    ]  # every class in a place of its own
+    points = points + 0.01 * random.normal(size=points.shape)
+    found, again = (snapshots.collect(points, dataset, tsne=True) for _ in range(2))
+    assert (found["tsne"] == again["tsne"]).all() and found["tsne"].shape == found["map"].shape
+    distances = ((found["tsne"][:, None] - found["tsne"]) ** 2).sum(axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    assert (found["map_labels"][distances.argmin(axis=0)] == found["map_labels"]).all()
+    assert "tsne" not in snapshots.collect(points, dataset)
+    same = snapshots.collect(np.ones_like(points), dataset, tsne=True)
+    assert (same["tsne"] == 0).all()
+
+
 def test_the_same_seed_chooses_the_same_and_another_seed_others(dataset, embeddings):
     first, again, other = (snapshots.collect(embeddings, dataset, seed=seed) for seed in (0, 0, 1))
     assert (first["sheet"] == again["sheet"]).all() and first["names"] == again["names"]

@@ -135,6 +135,9 @@ class Evaluation:
         None, "starts of k-means, the best by inertia counts; nothing: as many as the size of the set affords"
     )
     distance: Literal["euclidean", "cosine", "hamming"] = key("euclidean", "how far two embeddings are apart")
+    tsne: bool = key(
+        False, "a t-SNE map of sample images on the page, beside that of their principal components"
+    )
     every: int = key(1, "epochs between evaluations; the last epoch is always evaluated")
 
 

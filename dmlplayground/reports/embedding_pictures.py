@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..store import snapshots
 from ..store.records import Record
 from .grouping import Arena, Cell
 
 BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000
+COMPONENTS = (
+    "Test images of {classes} classes drawn at random, on the two principal components of their embeddings "
+    "({share:.0%} of the variance)."
+)
+TSNE = "The same images placed by t-SNE: neighbours stay near, distances beyond them mean nothing."
 LEFT_OUT = "Pictures of {} are left out: the page would grow too large."
 
 
@@ -77,10 +84,17 @@ def strips(picture: Picture) -> str:
     return f'<div class=strips style="{size};{sheet}">{"".join(rows)}</div>'
 
 
-def flat_map(picture: Picture) -> dict[str, Any]:
-    """The map's points by class, for the page to draw."""
-    points, labels = picture.content["map"], picture.content["map_labels"]
-    names = picture.content["map_names"]
+def maps(picture: Picture) -> list[tuple[str, dict[str, Any]]]:
+    """Every map of the picture: what it shows, and its points by class for the page to draw."""
+    content = picture.content
+    shown = [(COMPONENTS.format(classes=len(content["map_names"]), share=content["share"]), content["map"])]
+    if "tsne" in content:
+        shown.append((TSNE, content["tsne"]))
+    return [(about, _flat_map(picture, points)) for about, points in shown]
+
+
+def _flat_map(picture: Picture, points: np.ndarray) -> dict[str, Any]:
+    labels, names = picture.content["map_labels"], picture.content["map_names"]
     return {
         "kind": "map",
         "title": f"{picture.label}: map of {len(names)} classes",

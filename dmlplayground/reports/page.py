@@ -96,7 +96,8 @@ def _drawn(sections: Iterable[Section]) -> Iterable[tuple[str, dict[str, Any]]]:
                 trial_details.rounded({**asdict(figure), "span": figure.span, "tangle": figure.tangle}),
             )
         for index, picture in enumerate(section.pictures):
-            yield f"{number}-map{index}", trial_details.rounded(embedding_pictures.flat_map(picture))
+            for place, (_, flat) in enumerate(embedding_pictures.maps(picture)):
+                yield f"{number}-map{index}-{place}", trial_details.rounded(flat)
 
 
 def _header(page: Page) -> str:
@@ -145,10 +146,6 @@ STRIPS = (
     "Every method at its best setting, the seed nearest to the mean. Queries drawn at random, each followed "
     "by its nearest neighbours: right (✓) and wrong (✗)."
 )
-MAP = (
-    "Test images of {classes} classes drawn at random, on the two principal components of their embeddings "
-    "({share:.0%} of the variance)."
-)
 
 
 def _pictures(found: list[Picture], number: int) -> str:
@@ -162,14 +159,14 @@ def _pictures(found: list[Picture], number: int) -> str:
 
 
 def _picture(picture: Picture, key: str, opened: bool) -> str:
-    about = MAP.format(classes=len(picture.content["map_names"]), share=picture.content["share"])
     title = f'{escape(picture.label)} <span class="soft">seed {picture.seed}</span>'
-    chart = (
-        f'<figure><div class="chart" data-figure="{key}"></div><p class="note">{escape(about)}</p></figure>'
+    charts = "".join(
+        f'<figure><div class="chart" data-figure="{key}-{place}"></div><p class="note">{escape(about)}</p></figure>'
+        for place, (about, _) in enumerate(embedding_pictures.maps(picture))
     )
     return (
         f'<details class="pictures"{" open" * opened}><summary>{title}</summary>'
-        f'<div class="looks">{embedding_pictures.strips(picture)}{chart}</div></details>'
+        f'<div class="looks">{embedding_pictures.strips(picture)}{charts}</div></details>'
     )
 
 

@@ -48,14 +48,19 @@ def load(folder: Path) -> dict[str, Any] | None:
 
 
 def collect(
-    embeddings: np.ndarray, dataset: Dataset, distance: str = "euclidean", seed: int = 0
+    embeddings: np.ndarray,
+    dataset: Dataset,
+    distance: str = "euclidean",
+    seed: int = 0,
+    tsne: bool = False,
 ) -> dict[str, Any]:
     """The samples of these embeddings (N, E) of the images of ``dataset``.
 
     ``sheet``: the bytes of a JPEG; a row a query, its own picture first, then its neighbours', nearest first.
     ``right``: (queries, neighbours), 1 where the neighbour is of the query's class. ``names``: their classes.
     ``map``: (P, 2) principal components of the images of some classes; ``map_labels``: which of ``map_names``
-    each is of; ``share``: how much of their variance the two components hold.
+    each is of; ``share``: how much of their variance the two components hold. ``tsne``, if asked for: (P, 2), the
+    same images placed by t-SNE.
     """
     points = _comparable(embeddings, distance)
     queries = _queries(dataset.labels, seed)
@@ -65,7 +70,7 @@ def collect(
         "sheet": _sheet(dataset.images, rows),
         "right": (labels[rows[:, 1:]] == labels[queries][:, None]).astype(np.uint8),
         "names": [[dataset.class_names[label] for label in labels[row]] for row in rows],
-        **_map(points, dataset, seed),
+        **_map(points, dataset, seed, tsne),
     }
 
 
@@ -104,7 +109,7 @@ def _sheet(images: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.frombuffer(stream.getvalue(), np.uint8)
 
 
-def _map(points: np.ndarray, dataset: Dataset, seed: int) -> Mapping[str, Any]:
+def _map(points: np.ndarray, dataset: Dataset, seed: int, tsne: bool) -> Mapping[str, Any]:
     """The largest spreads of some classes' images, on which every method's map is drawn alike."""
     chosen = np.sort(seeds.generator(seed, "samples", "map").permutation(dataset.num_classes)[:MAP_CLASSES])
     labels = np.asarray(dataset.labels)
@@ -120,4 +125,21 @@ def _map(points: np.ndarray, dataset: Dataset, seed: int) -> Mapping[str, Any]:
         "map_labels": np.searchsorted(chosen, labels[rows]).astype(np.uint8),
         "map_names": [dataset.class_names[label] for label in chosen],
         "share": float((values[:2] ** 2).sum() / total) if total > 0 else 0.0,
+        **({"tsne": _tsne(centred, flat, seed)} if tsne else {}),
     }
+
+
+def _tsne(points: np.ndarray, start: np.ndarray, seed: int) -> np.ndarray:
+    """The points placed by t-SNE, which begins with their principal components; those where all points are one."""
+    from sklearn.manifold import TSNE
+
+    spread = start[:, 0].std()
+    if len(points) <= 3 or spread == 0:
+        return start
+    method = TSNE(
+        perplexity=min(30, (len(points) - 1) / 3),
+        init=start / spread * 1e-4,
+        random_state=seeds.integer(seed, "samples", "map"),
+        n_jobs=1,  # so that the same points give the same map
+    )
+    return method.fit_transform(points)

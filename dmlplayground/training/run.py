@@ -299,7 +299,8 @@ class Run:
     def _snapshots(self, embeddings: np.ndarray) -> None:
         if self.division.test.images.ndim == 2:
             return  # features have no pictures
-        content = snapshots.collect(embeddings, self.division.test, self.trial.evaluation.distance)
+        evaluation = self.trial.evaluation
+        content = snapshots.collect(embeddings, self.division.test, evaluation.distance, tsne=evaluation.tsne)
         with self.held.writing() as through:
             snapshots.save(self.folder, content, through)
 
