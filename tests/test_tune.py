@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
 from dmlplayground.store import checkpoints, records, stream
 from dmlplayground.store.records import Record
-from dmlplayground.sweeps import grid, optuna_search, runner, search_space, worker
+from dmlplayground.sweeps import early_stopping, grid, optuna_search, runner, search_space, worker
 from dmlplayground.sweeps.job import Ending
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
@@ -86,6 +87,13 @@ def test_a_bad_range_is_named(tmp_path, given, words):
         search_space.load(file)
 
 
+def test_an_unknown_rule_is_refused(tmp_path):
+    file = tmp_path / "search.yaml"
+    file.write_text(yaml.safe_dump({"title": "x", "prune": "halve", "config": CONFIG}))
+    with pytest.raises(UserError, match="prune must be .*median, halving, hyperband"):
+        search_space.load(file)
+
+
 def test_only_validation_classes_may_judge():
     with pytest.raises(UserError, match="judged on validation classes"):
         wanted(config={**CONFIG, "protocol": "paper"}).trial(
@@ -99,8 +107,8 @@ def test_only_validation_classes_may_judge():
 class Trained:
     """Trains in no time: validation is best for a scale of 3, the test classes would prefer the largest."""
 
-    def __init__(self, trial, folder):
-        self.trial, self.folder, self.stopped, self.looks = trial, folder, False, 0
+    def __init__(self, trial, folder, at_once=1):
+        self.trial, self.folder, self.stopped, self.looks, self.at_once = trial, folder, False, 0, at_once
 
     def value(self, fold):
         return 1 - abs(self.trial.method["scale"] - 3) / 10 + 0.01 * fold
@@ -111,12 +119,12 @@ class Trained:
             return Ending(worker.STOPPED, "stopped")
         steps = [(fold, epoch) for fold in (0, 1) for epoch in (0, 1, 2)]
         if self.looks < len(steps):
-            fold, epoch = steps[self.looks]
-            self.looks += 1
-            entry = {"fold": fold, "member": 0, "epoch": epoch, "measured_on": "validation"}
-            entry["metrics"] = {"MAP@R": self.value(fold), "R@1": 0.5}
             with (self.folder / stream.FILE).open("a") as file:
-                file.write(json.dumps(entry) + "\n")
+                for fold, epoch in steps[self.looks : self.looks + self.at_once]:
+                    entry = {"fold": fold, "member": 0, "epoch": epoch, "measured_on": "validation"}
+                    entry["metrics"] = {"MAP@R": self.value(fold), "R@1": 0.5}
+                    file.write(json.dumps(entry) + "\n")
+            self.looks += self.at_once
             return None
         separate = [
             {"validation": {"MAP@R": self.value(fold)}, "metrics": {"MAP@R": self.trial.method["scale"]}}
@@ -140,8 +148,8 @@ class Trained:
 class Machine:
     slots = 1
 
-    def __init__(self, stop_after=None):
-        self.started, self.stop_after = [], stop_after
+    def __init__(self, stop_after=None, at_once=1):
+        self.started, self.stop_after, self.at_once = [], stop_after, at_once
 
     def prepare(self, trials, workers):
         return []
@@ -150,7 +158,7 @@ class Machine:
         if len(self.started) == self.stop_after:
             raise KeyboardInterrupt
         self.started.append(trial)
-        return Trained(trial, folder)
+        return Trained(trial, folder, self.at_once)
 
     def ended(self, process):
         """Nothing to do."""
@@ -189,18 +197,86 @@ def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
     repeats = grid.load(tmp_path / optuna_search.REPEAT)[0].trials()
     assert len({trial.seed for trial in repeats} - {best.seed}) == 10
     assert all(replace(trial, seed=best.seed).mapping() == best.mapping() for trial in repeats)
-    tried = files.read_json(tmp_path / optuna_search.TRIED)["tried"]
-    assert [entry["state"] for entry in tried] == ["complete"] * 25
-    assert max(tried, key=lambda entry: entry["value"])["id"] == best.id
-    assert len(tried[0]["by_epoch"]) == 4
+    entries = tried(tmp_path)
+    assert [entry["state"] for entry in entries] == ["complete"] * 25
+    assert max(entries, key=lambda entry: entry["value"])["id"] == best.id
+    assert len(entries[0]["by_epoch"]) == 4
 
 
-def test_trials_that_are_behind_are_pruned(tmp_path, capsys):
-    winner = optuna_search.tune(wanted(trials=25), tmp_path, Machine())
+def tried(store: Path) -> list[dict]:
+    return files.read_json(store / optuna_search.TRIED)["tried"]
+
+
+@pytest.mark.parametrize("rule", ["median", "halving", "hyperband"])
+def test_trials_that_are_behind_are_stopped_and_the_record_says_why(tmp_path, capsys, rule):
+    winner = optuna_search.tune(wanted(trials=25, prune=rule), tmp_path / "one", Machine())
     states = hyperparams.read(winner).search["trials"]
     assert states["pruned"] > 2
     assert states["complete"] + states["pruned"] == 25
-    assert "pruned after epoch" in capsys.readouterr().out
+    for entry in tried(tmp_path / "one"):
+        reached = list(map(int, entry["by_epoch"]))
+        if entry["state"] == "complete":
+            assert reached == [1, 2, 3, 4] and "stopped" not in entry
+            continue
+        better, others = map(int, re.search(r"(\d+) of the (\d+) others", entry["stopped"]).groups())
+        assert entry["stopped"].startswith(f"{rule}: after epoch {reached[-1]} it had ")
+        assert 0 < better <= others < 25
+    assert f"stopped early by {rule}: after epoch" in capsys.readouterr().out
+    # Of trials that tell several epochs at once, the same are stopped at the same epochs.
+    optuna_search.tune(wanted(trials=25, prune=rule), tmp_path / "other", Machine(at_once=4), quiet=True)
+    assert tried(tmp_path / "other") == tried(tmp_path / "one")
+
+
+def test_halving_lets_the_best_third_go_on_from_each_rung():
+    """Of trials that follow each other, one goes on where it is among the best third of those that were there before."""
+    study = optuna.create_study(direction="maximize", pruner=early_stopping.pruner("halving", 9))
+    ends = []
+    for value in (0.5, 0.4, 0.6, 0.3, 0.7, 0.55):
+        trial = study.ask()
+        for epoch in range(1, 10):
+            trial.report(value, epoch)
+            if trial.should_prune():
+                break
+        ends.append(epoch)
+        study.tell(
+            trial,
+            state=optuna.trial.TrialState.PRUNED if epoch < 9 else None,
+            values=value if epoch == 9 else None,
+        )
+    assert ends == halved([0.5, 0.4, 0.6, 0.3, 0.7, 0.55], rungs=[1, 3, 9], last=9)
+
+
+def halved(values: list[float], rungs: list[int], last: int) -> list[int]:
+    """After how many epochs each of these trials, whose value never changes, ends."""
+    seen: dict[int, list[float]] = {rung: [] for rung in rungs}
+    ends = []
+    for value in values:
+        end = last
+        for rung in rungs:
+            seen[rung].append(value)
+            best = sorted(seen[rung], reverse=True)[: max(1, len(seen[rung]) // 3)]
+            if value < best[-1]:
+                end = rung
+                break
+        ends.append(end)
+    return ends
+
+
+def test_a_trial_that_was_stopped_stays_stopped_when_its_runner_dies(tmp_path, monkeypatch):
+    told = optuna_search.Attempt.done
+
+    def die(self, record):
+        if self.pruned:
+            raise KeyboardInterrupt
+        told(self, record)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(optuna_search.Attempt, "done", die)
+        optuna_search.tune(wanted(trials=25, prune="halving"), tmp_path, Machine(), quiet=True)
+    again = Machine()
+    optuna_search.tune(wanted(trials=25, prune="halving"), tmp_path, again, quiet=True)
+    first = next(entry for entry in tried(tmp_path) if entry["state"] == "pruned")
+    assert first["stopped"].startswith("halving") and first["id"] not in {trial.id for trial in again.started}
 
 
 def test_an_interrupted_search_goes_on(tmp_path):

@@ -19,12 +19,14 @@ from .. import config, files, metrics, optional, protocols
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
+from . import early_stopping
 from .job import Job
 from .runner import Executor, Runner
 from .search_space import PROTOCOL, Search
 
 JOURNAL, BEST, REPEAT, TRIED = "study.journal", "best.yaml", "repeat.yaml", "search.json"
 REPEATS = 10
+STOPPED = "stopped"  # of a trial that was stopped early: why
 # What a file of hyperparameters leaves open.
 OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "device")
 
@@ -50,12 +52,11 @@ def _study(search: Search, store: Path) -> Any:
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     store.mkdir(parents=True, exist_ok=True)
-    pruner = optuna.pruners.MedianPruner(n_warmup_steps=1) if search.prune else optuna.pruners.NopPruner()
     study = optuna.create_study(
         storage=JournalStorage(JournalFileBackend(str(store / JOURNAL))),
         study_name="search",
         direction="maximize",
-        pruner=pruner,
+        pruner=early_stopping.pruner(search.prune, Attempt.length(search)),
         load_if_exists=True,
     )
     # A sampler begins anew with each run, and must not repeat the draws of the last.
@@ -72,6 +73,9 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
     waiting = [optuna.trial.Trial(study, trial._trial_id) for trial in running]
     while waiting or len(study.get_trials(deepcopy=False)) < search.trials:
         proposed = waiting.pop(0) if waiting else study.ask()
+        if STOPPED in proposed.user_attrs:  # by a runner that died before it could say so
+            study.tell(proposed, state=optuna.trial.TrialState.PRUNED)
+            continue
         try:
             values = {key: parameter.ask(proposed, key) for key, parameter in search.parameters.items()}
         except ValueError as problem:
@@ -88,7 +92,7 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
             _give_up(study, problem)
             continue
         proposed.set_user_attr("id", trial.id)
-        yield Attempt(trial, store / trial.id, study, proposed)
+        yield Attempt(trial, store / trial.id, search, study, proposed)
 
 
 def _give_up(study: Any, problem: UserError) -> None:
@@ -101,9 +105,9 @@ def _give_up(study: Any, problem: UserError) -> None:
 class Attempt(Job):
     """A trial of the search."""
 
-    def __init__(self, trial: config.Trial, folder: Path, study: Any, proposed: Any):
+    def __init__(self, trial: config.Trial, folder: Path, search: Search, study: Any, proposed: Any):
         super().__init__(trial, folder)
-        self.study, self.proposed = study, proposed
+        self.rule, self.study, self.proposed = search.prune, study, proposed
         self.reported = set(self._stored().intermediate_values)
         self.pruned = False
 
@@ -126,6 +130,7 @@ class Attempt(Job):
         return self.study.get_trials(deepcopy=False)[self.proposed.number]
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
+        """Report every epoch by itself, so that what is stopped does not depend on when it is looked at."""
         criterion = config.criterion(self.trial.protocol, self.trial.evaluation)
         best: dict[int, float] = {}
         for entry in self.entries:
@@ -135,11 +140,17 @@ class Attempt(Job):
             if entry["fold"] not in best or criterion.better(value, best[entry["fold"]]):
                 best[entry["fold"]] = value
             step = entry["fold"] * self.trial.epochs + entry["epoch"]
-            if step not in self.reported:
+            if step not in self.reported and not self.pruned:
                 self.reported.add(step)
                 self.proposed.report(statistics.mean(best.values()), step)
-        self.pruned = bool(self.reported) and self.proposed.should_prune()
+                self._prune(step)
         return not self.pruned
+
+    def _prune(self, step: int) -> None:
+        self.pruned = self.proposed.should_prune()
+        if self.pruned:
+            reason = early_stopping.why(self.rule, self.study, self.proposed.number, step)
+            self.proposed.set_user_attr(STOPPED, reason)
 
     def done(self, record: Optional[Record]) -> None:
         from optuna.trial import TrialState
@@ -157,7 +168,9 @@ class Attempt(Job):
             return (
                 f"{self.id}: {criterion.key} {criterion.shown(validation(record))} in {record.seconds:.0f} s"
             )
-        return f"{self.id}: pruned after epoch {self.epochs}" if self.pruned else super().told(record)
+        if self.pruned:
+            return f"{self.id}: stopped early by {self.proposed.user_attrs[STOPPED]}"
+        return super().told(record)
 
 
 def validation(record: Record) -> float:
@@ -179,7 +192,7 @@ def _write_record(search: Search, study: Any, store: Path) -> None:
             "value": trial.value,
             "values": trial.params,
             "by_epoch": {str(step): value for step, value in trial.intermediate_values.items()},
-            **trial.user_attrs,
+            **{key: value for key, value in trial.user_attrs.items() if key != STOPPED or _pruned(trial)},
         }
         for trial in study.trials
     ]
@@ -191,6 +204,11 @@ def _write_record(search: Search, study: Any, store: Path) -> None:
         "tried": tried,
     }
     files.write_json(store / TRIED, content)
+
+
+def _pruned(trial: Any) -> bool:
+    """Whether it was stopped early: it may have ended before it could be."""
+    return trial.state.name == "PRUNED"
 
 
 def _write_winner(search: Search, study: Any, store: Path) -> Path:

@@ -10,7 +10,8 @@
       epochs: 6
 
 A range of whole numbers gives whole numbers. Searches are judged by the validated protocol: the mean over folds of its
-criterion at the best epoch, on classes that are neither trained nor tested on.
+criterion at the best epoch, on classes that are neither trained nor tested on. ``prune`` says which are stopped early
+(``early_stopping``): median, halving, hyperband or false.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .. import config, protocols, resources
 from ..config import Trial
 from ..errors import UserError
 from ..options import build
+from .early_stopping import Rule
 
 PROTOCOL = "validated"  # of a search that names none
 
@@ -95,7 +97,7 @@ class Search:
     about: str = ""
     trials: int = 50
     seed: int = 0  # of the search; that of the trials is config.seed
-    prune: bool = True  # stop trials that are behind the median of the others at the same epoch
+    prune: Rule = "median"  # which trials are stopped early; false: none
     parameters: dict[str, Parameter] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
