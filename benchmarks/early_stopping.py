@@ -50,7 +50,7 @@ def record(file: Path) -> None:
     curves = []
     with tempfile.TemporaryDirectory() as store:
         for values in itertools.product(*GRID.values()):
-            given = config.merge(BASE, config.expand(dict(zip(GRID, values))))
+            given = config.merge(BASE, *(config.expand(config.nested(*one)) for one in zip(GRID, values)))
             trained = dml.train(given, store, threads=0)
             best: dict[int, float] = {}
             curve = {}
