@@ -6,10 +6,11 @@ import copy
 
 import numpy as np
 
+from dmlplayground.config import of_today
 from dmlplayground.store.records import Record
 
 CONFIG = {
-    "method": {"name": "npairs", "l2_reg": 0.0005},
+    "method": {"name": "npairs"},
     "data": {"name": "glyphs", "classes": 200, "size": 64},
     "backbone": {"name": "conv4"},
     "embed_dim": 64,
@@ -20,7 +21,7 @@ CONFIG = {
     "optimizer": {"name": "adam", "lr": 0.0001},
     "schedule": {"factor": 0.5, "steps": [4]},
     "ensemble": {"members": 1, "order": "sequential"},
-    "protocol": {"name": "paper", "folds": 4, "patience": None, "criterion": "MAP@R"},
+    "protocol": {"name": "paper"},
     "evaluation": {"ks": [1, 2, 4, 8, 16], "clustering": True, "distance": "euclidean", "every": 1},
     "device": "auto",
     "seed": 0,
@@ -31,14 +32,17 @@ HEIGHTS = (1.0, 1.2, 1.35, 1.5, 1.6, 0.5, 0.35, 1.1, 1.15, 0.8, 0.45)  # of the 
 
 def configuration(method: str = "npairs", seed: int = 0, **changes) -> dict:
     config = copy.deepcopy(CONFIG)
-    config["method"]["name"], config["seed"] = method, seed
+    config["seed"] = seed
+    config["method"] = {"name": method, **({"l2_reg": 0.0005} if method == "npairs" else {})}
     for key, value in changes.items():
         part, _, option = key.partition("__")
         if option:
             config[part][option] = value
         else:
             config[part] = {"name": value} if part in ("data", "backbone") else value
-    return config
+    if config["protocol"]["name"] == "validated":
+        config["protocol"] = {"folds": 4, "patience": None, "criterion": "MAP@R", **config["protocol"]}
+    return of_today(config)
 
 
 def record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dmlplayground
+from dmlplayground import metrics, protocols
 
 ROOT = Path(dmlplayground.__file__).parent
 LEAVES = {"array_files", "errors", "files", "options", "optional", "parts", "seeds", "signals"}
@@ -112,3 +114,44 @@ def test_reports_read_the_store_alone(arrows):
 
 def test_nobody_knows_the_command_line(arrows):
     assert [name for name, others in arrows.items() if "cli" in others and name != "__main__"] == []
+
+
+def quoted(path: Path) -> set[str]:
+    """The strings of a module or a script that are a literal by themselves."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".js":
+        return {match[2] for match in re.finditer(r"""(["'`])(.*?)\1""", text)}
+    return {
+        node.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def places_of(names: re.Pattern, *homes: str) -> list[str]:
+    """Where such names stand as literals, but for their homes."""
+    files = (path.relative_to(ROOT) for suffix in ("*.py", "*.js") for path in ROOT.rglob(suffix))
+    return [
+        f"{file}: {name}"
+        for file in files
+        if not file.as_posix().startswith(homes)
+        for name in sorted(filter(names.fullmatch, quoted(ROOT / file)))
+    ]
+
+
+def test_results_are_named_by_protocols_alone():
+    facts = [protocols.get(name) for name in protocols.names()]
+    names = {protocols.UNTRAINED, protocols.VALIDATION}
+    names |= {name for one in facts for name in (*one.results, *one.labels.values())}
+    # Published tables name the result that they go with; the store keeps weights of the best and the last epoch.
+    assert (
+        places_of(re.compile("|".join(names)), "protocols/", "reports/published/", "store/__init__.py") == []
+    )
+
+
+def test_metrics_are_named_by_their_table_alone():
+    names = "|".join(
+        re.escape(name).replace("@K", r"@(K|-?\d+)").replace("@k", r"@(k|-?\d+)") for name in metrics.names()
+    )
+    # The page of the Reality Check's argument is about that study's own figures.
+    assert places_of(re.compile(names), "metrics/", "reports/published/", "reports/argument.py") == []

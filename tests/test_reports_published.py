@@ -45,7 +45,7 @@ def test_the_tables_of_the_study(method, changes, value):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"backbone": "conv4"}, "backbone inception_bn there, conv4 here"),
+        ({"backbone": "efficientnet_lite0"}, "backbone inception_bn there, efficientnet_lite0 here"),
         ({"embed_dim": 100}, "embed_dim 64 there, 100 here"),
         ({"batch_size": 96}, "batch_size 128 or 120 there, 96 here"),
         ({"epochs": 1}, "epochs 25 there, 1 here"),

@@ -128,7 +128,7 @@ def test_the_grid_of_both_protocols_gives_pairs_that_the_report_compares(tmp_pat
     assert len(trials) == 3 * 2 * 3
     found = arenas(finished(trial) for trial in trials)
     assert [arena.title for arena in found] == ["glyphs, paper protocol", "glyphs, validated protocol"]
-    assert all(one.separate.n == one.best.n == 3 for one in optimism.of_arena(found[0], found))
+    assert all(one.validated.n == one.reported.n == 3 for one in optimism.of_arena(found[0], found))
 
 
 def test_the_other_half_of_an_experiment_pairs_with_the_first():
@@ -137,7 +137,7 @@ def test_the_other_half_of_an_experiment_pairs_with_the_first():
     found = arenas(finished(trial) for trial in trials)
     pairs = optimism.of_arena(found[0], found)
     chosen = {trial.method["name"] for trial in trials}
-    assert len(pairs) == len(chosen) and all(one.separate for one in pairs)
+    assert len(pairs) == len(chosen) and all(one.validated for one in pairs)
 
 
 def finished(trial):

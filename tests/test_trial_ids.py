@@ -16,6 +16,8 @@ from dmlplayground import config, methods, optimizers
 from dmlplayground.config import part_keys, schema, trial_ids
 from dmlplayground.errors import UserError
 from dmlplayground.options import Option
+from dmlplayground.reports.grouping import arenas
+from dmlplayground.store.records import Record
 
 ROOT = Path(__file__).parent.parent
 OLD = ROOT / "experiments" / "results" / "quickstart"
@@ -104,6 +106,30 @@ def test_a_sweep_into_a_store_of_the_first_edition_trains_nothing(tmp_path):
     record = dml.train(old_records()[0]["config"], store)
     assert record.id == old_records()[0]["id"]
     assert sorted(path.name for path in store.iterdir()) == before
+
+
+def test_records_of_both_editions_share_cells():
+    """Old records beside records of today, and today's manifest: no cell is shown twice, and nothing is missing."""
+    old = [Record.load(path) for path in sorted(OLD.glob("*/record.json"))]
+    old = [record for record in old if record.config["method"]["name"] in ("margin", "npairs")]
+
+    def again(record: Record, seed: int) -> Record:
+        trial = config.trial({**record.config, "seed": seed})
+        return dataclasses.replace(record, id=trial.id, config=trial.mapping(), started="2030-01-01")
+
+    seeds = {record.seed for record in old}
+    new = [again(record, record.seed + 50) for record in old] + [again(old[0], old[0].seed)]
+    expected = [{"id": one.id, "config": one.config} for one in [*(again(r, r.seed) for r in old), *new]]
+    assert not {record.id for record in old} & {entry["id"] for entry in expected}
+    before, both = (
+        {cell.label: cell for arena in arenas(found, expected) for cell in arena.cells}
+        for found in (old, old + new)
+    )
+    assert list(both) == list(before) and not any(cell.problems for cell in both.values())
+    for cell in both.values():
+        assert sorted(r.seed for r in cell.records) == sorted([*seeds, *(seed + 50 for seed in seeds)])
+    trained_twice = [r for cell in both.values() for r in cell.records if r.config["seed"] == old[0].seed]
+    assert new[-1] in trained_twice and old[0] not in trained_twice
 
 
 def test_the_old_name_of_a_key_is_answered_with_the_new_one():

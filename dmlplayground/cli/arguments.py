@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..store import BEST, LAST
+
 LARGEST_RANK = 10_000
 
 
@@ -74,10 +76,14 @@ def add_log(command: argparse.ArgumentParser) -> None:
 
 def add_model(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument("model", type=Path, help=what)
+    add_which(command)
+
+
+def add_which(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--which",
-        choices=("best", "last"),
-        default="best",
+        choices=(BEST, LAST),
+        default=BEST,
         help="which of a trial's weights (default: %(default)s)",
     )
 

@@ -134,9 +134,9 @@ def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str
     from .. import metrics, protocols
 
     trained = results.get(protocols.get(protocol).trained)
-    if trained is None or "untrained" not in results:
+    if trained is None or protocols.UNTRAINED not in results:
         return []
-    before, after = results["untrained"]["metrics"], trained["metrics"]
+    before, after = results[protocols.UNTRAINED]["metrics"], trained["metrics"]
     worse = [
         f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})"
         for name, metric in ((name, metrics.get(name)) for name in after if name in before)

@@ -9,7 +9,7 @@ can be rerun whatever defaults become.
 32
 """
 
-from .building import recipe, trial
+from .building import of_today, recipe, trial
 from .checking import check
 from .layers import dotted, expand, merge, nested, overlay, override
 from .optimizer_groups import optimizer_of
@@ -17,7 +17,7 @@ from .places import Places
 from .reference import reference
 from .safe_yaml import parse_yaml, read_yaml
 from .schema import COMPONENTS, Ensemble, Evaluation, Groups, Head, Named, Trial
-from .units import Unit, check_batches, check_data, criterion, units
+from .units import Unit, check_batches, check_data, criterion, total_epochs, units
 from .variants import Variants, free
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "free",
     "merge",
     "nested",
+    "of_today",
     "overlay",
     "override",
     "optimizer_of",
@@ -47,6 +48,7 @@ __all__ = [
     "read_yaml",
     "recipe",
     "reference",
+    "total_epochs",
     "trial",
     "units",
 ]

@@ -4,6 +4,8 @@ data set's and the backbone's own, the values that the key ``hyperparams`` names
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
@@ -15,7 +17,7 @@ from .checking import check
 from .layers import dotted, expand, merge, override
 from .schema import COMPONENTS, FIELDS, NEEDED, Named, Trial
 
-__all__ = ["recipe", "trial"]
+__all__ = ["of_today", "recipe", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
 
@@ -64,6 +66,24 @@ def completed(said: Mapping[str, Any]) -> dict[str, Any]:
     if "groups" in values:
         values["groups"] = optimizer_groups.all_complete(values["optimizer"], values["groups"])
     return values
+
+
+def of_today(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's configuration with every key of today, whichever edition wrote it; one of parts that are gone as it is.
+
+    So records of one configuration are known to be alike, though keys and options came between them.
+    """
+    without_seed = json.dumps({key: value for key, value in recorded.items() if key != "seed"})
+    return {**json.loads(_of_today(without_seed)), "seed": recorded["seed"]}
+
+
+@functools.lru_cache(maxsize=10_000)  # a store has few configurations besides their seeds
+def _of_today(recorded: str) -> str:
+    content = json.loads(recorded)
+    try:
+        return json.dumps(unchecked(content).mapping())
+    except UserError:
+        return json.dumps(first_edition.translated(content))
 
 
 def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:

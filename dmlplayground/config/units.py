@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 from .. import metrics, protocols, samplers
 from .schema import Evaluation, Named, Trial
 
-__all__ = ["Unit", "check_batches", "check_data", "criterion", "units"]
+__all__ = ["Unit", "check_batches", "check_data", "criterion", "total_epochs", "units"]
 
 
 class Unit(NamedTuple):
@@ -25,6 +25,11 @@ def units(trial: Trial) -> list[Unit]:
     groups = [range(count)] if parallel else [range(member, member + 1) for member in range(count)]
     folds = range(protocols.create(**trial.protocol).trainings)
     return [Unit(fold, members) for fold in folds for members in groups]
+
+
+def total_epochs(trial: Trial) -> int:
+    """How many epochs the trial has in all."""
+    return trial.epochs * len(units(trial))
 
 
 def criterion(protocol: Named, evaluation: Evaluation) -> metrics.Metric:

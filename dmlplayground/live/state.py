@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
@@ -48,7 +47,7 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
     entries = stream.read(folder)
     lock = locks.current(folder)
     done = sum(entry["epoch"] > 0 for entry in entries)
-    total = _total(record.config)
+    total = configuration.total_epochs(configuration.trial(record.config))
     scored = next((entry for entry in reversed(entries) if "metrics" in entry), None)
     return {
         "id": record.id,
@@ -60,12 +59,6 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
         "score": metrics.first(scored["metrics"]) if scored else "",
         "curve": _curve(entries),
     }
-
-
-def _total(config: Mapping[str, Any]) -> int:
-    """How many epochs the trial has, its folds and members one after another."""
-    trial = configuration.trial(config)
-    return trial.epochs * len(configuration.units(trial))
 
 
 def _seconds_left(entries: list[dict[str, Any]], done: int, total: int) -> Optional[float]:

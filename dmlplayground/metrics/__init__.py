@@ -15,13 +15,14 @@ from .pairwise_f1 import pairwise_f1
 from .precision import precision_at_k, r_precision
 from .recall import recall_at_k
 from .spectrum import rho_spectrum
-from .table import KIND, KS, STANDARD, Metric, among, chosen, first, headline, leading, of_trial
+from .table import CRITERION, KIND, KS, STANDARD, Metric, among, chosen, first, headline, leading, of_trial
 
 names, get = KIND.names, KIND.get
 
 __all__ = [
     "KIND",
     "KS",
+    "CRITERION",
     "STANDARD",
     "Evaluation",
     "KMeans",

@@ -12,9 +12,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import KIND, ClassFold, Protocol, ProtocolPart, Trained
+from .base import KIND, UNTRAINED, VALIDATION, ClassFold, Protocol, ProtocolPart, Trained
 
-__all__ = ["KIND", "ClassFold", "Protocol", "ProtocolPart", "Trained", "create", "get", "names"]
+__all__ = [
+    "KIND",
+    "ClassFold",
+    "Protocol",
+    "ProtocolPart",
+    "Trained",
+    "UNTRAINED",
+    "VALIDATION",
+    "create",
+    "get",
+    "names",
+]
 
 
 def names() -> list[str]:

@@ -14,6 +14,10 @@ from ..errors import UserError
 from ..parts import Kind, Part
 
 Entry = dict[str, Any]  # what a record holds of an epoch or of a result: metrics, weights, ...
+UNTRAINED = "untrained"  # the result that every protocol has: the network before any training
+VALIDATION = (
+    "validation"  # the classes that are kept back from training, and the scores on them beside a result
+)
 
 
 class ClassFold(NamedTuple):
@@ -84,13 +88,34 @@ class Protocol:
 
 @dataclass(frozen=True)
 class ProtocolPart(Part):
-    """What tables, pages and searches need to know of a protocol."""
+    """What tables, pages and searches need to know of a protocol.
+
+    Trials of different protocols are never compared in one table; those of one protocol only where they agree in the
+    options listed as ``comparable``.
+    """
 
     watches: str = "test"  # the classes that a trial is evaluated on after its epochs: "test" or "validation"
     results: Mapping[str, str] = field(default_factory=dict)  # each key of a record's results, and what it is
     leading: str = "best"  # the result that tables rank by
     beside: str = "last"  # the one that they show beside it
     trained: str = "last"  # what training came to, whatever was chosen: held against the untrained network
+    chosen: str = "best"  # the one that holds all that was recorded of the chosen epochs
+    labels: Mapping[str, str] = field(
+        default_factory=dict
+    )  # other names of results, as the protocol's study has them
+    comparable: tuple[str, ...] = ()  # the options in which trials must agree to be compared
+
+    def measured(self, results: Mapping[str, Any], which: str) -> list[Mapping[str, Any]]:
+        """The metrics of a result, those of each model where it has several; empty where it is not there."""
+        outcome = results.get(self.chosen if which == VALIDATION else which) or []
+        entries = outcome if isinstance(outcome, list) else [outcome]
+        return [entry.get(VALIDATION if which == VALIDATION else "metrics", {}) for entry in entries]
+
+    def meaning(self, which: str) -> str:
+        """What a result is."""
+        if which == VALIDATION:
+            return "on the classes that chose the epochs, by which the search goes: the mean over folds"
+        return self.results[which]
 
     @property
     def facts(self) -> dict[str, str]:

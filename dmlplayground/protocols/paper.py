@@ -14,6 +14,7 @@ from .base import KIND, Protocol
     },
     leading="best",
     beside="last",
+    comparable=("criterion",),
 )
 class Paper(Protocol):
     """All classes of the train half are trained on; after its epochs the trial is scored on the test half.

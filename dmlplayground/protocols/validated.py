@@ -3,21 +3,25 @@ from __future__ import annotations
 import statistics
 from typing import Optional
 
-from .base import KIND, ClassFold, Protocol
+from .. import metrics
+from .base import KIND, VALIDATION, ClassFold, Protocol
 
 
 @KIND.register(
     title="Folds of the train half choose the epoch, the test half is scored once",
     also=("cross validation", "realistic evaluation", "musgrave2020"),
-    watches="validation",
+    watches=VALIDATION,
     results={
         "untrained": "before any training",
-        "separate": "separated: the mean over the folds' models, each scored alone; validation classes chose the epochs",
-        "joined": "concatenated: the embeddings of all folds' models side by side; validation classes chose the epochs",
+        "separate": "the mean over the folds' models, each scored alone; validation classes chose the epochs",
+        "joined": "the embeddings of all folds' models side by side; validation classes chose the epochs",
     },
     leading="joined",
     beside="separate",
     trained="joined",
+    chosen="separate",
+    labels={"joined": "concatenated", "separate": "separated"},
+    comparable=("folds", "criterion"),
 )
 class Validated(Protocol):
     """Classes of the train half are kept back in turn, and choose the epoch; the test half is scored once.
@@ -40,7 +44,7 @@ class Validated(Protocol):
         folds: int = 4,
         patience: Optional[int] = None,
         untrained_counts: bool = False,
-        criterion: str = "MAP@R",
+        criterion: str = metrics.CRITERION,
     ):
         super().__init__(criterion=criterion)
         self.require(2 <= folds <= 1000, f"folds must be from 2 to 1000, not {folds}.")
@@ -76,14 +80,14 @@ class Validated(Protocol):
         return {
             "untrained": trained.untrained(),
             "separate": [
-                {**entry, "validation": entry["metrics"], **trained.tested(entry["weights"])}
+                {**entry, VALIDATION: entry["metrics"], **trained.tested(entry["weights"])}
                 for entry in chosen
             ],
             "joined": trained.tested([name for entry in chosen for name in entry["weights"]]),
         }
 
     def judged(self, results):
-        return statistics.mean(fold["validation"][self.criterion] for fold in results["separate"])
+        return statistics.mean(fold[VALIDATION][self.criterion] for fold in results["separate"])
 
 
 def _from(start: int, classes: int) -> list[int]:

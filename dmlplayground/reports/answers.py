@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .. import protocols
 from . import optimism, published
 from .grouping import Arena, Cell
 from .statistics import LEVEL, Summary, against_best, best, differences, welch
@@ -62,8 +61,8 @@ def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:
 
 
 def _optimism(one: optimism.Optimism) -> str:
-    said = f"optimism: {signed(differences(one.best, one.last).mean)} against its last epoch"
-    gap = differences(one.best, one.separate)
+    said = f"optimism: {signed(one.gain.mean)} against its {one.cell.protocol.beside} epoch"
+    gap = differences(one.reported, one.validated)
     return f"{said}, {signed(gap.mean)} against its validated folds" if gap else said
 
 
@@ -88,10 +87,11 @@ def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     untested = [rival.cell.method for rival in rivals if rival.chance is None]
     if untested and winner.score.n > 1:
         details.append(f"not tested, being single runs: {listing(untested)}")
-    last = max([winner, *(rival.cell for rival in rivals)], key=_last)
-    if protocols.get(winner.protocol).watches == "test" and last is not winner:
+    other = max([winner, *(rival.cell for rival in rivals)], key=_beside)
+    if winner.protocol.watches == "test" and other is not winner:
+        when = winner.protocol.meaning(winner.secondary).partition(":")[0]
         details.append(
-            f"after the last epoch {last.method} leads with {text(last.scores('last', last.headline))}"
+            f"{when} {other.method} leads with {text(other.scores(other.secondary, other.headline))}"
         )
     return Answer(question, _verdict(winner, rivals), details)
 
@@ -113,7 +113,7 @@ def _verdict(winner: Cell, rivals: list[Rival]) -> str:
     return "Yes"
 
 
-def _last(cell: Cell) -> float:
+def _beside(cell: Cell) -> float:
     return cell.scores(cell.secondary, cell.headline).mean
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import files, methods, metrics
+from .. import files, methods, metrics, protocols
 from ..metrics import Ranks
 from . import published
 from .figure_files import COLOURS, INK, STYLE
@@ -24,7 +24,7 @@ PAGE, SPACES, YEARS = "argument.md", "argument-spaces.svg", "argument-years.svg"
 GAPS = (2.2, 2.5, 4.0)  # between the centres of the classes, whose radius is 1
 SHOWN = ("NMI", "F1", "R@1", "RP", "MAP@R")
 DATA = {"cub200": "CUB-200-2011", "cars196": "CARS196", "sop": "Stanford Online Products"}
-STUDY, OUTCOME, METRICS = "musgrave2020", "joined", ("R@1", "MAP@R")
+STUDY, METRICS = "musgrave2020", ("R@1", "MAP@R")
 OF_STUDY = {
     "N. Softmax": 2017
 }  # the first paper with this loss; our record names the one that brought it here
@@ -101,10 +101,11 @@ class Method(NamedTuple):
 
 def rows(data: str) -> list[Method]:
     """The study's table for a data set, the oldest method first."""
+    leading = protocols.get(published.get(STUDY).protocol).leading
     found = [
         Method(quote.label, _year(quote), quote.scores)
         for quote in published.quotes()
-        if (quote.study, quote.outcome, quote.conditions["data.name"]) == (STUDY, OUTCOME, data)
+        if (quote.study, quote.outcome, quote.conditions["data.name"]) == (STUDY, leading, data)
         and quote.conditions["method.name"] != published.UNTRAINED
     ]
     return sorted(found, key=lambda row: (row.year, row.label))

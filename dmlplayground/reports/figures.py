@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .. import metrics, protocols
+from .. import metrics
+from ..protocols import UNTRAINED
 from ..store.records import Record
 from . import optimism as optimisms
 from . import published
@@ -125,7 +126,7 @@ def bars(arena: Arena) -> Figure:
     reference = untrained[0].mean if len(untrained) == 1 and arena.untrained_on == {"test"} else None
     title = f"{arena.headline} by method"
     figure = Figure("bars", title, "bars", _axis(arena), "", series, note=note)
-    figure.reference, figure.reference_label = reference, "untrained"
+    figure.reference, figure.reference_label = reference, UNTRAINED
     return figure
 
 
@@ -140,7 +141,7 @@ def learning_curves(arena: Arena) -> Figure | None:
     series = [_curve(cell, arena.colour(cell)) for cell in cells]
     if max(len(curve.x) for curve in series) < 2:
         return None
-    watched = f"{protocols.get(arena.protocol).watches} classes"
+    watched = f"{arena.protocol.watches} classes"
     return Figure(
         "curves", "Learning curves", "lines", "epoch", f"{arena.headline} on {watched}, %", series, note=note
     )
@@ -228,10 +229,11 @@ def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
     """How much of the score comes of reporting the best test epoch; None where that is nothing at all."""
     cells, note = _shown(arena, BARS)
     shown = [one for one in optimisms.of_arena(arena, others) if one.cell in cells]
-    gains, bound = Series("best − last epoch"), Series("best − validated (separate)")
+    gains, bound = Series(f"{arena.protocol.leading} − {arena.protocol.beside}"), Series("")
     for one in shown:
-        gains.add(one.cell.label, differences(one.best, one.last))
-        if gap := differences(one.best, one.separate):
+        gains.add(one.cell.label, one.gain)
+        if one.twin and (gap := differences(one.reported, one.validated)):
+            bound.name = f"{arena.protocol.leading} − {one.twin.protocol.chosen} ({one.twin.protocol.key})"
             bound.add(one.cell.label, gap)
     series = [one for one in (gains, bound) if any(one.y)]
     note = (

@@ -1,6 +1,7 @@
 """Cells: the trials of a store that differ in nothing but their seed, and what they measured.
 
-A cell belongs to an arena, the cells that may be compared with one another: same data, same protocol.
+A cell belongs to an arena, the cells that may be compared with one another: same data, same protocol, and whatever else
+that protocol asks for (``ProtocolPart.comparable``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .. import metrics, protocols
+from .. import config, metrics, protocols
+from ..protocols import UNTRAINED, VALIDATION, ProtocolPart
 from ..store.records import Record
 from . import published
 from .statistics import Summary, best, summary
@@ -20,7 +22,6 @@ from .tables import Quoted
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
-VALIDATION = "validation"  # the result that a search goes by
 
 Flat = dict[str, Any]  # a configuration with dotted keys
 
@@ -53,8 +54,15 @@ class Cell:
         return published.method_of(self.config)
 
     @property
-    def protocol(self) -> str:
-        return self.config["protocol"]["name"]
+    def protocol(self) -> ProtocolPart:
+        """The facts of the protocol."""
+        return protocols.get(self.config["protocol"]["name"])
+
+    @property
+    def compared_under(self) -> dict[str, Any]:
+        """The protocol's name and those of its options in which it must agree with the cells it is compared with."""
+        given = self.config["protocol"]
+        return {"name": given["name"], **{key: given.get(key) for key in self.protocol.comparable}}
 
     @property
     def flat(self) -> Flat:
@@ -84,6 +92,10 @@ class Cell:
         shared = {key: value for key, value in self.config.items() if key not in SEED_AND_PLACE}
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
 
+    def add(self, record: Record) -> None:
+        """One record a seed: a trial that was trained again, under the id of another edition, counts once."""
+        self.records = [*(one for one in self.records if one.seed != record.seed), record]
+
     def scores(self, which: str, metric: str) -> Summary:
         """Percent, over seeds; empty where nothing was measured."""
         return summary((record.seed, score(record, which, metric)) for record in self.records)
@@ -105,12 +117,11 @@ class Cell:
     @property
     def primary(self) -> str:
         """The result that ranks."""
-        return VALIDATION if self.searched else protocols.get(self.protocol).leading
+        return VALIDATION if self.searched else self.protocol.leading
 
     @property
     def secondary(self) -> str:
-        facts = protocols.get(self.protocol)
-        return facts.leading if self.searched else facts.beside
+        return self.protocol.leading if self.searched else self.protocol.beside
 
     @property
     def seconds(self) -> Summary:
@@ -119,21 +130,23 @@ class Cell:
     @property
     def metrics(self) -> list[str]:
         """The names of what was measured, in the order of the records."""
-        return (
-            list(self.records[0].results[protocols.get(self.protocol).leading]["metrics"])
-            if self.records
-            else []
-        )
+        return list(self.records[0].results[self.protocol.leading]["metrics"]) if self.records else []
 
 
 @dataclass
 class Arena:
-    """Cells that may be compared: one data set, one protocol. Best first, those without a result last."""
+    """Cells that may be compared. Best first, those without a result last."""
 
-    data: dict[str, Any]
-    protocol: str
     cells: list[Cell]
-    title: str
+    title: str = ""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return self.cells[0].config["data"]
+
+    @property
+    def protocol(self) -> ProtocolPart:
+        return self.cells[0].protocol
 
     @property
     def finished(self) -> list[Cell]:
@@ -167,7 +180,7 @@ class Arena:
     @property
     def untrained_on(self) -> set[str]:
         """What the untrained networks were measured on."""
-        outcomes = [record.results.get("untrained") for cell in self.finished for record in cell.records]
+        outcomes = [record.results.get(UNTRAINED) for cell in self.finished for record in cell.records]
         return {outcome["measured_on"] for outcome in outcomes if outcome and "measured_on" in outcome}
 
     def untrained(self, metric: str) -> dict[str, Summary]:
@@ -178,7 +191,7 @@ class Arena:
         values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for cell in (cell for cell in self.finished if cell.trained):
             for record in cell.records:
-                value = score(record, "untrained", metric)
+                value = score(record, UNTRAINED, metric)
                 if value is not None:
                     values[cell.backbone][record.seed].append(value)
         return {
@@ -188,15 +201,14 @@ class Arena:
 
 
 def score(record: Record, which: str, metric: str) -> float | None:
-    """A metric of a finished record in percent. ``separate`` is the mean of the folds' models, ``validation`` that of
-    their scores on the classes that chose their epochs."""
-    part = "validation" if which == VALIDATION else "metrics"
-    outcome = record.results.get("separate" if which == VALIDATION else which)
-    if not outcome:
-        return None
-    outcomes = outcome if isinstance(outcome, list) else [outcome]
-    values = [one.get(part, {}).get(metric) for one in outcomes]
-    return None if None in values else metrics.get(metric).scale * sum(values) / len(values)
+    """A metric of a finished record in percent; of a result with several models their mean."""
+    measured = protocols.get(record.config["protocol"]["name"]).measured(record.results, which)
+    values = [one[metric] for one in measured if one.get(metric) is not None]
+    return (
+        None
+        if len(values) < len(measured) or not values
+        else metrics.get(metric).scale * sum(values) / len(values)
+    )
 
 
 def arenas(
@@ -206,26 +218,27 @@ def arenas(
     was judged by."""
     cells: dict[str, Cell] = {}
 
-    def cell_of(config: dict[str, Any]) -> Cell:
-        cell = Cell(config, searched=searched)
+    def cell_of(recorded: Mapping[str, Any]) -> Cell:
+        cell = Cell(config.of_today(recorded), searched=searched)
         return cells.setdefault(cell.key, cell)
 
     known = set()
-    for record in sorted(records, key=lambda record: record.seed):
-        known.add(record.id)
+    for record in sorted(records, key=lambda record: (record.seed, record.started)):
         cell = cell_of(record.config)
+        known |= {record.id, (cell.key, record.seed)}
         if record.status == "finished":
-            cell.records.append(record)
+            cell.add(record)
         else:
             cell.problems.append(Problem(record.id, record.config, record.status, _reason(record), record))
     for missing in expected or ():
-        if missing["id"] not in known:
+        cell = cell_of(missing["config"])
+        if not {missing["id"], (cell.key, missing["config"]["seed"])} & known:
             problem = Problem(missing["id"], missing["config"], "missing", "it has not been run")
-            cell_of(missing["config"]).problems.append(problem)
+            cell.problems.append(problem)
 
     groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells.values():
-        groups[canonical([cell.config["data"], cell.protocol])].append(cell)
+        groups[canonical([cell.config["data"], cell.compared_under])].append(cell)
     found = [_arena(group) for group in groups.values()]
     for arena, title in zip(found, _titles(found)):
         arena.title = title
@@ -243,7 +256,7 @@ def _arena(cells: list[Cell]) -> Arena:
         cell.telling = _differing([methods[cell.method]], factors)
         cell.headline = headline
     cells.sort(key=_rank)
-    return Arena(cells[0].config["data"], cells[0].protocol, cells, "")
+    return Arena(cells)
 
 
 def _headline(cells: Sequence[Cell]) -> str:
@@ -286,8 +299,8 @@ def _factors(configs: Sequence[Flat]) -> list[str]:
 def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[Flat]]:
     """The configurations in groups that agree in all of the keys."""
     groups: dict[tuple, list[Flat]] = defaultdict(list)
-    for config in configs:
-        groups[tuple(plain(config.get(key)) for key in keys)].append(config)
+    for flat in configs:
+        groups[tuple(plain(flat.get(key)) for key in keys)].append(flat)
     return groups.values()
 
 
@@ -299,15 +312,23 @@ def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[
 
 
 def _titles(found: Sequence[Arena]) -> list[str]:
-    """Data set and protocol; with the options by which data sets of one name differ."""
-    flat = [flatten(arena.data) for arena in found]
-    titles = []
-    for arena, options in zip(found, flat):
+    """Data set and protocol, with the options by which those of one name differ."""
+    data = _named([arena.data for arena in found])
+    protocol = _named([arena.cells[0].compared_under for arena in found], " protocol")
+    return [", ".join(pair) for pair in zip(data, protocol)]
+
+
+def _named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
+    """Each by its name, with the options in which it differs from another of that name."""
+    flat = [flatten(part) for part in parts]
+    names = []
+    for options in flat:
         others = [other for other in flat if other["name"] == options["name"]]
         differing = [key for key in options if len({plain(other.get(key)) for other in others}) > 1]
-        detail = "".join(f", {key} {plain(options[key])}" for key in differing)
-        titles.append(f"{options['name']}{detail}, {arena.protocol} protocol")
-    return titles
+        names.append(
+            ", ".join([options["name"] + kind, *(f"{key} {plain(options[key])}" for key in differing)])
+        )
+    return names
 
 
 def _reason(record: Record) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import metrics, protocols
+from .. import metrics
+from ..protocols import UNTRAINED
 from ..store.records import Record
 from . import published
-from .grouping import VALIDATION, Arena, Cell, arenas, name, shown
+from .grouping import Arena, Cell, arenas, name, shown
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
 
@@ -22,7 +23,7 @@ SINGLE = "Figures without ± come from a single run: nothing is known of their s
 PAIR = (
     "Two seeds tell next to nothing of their own spread: such rows are tested with that of all rows together."
 )
-UNTRAINED = (
+BASELINE = (
     "untrained: the backbone's features through a head of random weights; a seed counts once, as the mean of "
     "the trials that begin with it."
 )
@@ -79,7 +80,7 @@ def scores(arena: Arena) -> Table:
     which = arena.cells[0].primary
     fields = _naming(arena)
     for metric in arena.metrics:
-        fields.append(_score(arena, metric, which, Column(metric, _meaning(arena, which))))
+        fields.append(_score(arena, metric, which, Column(metric, arena.protocol.meaning(which))))
         if metric == arena.headline:
             fields.append(
                 Field(Column("95 % interval", f"of the mean of {metric}, by Student's t"), _interval)
@@ -101,7 +102,7 @@ def _naming(arena: Arena) -> list[Field]:
         return Field(column, value, value) if key.startswith("backbone.") else Field(column, value)
 
     return [
-        Field(Column("method", numeric=False), lambda cell: cell.method, lambda cell: "untrained"),
+        Field(Column("method", numeric=False), lambda cell: cell.method, lambda cell: UNTRAINED),
         *map(factor, arena.factors),
         Field(Column("seeds", "with a result"), _seeds, lambda cell: untrained[cell.backbone].n),
     ]
@@ -110,7 +111,7 @@ def _naming(arena: Arena) -> list[Field]:
 def _measured(arena: Arena, metric: str) -> list[Field]:
     cell = arena.cells[0]
     return [
-        _score(arena, metric, which, Column(f"{metric} {which}", _meaning(arena, which)))
+        _score(arena, metric, which, Column(f"{metric} {which}", arena.protocol.meaning(which)))
         for which in (cell.primary, cell.secondary)
     ]
 
@@ -191,30 +192,18 @@ def _below_untrained(arena: Arena) -> list[str]:
         cell.label
         for cell in arena.finished
         if cell.trained
-        and (end := cell.scores(_end(cell), arena.headline))
+        and (end := cell.scores(cell.protocol.trained, arena.headline))
         and (start := before.get(cell.backbone))
         and metric.better(start.mean, end.mean)
     ]
 
 
-def _end(cell: Cell) -> str:
-    """The result that training ended with, before the test classes chose any epoch."""
-    return "last" if "last" in protocols.get(cell.protocol).results else cell.primary
-
-
-def _meaning(arena: Arena, which: str) -> str:
-    """What a result of the arena's protocol is."""
-    if which == VALIDATION:
-        return "on the classes that chose the epochs, by which the search goes: the mean over folds"
-    return protocols.get(arena.protocol).results[which]
-
-
 def _notes(arena: Arena) -> list[str]:
     first = arena.cells[0]
     notes = ["Percent, mean ± sample standard deviation over seeds."]
-    notes += [f"{which}: {_meaning(arena, which)}." for which in (first.primary, first.secondary)]
+    notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
     if arena.untrained(arena.headline):
-        notes.append(UNTRAINED)
+        notes.append(BASELINE)
     notes.append(RULE)
     if worse := _below_untrained(arena):
         notes.append(f"{BELOW}: {', '.join(worse)}.")

@@ -6,56 +6,60 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import protocols
+from ..protocols import VALIDATION, ProtocolPart
 from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name, plain
 from .statistics import Summary, differences
 from .tables import Column, Row, Table
 
-LAST = (
-    "best − last: what reporting the best test epoch adds to the same runs (mean ± spread of the gaps, seed by "
-    "seed)."
-)
 SAME = "Here the best test epoch was the last in every run: nothing was gained by choosing it."
-VALIDATED = [
-    "best − separate: what it adds to models that never saw the test set before they were scored. Those were "
-    "trained on fewer classes, as a fold was kept for validation: but for the noise, the optimism is no more.",
-    "best − joined: against the folds' embeddings side by side, an ensemble of several times the size.",
-]
 
 
 @dataclass(frozen=True)
 class Optimism:
-    """A cell whose epoch the test classes chose: what it reports, its last epoch, and its twin whose epoch validation
-    classes chose."""
+    """A cell whose epoch the test classes chose, and its twin, whose epoch validation classes chose."""
 
     cell: Cell
-    best: Summary
-    last: Summary
-    separate: Summary  # empty where it has no twin
-    joined: Summary
+    twin: Cell | None
+
+    @property
+    def reported(self) -> Summary:
+        return self._score(self.cell, self.cell.protocol.leading)
+
+    @property
+    def unchosen(self) -> Summary:
+        """What the same runs came to where the test classes chose nothing."""
+        return self._score(self.cell, self.cell.protocol.beside)
+
+    @property
+    def gain(self) -> Summary:
+        return differences(self.reported, self.unchosen)
+
+    @property
+    def validated(self) -> Summary:
+        """The twin's models, each scored alone; empty where there is no twin."""
+        return self._score(self.twin, self.twin.protocol.chosen) if self.twin else Summary({})
+
+    @property
+    def combined(self) -> Summary:
+        """The twin's models as one; empty where there is no twin."""
+        return self._score(self.twin, self.twin.protocol.leading) if self.twin else Summary({})
+
+    def _score(self, cell: Cell, which: str) -> Summary:
+        return cell.scores(which, self.cell.headline)
 
 
 def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
     """Of every cell, the highest first; none where validation classes chose."""
-    if protocols.get(arena.protocol).watches != "test":
+    if arena.protocol.watches != "test":
         return []
     twins = {
         _without_protocol(cell): cell
         for other in others
-        if protocols.get(other.protocol).watches == "validation"
+        if other.protocol.watches == VALIDATION
         for cell in other.finished
     }
-    found = [_of_cell(cell, twins.get(_without_protocol(cell))) for cell in arena.finished]
-    return sorted(found, key=lambda one: -one.best.mean)
-
-
-def _of_cell(cell: Cell, twin: Cell | None) -> Optimism:
-    own = [cell.scores(which, cell.headline) for which in (cell.primary, cell.secondary)]
-    validated = [
-        twin.scores(which, cell.headline) if twin else Summary({})
-        for which in ((twin.secondary, twin.primary) if twin else ("", ""))
-    ]
-    return Optimism(cell, *own, *validated)
+    found = [Optimism(cell, twins.get(_without_protocol(cell))) for cell in arena.finished]
+    return sorted(found, key=lambda one: -one.reported.mean)
 
 
 def _without_protocol(cell: Cell) -> str:
@@ -69,34 +73,54 @@ def tables(arena: Arena, others: Sequence[Arena]) -> list[Table]:
     found = of_arena(arena, others)
     if not found:
         return []
-    paired = any(one.separate for one in found)
+    twin = next((one.twin for one in found if one.twin), None)
+    own, theirs = _own_columns(arena.protocol), _twin_columns(arena.protocol, twin.protocol) if twin else []
     columns = [
         Column("method", numeric=False),
         *(Column(name(key), numeric=False) for key in arena.factors),
-        Column("best", f"{arena.headline} at the best test epoch"),
-        Column("last", f"{arena.headline} after the last epoch"),
-        Column("best − last", LAST),
+        *own,
+        *theirs,
     ]
-    if paired:
-        columns += [
-            Column("separate", "validated: mean of the folds' models"),
-            Column("joined", "validated: the folds' embeddings side by side"),
-            Column("best − separate", VALIDATED[0]),
-            Column("best − joined", VALIDATED[1]),
-        ]
     notes = [
-        LAST,
-        *([SAME] if all(one.best == one.last for one in found) else []),
-        *(VALIDATED if paired else []),
+        own[-1].about,
+        *([SAME] if all(one.reported == one.unchosen for one in found) else []),
+        *(column.about for column in theirs[2:]),
     ]
-    rows = [_row(one, paired) for one in found]
+    rows = [_row(one, bool(twin)) for one in found]
     return [Table("optimism", f"Optimism of {arena.headline}", arena.title, columns, rows, notes)]
+
+
+def _own_columns(protocol: ProtocolPart) -> list[Column]:
+    first, second = protocol.leading, protocol.beside
+    gain = (
+        f"{first} − {second}: what the choice of the test epoch adds to the same runs (mean ± spread of the gaps, seed "
+        "by seed)."
+    )
+    return [
+        *(Column(which, protocol.meaning(which)) for which in (first, second)),
+        Column(f"{first} − {second}", gain),
+    ]
+
+
+def _twin_columns(protocol: ProtocolPart, validated: ProtocolPart) -> list[Column]:
+    first, alone, together = protocol.leading, validated.chosen, validated.leading
+    bound = (
+        f"{first} − {alone}: what it adds to models that never saw the test set before they were scored. Those were "
+        "trained on fewer classes, since a part was kept back for validation. So this gap is an upper bound of the "
+        "optimism, apart from noise."
+    )
+    ensemble = f"{first} − {together}: against the models of all folds side by side, an ensemble of several times the size."
+    return [
+        *(Column(which, f"{validated.key}: {validated.meaning(which)}") for which in (alone, together)),
+        Column(f"{first} − {alone}", bound),
+        Column(f"{first} − {together}", ensemble),
+    ]
 
 
 def _row(one: Optimism, paired: bool) -> Row:
     values: list[Any] = [one.cell.method, *map(plain, one.cell.factors.values())]
-    values += [one.best, one.last, differences(one.best, one.last)]
+    values += [one.reported, one.unchosen, one.gain]
     if paired:
-        values += [one.separate, one.joined]
-        values += [differences(one.best, score) for score in (one.separate, one.joined)]
+        values += [one.validated, one.combined]
+        values += [differences(one.reported, score) for score in (one.validated, one.combined)]
     return Row(values, cell=one.cell.key)

@@ -306,28 +306,23 @@ function sortable(table) {
 
 // --- trials -----------------------------------------------------------------------------------------------------------
 
-function headline(trial, metric) {
-  const scores = trial.scores || {};
-  const of = (which) => scores[which]?.[metric] ?? undefined;
-  return [of("best") ?? of("joined"), of("last")];
-}
-
 function listTrials() {
   const table = document.getElementById("trials");
-  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], [[...new Set(data.cells.map((cell) => cell.headline))].join(" or "), "num"], ["last", "num"], ["time", "num"]];
+  const any = (name) => [...new Set(data.cells.map(name))].join(" or ");
+  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], [any((cell) => `${cell.headline} ${cell.shown[0]}`), "num"], [any((cell) => cell.shown[1]), "num"], ["time", "num"]];
   const head = table.createTHead().insertRow();
   for (const [name, kind] of columns) head.append(element("th", { scope: "col", class: kind }, element("button", { type: "button" }, name)));
   const body = table.createTBody();
   for (const cell of data.cells) for (const trial of cell.trials) {
     const row = body.insertRow();
-    const [first, last] = headline(trial, cell.headline);
+    const [first, second] = trial.shown ?? [];
     const add = (content, key, kind = "") => row.append(element("td", { class: kind, "data-key": key ?? "" }, content));
     add(element("a", { href: `#${encodeURIComponent(trial.id)}` }, cell.label), cell.label);
     add(cell.arena, cell.arena);
     add(String(trial.seed), trial.seed, "num");
     add(trial.status, trial.status, trial.status);
     add(number(first), first, "num");
-    add(number(last), last, "num");
+    add(number(second), second, "num");
     add(trial.seconds === undefined ? "–" : duration(trial.seconds), trial.seconds, "num");
     row.dataset.words = `${cell.label} ${cell.arena} ${trial.id} ${trial.status} seed ${trial.seed}`.toLowerCase();
   }

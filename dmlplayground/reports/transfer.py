@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Optional
 
+from .. import protocols
 from ..store.records import Record
 from .figures import Figure, Series
 from .grouping import Arena, Cell, name, plain, score
@@ -93,9 +94,7 @@ def _point(cell: Cell, record: Record, part: str, figure: str) -> Optional[tuple
 
 def _figures(record: Record, part: str) -> dict[str, Optional[float]]:
     """Of the epochs that were scored: the means over folds; None where a fold has none."""
-    scored: Any = next(
-        (record.results[key] for key in ("separate", "best", "last") if record.results.get(key)), []
-    )
+    scored = record.results.get(protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
     values = {figure: [entry.get(figure) for entry in entries] for figure in (entries[0] if entries else {})}
     return {figure: _mean(found) for figure, found in values.items()}

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import metrics
+from ..protocols import UNTRAINED
 from ..store.records import Record
 from .figures import position
-from .grouping import Arena, Cell, Problem, flatten
+from .grouping import Arena, Cell, Problem, flatten, score
 
 POINTS = 120_000  # of all curves together, some 15 characters each: what the page has room for
 
@@ -31,12 +32,18 @@ def thinned(cells: Iterable[dict[str, Any]]) -> int:
 
 
 def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
-    trials = [*map(_finished, cell.records), *map(_problem, cell.problems)]
+    shown = (cell.primary, cell.secondary)
+    finished = [
+        {**_finished(record), "shown": rounded([score(record, which, arena.headline) for which in shown])}
+        for record in cell.records
+    ]
+    trials = [*finished, *map(_problem, cell.problems)]
     return {
         "key": cell.key,
         "label": cell.label,
         "arena": arena.title,
         "headline": arena.headline,
+        "shown": list(shown),
         "config": {key: value for key, value in flatten(cell.config).items() if key != "seed"},
         "factors": list(cell.factors),
         "trials": sorted(trials, key=lambda trial: trial["seed"]),
@@ -77,7 +84,7 @@ def _scores(record: Record) -> dict[str, dict[str, Any]]:
     for which, outcome in record.results.items():
         if isinstance(outcome, list):
             scores.update({f"fold {number}": _scaled(one["metrics"]) for number, one in enumerate(outcome)})
-        elif which != "untrained":
+        elif which != UNTRAINED:
             scores[which] = _scaled(outcome["metrics"])
     return scores
 

@@ -12,3 +12,5 @@
 
 and beside them ``experiment.json``, the manifest of the sweep, and ``report``. This package knows files and nothing else.
 """
+
+BEST, LAST = "best", "last"  # which weights are kept: those of the best epoch, and those of the last

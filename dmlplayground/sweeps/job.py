@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from .. import metrics, protocols
-from ..config import Trial, units
+from ..config import Trial, total_epochs
 from ..store import records, stream
 from ..store.records import Record
 
@@ -45,7 +45,7 @@ class Job:
 
     @property
     def total(self) -> int:
-        return self.trial.epochs * len(units(self.trial))
+        return total_epochs(self.trial)
 
     @property
     def epochs(self) -> int:

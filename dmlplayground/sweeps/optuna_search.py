@@ -22,7 +22,7 @@ from ..store.records import Record
 from . import early_stopping
 from .job import Job
 from .runner import Executor, Runner
-from .search_space import PROTOCOL, Search
+from .search_space import Search
 
 JOURNAL, BEST, REPEAT, TRIED = "study.journal", "best.yaml", "repeat.yaml", "search.json"
 REPEATS = 10
@@ -39,7 +39,7 @@ def tune(
     manifest.write_search(store, search.title, search.about)
     runner = Runner(store, executor, workers, quiet)
     left = search.trials - sum(trial.state.is_finished() for trial in study.trials)
-    epochs = left * Attempt.length(search)
+    epochs = left * search.epochs
     runner.run(_attempts(search, study, store, runner), max(left, 0), max(epochs, 0))
     _write_record(search, study, store)
     return _write_winner(search, study, store)
@@ -56,7 +56,7 @@ def _study(search: Search, store: Path) -> Any:
         storage=JournalStorage(JournalFileBackend(str(store / JOURNAL))),
         study_name="search",
         direction="maximize",
-        pruner=early_stopping.pruner(search.prune, Attempt.length(search)),
+        pruner=early_stopping.pruner(search.prune, search.epochs),
         load_if_exists=True,
     )
     # A sampler begins anew with each run, and must not repeat the draws of the last.
@@ -110,15 +110,6 @@ class Attempt(Job):
         self.rule, self.study, self.proposed = search.prune, study, proposed
         self.reported = set(self._stored().intermediate_values)
         self.pruned = False
-
-    @staticmethod
-    def length(search: Search) -> int:
-        """About how many epochs a trial of the search has."""
-        epochs = search.config.get("epochs", config.Trial.epochs)
-        given = search.config.get("protocol", {})
-        options = protocols.get(given.get("name", PROTOCOL)).options
-        folds = given.get("folds", options["folds"].default if "folds" in options else 1)
-        return epochs * folds if isinstance(epochs, int) and isinstance(folds, int) else 0
 
     def outcome(self) -> Optional[Record]:
         """Ended is also what another runner of the search has pruned."""

@@ -114,17 +114,28 @@ class Search:
         layers = [config.expand(config.nested(key, value)) for key, value in values.items()]
         given = config.merge({"protocol": {"name": PROTOCOL}}, config.expand(self.config), *layers)
         trial = config.trial(given)
-        if protocols.get(trial.protocol["name"]).watches != "validation":
+        if protocols.get(trial.protocol["name"]).watches != protocols.VALIDATION:
             raise UserError(
                 f"a search is judged on validation classes, which the protocol {trial.protocol['name']} has not: leave "
                 f"config.protocol at {PROTOCOL}."
             )
         return trial
 
+    @property
+    def epochs(self) -> int:
+        """About how many epochs a trial of the search has in all; 0 where that cannot be told."""
+        try:
+            return config.total_epochs(self.trial(self._at(0)))
+        except UserError:
+            return 0
+
+    def _at(self, end: int) -> dict[str, Any]:
+        return {key: parameter.ends[end] for key, parameter in self.parameters.items()}
+
     def check(self) -> None:
         """Make the trials at both ends of all ranges: a UserError where one of them cannot be trained."""
         for end in (0, 1):
-            values = {key: parameter.ends[end] for key, parameter in self.parameters.items()}
+            values = self._at(end)
             try:
                 self.trial(values)
             except UserError as problem:

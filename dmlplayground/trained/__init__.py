@@ -12,13 +12,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
+from ..store import BEST
+
 if TYPE_CHECKING:
     from .model import Model
 
 __all__ = ["load"]
 
 
-def load(target: Union[str, Path], which: str = "best", engine: str = "float32") -> Model:
+def load(target: Union[str, Path], which: str = BEST, engine: str = "float32") -> Model:
     """The trained model of a trial (its folder), or of an export (its ``.json``).
 
     ``which`` is the trial's ``best`` or ``last`` model; of a validated trial it is always the folds' models together.

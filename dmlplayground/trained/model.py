@@ -12,6 +12,7 @@ from .. import transforms
 from ..backbones.engines import Engine
 from ..data import Dataset
 from ..errors import UserError, unknown
+from ..store import BEST
 from ..training import models, scoring
 from ..transforms.stored import Stored
 from . import image_inputs, matching, mxnet_files
@@ -27,7 +28,7 @@ class Model:
     configuration that was trained.
     """
 
-    def __init__(self, target: Path, which: str = "best", engine: str = "float32"):
+    def __init__(self, target: Path, which: str = BEST, engine: str = "float32"):
         self.source = target
         self.members: Sequence[Any] = (
             mxnet_files.read(target) if target.suffix == ".json" else scoring.learners(target, which)

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from .. import config as configuration
 from ..config import Trial
-from ..store import locks, records
+from ..store import BEST, locks, records
 from ..store.records import Record
 
 __all__ = ["evaluate", "train"]
@@ -50,7 +50,7 @@ def evaluate(
     target: str | Path | Any,
     labels: Optional[str | Path | Any] = None,
     *,
-    which: str = "best",
+    which: str = BEST,
     data: Optional[str] = None,
     split: str = "test",
     engine: str = "float32",

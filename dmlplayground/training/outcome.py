@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import transforms
 from ..config import Trial
-from ..store import trained_weights
+from ..store import LAST, trained_weights
 from ..store.records import Record
 from . import models
 from .folds import Division
@@ -49,7 +49,7 @@ class Outcome:
 
     def last(self, fold: int) -> Entry:
         members = range(self.trial.ensemble.members)
-        files = [trained_weights.name(fold, member, "last") for member in members]
+        files = [trained_weights.name(fold, member, LAST) for member in members]
         return {**self.entries(fold)[-1], "weights": files}
 
     def best(self, fold: int) -> Entry:

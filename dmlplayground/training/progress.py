@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from .. import metrics
 from ..config import Trial
+from ..protocols import UNTRAINED
 from ..store import locks
 
 BAR = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
@@ -67,7 +68,7 @@ def _shortened(name: str, room: int) -> str:
 
 def describe(entry: dict[str, Any]) -> str:
     """One evaluated epoch in one line."""
-    place = "untrained" if entry["epoch"] == 0 else f"epoch {entry['epoch']}"
+    place = UNTRAINED if entry["epoch"] == 0 else f"epoch {entry['epoch']}"
     if entry["fold"] or entry["member"]:
         place = f"fold {entry['fold']}, member {entry['member']}, {place}"
     values = entry["metrics"]

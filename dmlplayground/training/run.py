@@ -21,7 +21,7 @@ from mxnet import nd
 from .. import files, protocols, seeds, transforms
 from ..config import Trial, criterion, units
 from ..errors import UserError
-from ..store import checkpoints, locks, records, snapshots, trained_weights
+from ..store import BEST, LAST, checkpoints, locks, records, snapshots, trained_weights
 from ..store.records import Record
 from ..store.stream import Stream
 from . import folds, health, models
@@ -160,7 +160,7 @@ class Run:
                 self._embed_now(unit, learners, entry)
             self._conclude(unit, entry, [holder.state() for holder in holders])
         self._concluded()
-        self._keep(unit, [learner.state() for learner in learners], "last")
+        self._keep(unit, [learner.state() for learner in learners], LAST)
         self.before.append(self._embed(unit, learners) if self.current is None else self.current)
 
     def _feed(self, unit: Unit, learners: list[Learner]) -> Feed:
@@ -245,8 +245,8 @@ class Run:
         by = self.criterion.key
         best = self.chosen.get(unit.fold.number)
         if best is None or self.criterion.better(entry["metrics"][by], best["metrics"][by]):
-            self._keep(unit, states, "best")
-            these = [trained_weights.name(unit.fold.number, member, "best") for member in unit.members]
+            self._keep(unit, states, BEST)
+            these = [trained_weights.name(unit.fold.number, member, BEST) for member in unit.members]
             self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}
 
     def _out_of_patience(self, unit: Unit) -> bool:
@@ -366,7 +366,7 @@ def _classes(division: folds.Division, trial: Trial) -> dict[str, list[str]]:
 
 def _earlier(unit: Unit) -> list[str]:
     """The files of the members of the unit's fold that are trained already."""
-    return [trained_weights.name(unit.fold.number, member, "last") for member in range(unit.members.start)]
+    return [trained_weights.name(unit.fold.number, member, LAST) for member in range(unit.members.start)]
 
 
 def _units(trial: Trial, division: folds.Division) -> list[Unit]:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import files, metrics, protocols
 from ..backbones.engines import Engine
 from ..errors import UserError
-from ..store import records
+from ..store import BEST, records
 from . import models
 from .learner import Learner
 
@@ -37,7 +37,7 @@ def _array(given: Any) -> np.ndarray:
         raise UserError(f"{path} is not a .npy array of numbers: {problem}.") from None
 
 
-def learners(folder: Path, which: str = "best") -> list[Learner]:
+def learners(folder: Path, which: str = BEST) -> list[Learner]:
     """The learners whose embeddings, side by side, are a trial's best or last model; where its protocol has no such
     one model, those of the result that counts."""
     record = records.Record.load(folder / records.RECORD)
@@ -54,7 +54,7 @@ def learners(folder: Path, which: str = "best") -> list[Learner]:
 def of_trial(
     folder: Path,
     *,
-    which: str = "best",
+    which: str = BEST,
     data: Optional[str] = None,
     split: str = "test",
     seed: Optional[int] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .. import run_summary
-from ..arguments import add_engine, natural, ranks
+from ..arguments import add_engine, add_which, natural, ranks
 
 EXAMPLE = "evaluate embeddings.npy labels.npy --ks 1,10,100"
 PAGE = "metrics"
@@ -14,12 +14,7 @@ PAGE = "metrics"
 def add_arguments(command) -> None:
     command.add_argument("target", type=Path, help="a trial's folder, or embeddings (N, E) as .npy")
     command.add_argument("labels", type=Path, nargs="?", help="labels (N,) as .npy, of these embeddings")
-    command.add_argument(
-        "--which",
-        choices=("best", "last"),
-        default="best",
-        help="which of a trial's weights (default: %(default)s)",
-    )
+    add_which(command)
     command.add_argument("--data", help="another data set than the trial's own")
     command.add_argument("--split", default="test", help="train or test (default: %(default)s)")
     command.add_argument(

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
+from ... import protocols
 from ..tables import Quoted
 from .quotes import KIND, UNTRAINED, Quote, Score, Study, flat, method_of
 
@@ -33,10 +34,16 @@ __all__ = [
     "names",
     "notes",
     "of_method",
+    "tabulated",
 ]
 
 names, get = KIND.names, KIND.get
 MANY = 10**9  # runs: enough for any mean
+
+
+def tabulated(protocol: str) -> list[Study]:
+    """The studies whose tables show the results of this protocol."""
+    return [study for study in map(get, names()) if study.protocol == protocol]
 
 
 @cache
@@ -61,10 +68,15 @@ def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted
     """The published figures beside this outcome of such trials, by metric: a table's, and a curve's where no table has them."""
     found: dict[str, Quoted] = {}
     for quote in _beside(config, runs):
-        if quote.outcome == outcome:
+        if _outcome(quote, config) == outcome:
             for metric in quote.scores:
                 found.setdefault(metric, _quoted(quote, metric))
     return found
+
+
+def _outcome(quote: Quote, config: Mapping[str, Any]) -> str:
+    """The result of such a trial that the quote is to be compared with."""
+    return quote.outcome or protocols.get(config["protocol"]["name"]).leading
 
 
 def _beside(config: Mapping[str, Any], runs: int) -> list[Quote]:
@@ -112,7 +124,7 @@ def notes(shown: Iterable[Trials]) -> list[str]:
         method = method_of(trials.config)
         for quote in _beside(trials.config, trials.runs):
             study = get(quote.study)
-            if quote.outcome in trials.outcomes:
+            if _outcome(quote, trials.config) in trials.outcomes:
                 sources[
                     f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}".strip()
                 ] = None

@@ -120,6 +120,8 @@ AS_IT_CAME = {"method.name": UNTRAINED, "head.reduction": "components"}
     title="Musgrave, Belongie, Lim: A Metric Learning Reality Check (ECCV 2020)",
     also=("reality check", "powerful benchmarker"),
     year=2020,
+    protocol="validated",
+    metrics={"R@1": "P@1", "RP": "RP", "MAP@R": "MAP@R"},
     warning="Its intervals count ten repeats and the winning trial of the search.",
 )
 def quotes() -> Iterator[Quote]:

@@ -15,6 +15,8 @@ class Study(parts.Part):
 
     year: int = 0
     warning: str = ""  # what a reader must know of all of them
+    protocol: str = ""  # whose results its tables show under names of their own
+    metrics: Mapping[str, str] = field(default_factory=dict)  # what those tables call the metrics
 
 
 KIND: parts.Kind[Study] = parts.Kind("study", "dmlplayground.reports.published", Study)
@@ -56,7 +58,7 @@ class Quote:
     ]  # by dotted key of a trial's configuration: a value, a tuple of values, or Not(value)
     scores: Mapping[str, Score]
     runs: Optional[int] = None  # that the mean is of, where it is known
-    outcome: str = "best"  # the result of a trial that it is to be compared with
+    outcome: str = ""  # the result of a trial that it is to be compared with; empty: the one that leads
     axis: str = ""  # a point of a curve against this key; empty: a row of a table
     label: str = ""  # the study's name for the row
     study: str = field(default="", compare=False)
