@@ -1,4 +1,4 @@
-"""The command line as a person meets it: every path by a subprocess."""
+"""The command line as a person meets it: every command once by a subprocess."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from dmlplayground import methods
+from dmlplayground import cli, methods
 from dmlplayground.cli import run_summary
 
 
@@ -159,11 +159,22 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_ends_with_2_and_one_message(case, tmp_path):
+def test_bad_input_ends_with_2_and_one_message(case, tmp_path, monkeypatch, capsys):
     arguments, words = BAD[case]
-    out = run(*arguments, folder=tmp_path)
-    assert out.returncode == 2, out.stderr
-    assert words in out.stderr
-    assert "Traceback" not in out.stderr
-    assert not out.stdout
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = cli.main(arguments)
+    except SystemExit as parsing:  # argparse's way
+        code = parsing.code
+    told = capsys.readouterr()
+    assert code == 2, told.err
+    assert words in told.err
+    assert not told.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_input_is_no_traceback_in_a_process_of_its_own(tmp_path):
+    out = run("train", "nparis", folder=tmp_path)
+    assert (out.returncode, out.stdout) == (2, "")
+    assert out.stderr.startswith("error: ") and len(out.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())

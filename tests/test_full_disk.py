@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from sweeps_fixture import SMALL
 
 import dmlplayground as dml
-from dmlplayground import config, files
+from dmlplayground import cli, config, files
 from dmlplayground.store import checkpoints, records
 
-TINY = {
-    "method": "npairs",
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
-    "batch_size": 12,
-    "iterations": 1,
-    "epochs": 1,
-    "evaluation": {"clustering": False},
-}
+TINY = {**SMALL, "method": "npairs", "iterations": 1, "epochs": 1}
 LIMIT = 3000  # bytes that a file may have; less than all that the commands here write
 
 
-def command(*words, limit=None) -> subprocess.CompletedProcess:
-    def full() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+@contextlib.contextmanager
+def room(limit: int) -> Iterator[None]:
+    """No file that this process, or one that it starts, writes may be longer."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
+
+def command(*words) -> subprocess.CompletedProcess:
     words = [sys.executable, "-m", "dmlplayground", *map(str, words)]
-    return subprocess.run(words, capture_output=True, text=True, preexec_fn=full if limit else None)
+    return subprocess.run(words, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +50,10 @@ def trial(trained, tmp_path):
     return Path(shutil.copytree(trained, tmp_path / "store" / trained.name))
 
 
-def refused(told: subprocess.CompletedProcess, *words: str) -> None:
-    assert told.returncode == 2, told.stderr
-    assert "Traceback" not in told.stderr
-    line = told.stderr.strip().splitlines()[-1]
+def refused(code: int, errors: str, *words: str) -> None:
+    assert code == 2, errors
+    assert "Traceback" not in errors
+    line = errors.strip().splitlines()[-1]
     assert line.startswith("error: ")
     assert all(word in line for word in words)
 
@@ -64,34 +67,43 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_disk_that_is_full(trial, tmp_path, name):
-    refused(command(*COMMANDS[name](trial, tmp_path), limit=LIMIT), "cannot ")
+def test_a_disk_that_is_full(trial, tmp_path, capsys, name):
+    words = [str(word) for word in COMMANDS[name](trial, tmp_path)]
+    with room(LIMIT):
+        code = cli.main(words)
+    refused(code, capsys.readouterr().err, "cannot ")
 
 
 @pytest.mark.parametrize("name", ["data show", "export", "train"])
-def test_a_place_that_nothing_can_be_written_to(trial, name):
-    refused(command(*COMMANDS[name](trial, Path("/proc/nowhere"))), "/proc/nowhere")
+def test_a_place_that_nothing_can_be_written_to(trial, capsys, name):
+    words = [str(word) for word in COMMANDS[name](trial, Path("/proc/nowhere"))]
+    refused(cli.main(words), capsys.readouterr().err, "/proc/nowhere")
 
 
-def test_a_trial_goes_on_once_there_is_room(trained, tmp_path):
+def test_a_trial_goes_on_once_there_is_room(tmp_path):
     """Neither failed nor begun anew: its checkpoint and its record stay as they were."""
     given = {**TINY, "epochs": 2, "seed": 5}
     (tmp_path / "trial.yaml").write_text(yaml.safe_dump(given))
-    words = ("train", tmp_path / "trial.yaml", "--store", tmp_path / "store", "--quiet")
+    words = ["train", str(tmp_path / "trial.yaml"), "--store", str(tmp_path / "store"), "--quiet"]
     folder = tmp_path / "store" / config.trial(given).id
-    refused(command(*words, limit=40_000), "cannot write", folder.name, "File too large")
+    with room(40_000):
+        told = command(*words)
+    refused(told.returncode, told.stderr, "cannot write", folder.name, "File too large")
     assert records.find(folder).status == "interrupted"
     assert not list(folder.glob("lock-*"))
-    assert command(*words).returncode == 0
+    assert cli.main(words) == 0
     assert records.find(folder).status == "finished"
     assert not (folder / checkpoints.DAMAGED).exists()
 
 
+@pytest.mark.slow
 def test_a_sweep_stops_and_goes_on_once_there_is_room(tmp_path):
     file = tmp_path / "sweep.yaml"
     file.write_text(yaml.safe_dump({"title": "Two", "base": TINY, "grid": {"seed": [0, 1]}}))
     words = ("sweep", file, "--store", tmp_path / "store", "--workers", 1)
-    refused(command(*words, limit=40_000), "the store", "File too large", "run the same command again")
+    with room(40_000):
+        told = command(*words)
+    refused(told.returncode, told.stderr, "the store", "File too large", "run the same command again")
     found = records.load_store(tmp_path / "store")
     assert {record.status for record in found} == {"interrupted"}
     assert command(*words).returncode == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sweeps_fixture import SMALL
 
 import dmlplayground as dml
 from dmlplayground import array_files, config, files, samplers
@@ -22,15 +23,16 @@ from dmlplayground.training import feed, run
 from dmlplayground.training.run import TrialFailed
 
 TINY = {
+    **SMALL,
     "method": "npairs",
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
-    "batch_size": 12,
     "iterations": 3,
     "epochs": 3,
     "optimizer": {"lr": 1e-3},
     "schedule": {"factor": 0.5, "steps": [3]},
 }
+
+
+CLUSTERED = {**TINY, "evaluation": {"clustering": True}}
 
 
 def tiny(**changes):
@@ -43,7 +45,7 @@ def numbers(record):
 
 
 def test_a_trial_from_start_to_end(tmp_path):
-    record = dml.train(TINY, tmp_path)
+    record = dml.train(CLUSTERED, tmp_path)
     folder = tmp_path / record.id
     assert record.status == "finished"
     assert [entry["epoch"] for entry in record.epochs] == [0, 1, 2, 3]
@@ -67,7 +69,7 @@ def test_a_trial_from_start_to_end(tmp_path):
 def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
     from dmlplayground.training import scoring
 
-    record = dml.train(TINY, tmp_path)
+    record = dml.train(CLUSTERED, tmp_path)
     for which in ("best", "last"):
         expected = record.results[which]["metrics"]
         assert scoring.of_trial(tmp_path / record.id, which=which) == expected
@@ -291,6 +293,7 @@ def the_same(first: Path, second: Path) -> None:
         assert all(np.array_equal(weights[key], others[key]) for key in weights)
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_gives_the_very_numbers(tmp_path):
     given = tiny(epochs=4, method="proxy_nca", head={"dropout": 0.3})
     trial = config.trial(given)
@@ -316,10 +319,19 @@ def interrupted_at(monkeypatch, step: int) -> None:
     monkeypatch.setattr(feed.Feed, "seen", stop)
 
 
-@pytest.mark.parametrize("name", [name for name in samplers.names() if samplers.get(name).needs])
-@pytest.mark.parametrize("refresh", ["steps", "epochs"])
+LOOKING = {name: samplers.get(name) for name in samplers.names() if samplers.get(name).needs}
+
+
+@pytest.mark.parametrize(
+    ("name", "refresh"),
+    [
+        pytest.param(name, refresh, marks=() if name in ("near_proxies", "greedy_coreset") else pytest.mark.slow)
+        for name, record in LOOKING.items()
+        for refresh in (["steps", "epochs"] if "refresh" in record.options else [None])
+    ],
+)
 def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, name, refresh):
-    options = {"refresh": refresh} if "refresh" in samplers.get(name).options else {}
+    options = {"refresh": refresh} if refresh else {}
     given = tiny(
         method="proxy_nca", sampler={"name": name, "per_class": 2, **options}, transform="paper", accumulate=2
     )
@@ -332,7 +344,7 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
     arrays = checkpoints.read(tmp_path / "store" / trial.id, trial.id).arrays
     remembered = [array for key, array in arrays.items() if key.endswith("/embeddings")]
     images = len(dml.data.load(**trial.data, split="train"))
-    looks = "embeddings" in samplers.get(name).needs and refresh == "steps"
+    looks = "embeddings" in LOOKING[name].needs and refresh != "epochs"
     assert [array.shape for array in remembered] == ([(images, 8)] if looks else [])
     dml.train(given, tmp_path / "store", threads=2)
     the_same(tmp_path / "calm" / trial.id, tmp_path / "store" / trial.id)
@@ -466,6 +478,7 @@ except locks.Busy as busy:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beat", [0.05, 60], ids=["told-by-its-keeper", "told-when-it-writes"])
 @pytest.mark.parametrize("ending", ["finished", "interrupted"])
 def test_a_process_that_slept_writes_nothing_once_another_has_its_trial(tmp_path, monkeypatch, beat, ending):
@@ -475,7 +488,7 @@ def test_a_process_that_slept_writes_nothing_once_another_has_its_trial(tmp_path
     files.write_json(tmp_path / "trial.json", given)
     command = [sys.executable, "-c", SLEEPER, str(tmp_path / "trial.json"), str(folder.parent), str(beat)]
     sleeper = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    wait_for_epochs(folder, 4, sleeper)
+    wait_for_epochs(folder, 2, sleeper)
     sleeper.send_signal(signal.SIGSTOP)
     monkeypatch.setattr(locks, "STALE", 0.3)
     watch = locks.Watch()
@@ -497,7 +510,12 @@ def test_a_process_that_slept_writes_nothing_once_another_has_its_trial(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+    ],
 )
 def test_asked_to_stop_it_stops_within_seconds_and_says_what_is_kept(tmp_path, number, code):
     given = tiny(epochs=200)
@@ -519,7 +537,7 @@ def test_asked_to_stop_it_stops_within_seconds_and_says_what_is_kept(tmp_path, n
 # --- files that are damaged, or another trial's ----------------------------------------------------------------------
 
 
-MEMBERS = tiny(ensemble={"members": 2}, epochs=2, iterations=1, evaluation={"clustering": False})
+MEMBERS = tiny(ensemble={"members": 2}, epochs=2, iterations=1)
 MEMBERS_ID = config.trial(MEMBERS).id
 
 
