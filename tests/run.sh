@@ -8,5 +8,6 @@ prepare cpu,test
 
 say "Running the tests"
 export OMP_NUM_THREADS=1 # pytest uses a process a core
+export PYTHONDONTWRITEBYTECODE= # every command that a test starts would compile the package anew
 cd "$root"
-"$python" -m pytest -q -n auto "$@"
+"$python" -m pytest -q -n auto --dist worksteal "$@"

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
+from sweeps_fixture import SMALL
 
 from dmlplayground import cli, methods
 from dmlplayground.cli import run_summary
@@ -61,24 +62,21 @@ def test_the_whole_story_of_a_part():
     assert "also known as N-pairs batches" in run("samplers", "pairs").stdout
 
 
-def test_train_evaluate_and_report(tmp_path):
-    given = {
-        "method": "npairs", "embed_dim": 8, "batch_size": 12, "iterations": 2, "epochs": 1,
-        "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24},
-    }  # fmt: skip
+def test_train_evaluate_and_report(tmp_path, capsys):
     path = tmp_path / "trial.yaml"
-    path.write_text(yaml.safe_dump(given))
-    plan = run("train", path, "--store", tmp_path / "store", "--dry-run")
-    assert "1 not started" in plan.stdout
+    path.write_text(yaml.safe_dump({**SMALL, "method": "npairs", "iterations": 2, "epochs": 1}))
+    assert cli.main(["train", str(path), "--store", str(tmp_path / "store"), "--dry-run"]) == 0
+    assert "1 not started" in capsys.readouterr().out
     assert not (tmp_path / "store").exists()
     out = run("train", path, "--store", tmp_path / "store", "--set", "seed=7")
     assert out.returncode == 0, out.stderr
     assert "untrained" in out.stdout
     folder = next((tmp_path / "store").iterdir())
     assert "-s7-" in folder.name
-    scores = run("evaluate", folder, "--no-clustering")
-    assert "R@1" in scores.stdout
-    assert "NMI" not in scores.stdout
+    assert cli.main(["evaluate", str(folder), "--no-clustering"]) == 0
+    scores = capsys.readouterr().out
+    assert "R@1" in scores
+    assert "NMI" not in scores
     report = run("report", tmp_path / "store")
     assert report.returncode == 0, report.stderr
     assert "untrained" in report.stdout.lower()
@@ -109,7 +107,7 @@ def test_training_that_ends_below_the_untrained_network_says_so():
 
 
 def test_evaluate_bare_arrays(tmp_path):
-    points = np.array([[0.0], [1.0], [2.0], [9.0]])
+    points = np.array([[0.0], [1.0], [2.0], [9.0]], np.float32)
     np.save(tmp_path / "points.npy", points)
     np.save(tmp_path / "labels.npy", np.array([0, 0, 1, 1]))
     out = run("evaluate", tmp_path / "points.npy", tmp_path / "labels.npy", "--ks", "1,2")

@@ -253,6 +253,7 @@ print(*map(fingerprint, both(**SMALL)))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_draw_the_same_bytes_and_leave_one_entry_each(tmp_path):
     environment = {**os.environ, "DMLPLAYGROUND_CACHE": str(tmp_path / "new")}
     command = [sys.executable, "-c", LOAD_BOTH, str(Path(__file__).parent)]

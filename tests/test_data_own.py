@@ -68,6 +68,7 @@ def test_a_seed_draws_the_classes(tmp_path):
     assert names("list", path=str(tmp_path / "list.csv"), seed=0) == [train, test]
 
 
+@pytest.mark.slow
 def test_the_record_and_the_page_name_the_classes_tested_on(tmp_path):
     import dmlplayground as dml
     from dmlplayground import reports

@@ -14,6 +14,8 @@ import pytest
 
 from dmlplayground import cli, config, parts
 
+pytestmark = pytest.mark.slow  # all of the site is built
+
 ROOT = Path(__file__).parents[1]
 ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
 

@@ -11,10 +11,11 @@ import pytest
 import yaml
 from data_fixture import class_folders, picture
 
+from dmlplayground import cli
 from dmlplayground.fitting import choose, look
 
 CLASSES = [f"class {i}" for i in range(10)]
-TINY = ["iterations=1", "epochs=1", "batch_size=8", "embed_dim=4"]
+TINY = ["iterations=1", "epochs=1", "batch_size=8", "embed_dim=4", "evaluation.clustering=false"]
 
 
 @pytest.fixture(autouse=True)
@@ -27,15 +28,15 @@ def photos(tmp_path):
     return class_folders(tmp_path / "photos", CLASSES, per_class=4)
 
 
-def fit(folder: Path, *arguments: object, changes=TINY) -> subprocess.CompletedProcess:
+def words(folder: Path, *arguments: object, changes=TINY) -> list[str]:
     given = [part for change in changes for part in ("--set", change)]
-    command = [sys.executable, "-m", "dmlplayground", "fit", str(folder), *map(str, arguments), *given]
-    return subprocess.run(command, capture_output=True, text=True)
+    return ["fit", str(folder), *map(str, arguments), *given]
 
 
-def test_from_a_folder_to_a_search(photos, tmp_path):
+def test_from_a_folder_to_a_search(photos, tmp_path, capsys):
     out = tmp_path / "run"
-    first = fit(photos, "--out", out, "--quiet", "--threads", 1)
+    command = [sys.executable, "-m", "dmlplayground", *words(photos, "--out", out, "--quiet", "--threads", 1)]
+    first = subprocess.run(command, capture_output=True, text=True)
     assert first.returncode == 0, first.stderr
     assert "40 images of 10 classes, 4 to 4 a class" in first.stdout
     assert "7 classes to train on, 3 others to test on" in first.stdout
@@ -50,24 +51,20 @@ def test_from_a_folder_to_a_search(photos, tmp_path):
     assert {row["validation_in_fold"] for row in rows if row["split"] == "train"} == {"", "0", "1"}
     assert all(row["validation_in_fold"] == "" for row in rows if row["split"] == "test")
 
-    again = fit(photos, "--out", out, "--quiet")
-    assert "nothing to do" in again.stdout and again.returncode == 0
-    by_hand = subprocess.run(
-        [sys.executable, "-m", "dmlplayground", "train", out / "config.yaml", "--store", out, "--dry-run"],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert "1 trial" in by_hand.stdout and "1 finished" in by_hand.stdout  # the very same trial
+    assert cli.main(words(photos, "--out", out, "--quiet")) == 0
+    assert "nothing to do" in capsys.readouterr().out
+    assert cli.main(["train", str(out / "config.yaml"), "--store", str(out), "--dry-run"]) == 0
+    by_hand = capsys.readouterr().out
+    assert "1 trial" in by_hand and "1 finished" in by_hand  # the very same trial
     trial = next(out.glob("*/record.json")).parent
-    found = subprocess.run(
-        [sys.executable, "-m", "dmlplayground", "retrieve", trial, photos / CLASSES[0] / "0.jpg", photos],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert found.returncode == 0 and CLASSES[0] in found.stdout
+    assert cli.main(["retrieve", str(trial), str(photos / CLASSES[0] / "0.jpg"), str(photos)]) == 0
+    assert CLASSES[0] in capsys.readouterr().out
 
 
-def test_a_dry_run_chooses_and_trains_nothing(photos, tmp_path):
-    out = fit(photos, "--out", tmp_path / "run", "--dry-run", changes=["data.seed=5", "epochs=2"])
-    assert out.returncode == 0 and "training takes" not in out.stdout
+def test_a_dry_run_chooses_and_trains_nothing(photos, tmp_path, capsys):
+    changes = ["data.seed=5", "epochs=2"]
+    assert cli.main(words(photos, "--out", tmp_path / "run", "--dry-run", changes=changes)) == 0
+    assert "training takes" not in capsys.readouterr().out
     chosen = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
     assert chosen["data"]["seed"] == 5 and chosen["epochs"] == 2
     # The shorter sides are from 30 to 33 pixels: nothing is blown up.
@@ -113,7 +110,7 @@ def bad_folders(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "message"),
     [
         ("loose", "images, but no folders of classes"),
         ("one", "1 class with at least 3 images"),
@@ -123,15 +120,16 @@ def bad_folders(tmp_path: Path) -> dict[str, Path]:
         ("missing", "there is no folder"),
     ],
 )
-def test_what_cannot_be_trained_on_is_said_in_a_line(tmp_path, name, words):
+def test_what_cannot_be_trained_on_is_said_in_a_line(tmp_path, capsys, name, message):
     folder = bad_folders(tmp_path).get(name, tmp_path / name)
-    out = fit(folder, "--out", tmp_path / "run")
-    assert out.returncode == 2 and words in out.stderr.splitlines()[-1] and not (tmp_path / "run").exists()
+    assert cli.main(words(folder, "--out", tmp_path / "run")) == 2
+    assert message in capsys.readouterr().err.splitlines()[-1] and not (tmp_path / "run").exists()
 
 
-def test_a_file_and_a_place_that_cannot_be_written(photos, tmp_path):
+def test_a_file_and_a_place_that_cannot_be_written(photos, capsys):
     file = photos / CLASSES[0] / "0.jpg"
-    out = fit(file)
-    assert out.returncode == 2 and "is a file; give the folder" in out.stderr
-    out = fit(photos, "--out", file / "run")
-    assert out.returncode == 2 and "Not a directory" in out.stderr and "training takes" not in out.stdout
+    assert cli.main(words(file)) == 2
+    assert "is a file; give the folder" in capsys.readouterr().err
+    assert cli.main(words(photos, "--out", file / "run")) == 2
+    told = capsys.readouterr()
+    assert "Not a directory" in told.err and "training takes" not in told.out

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dmlplayground import config
+from dmlplayground import cli, config
 from dmlplayground.errors import UserError
 from dmlplayground.training import lr_finder
 from dmlplayground.training.lr_finder import Rates
@@ -81,21 +80,20 @@ def test_what_cannot_be_found_is_refused(changes, low, high, words):
         lr_finder.find(config.trial({**TINY, **changes}), low, high, 10)
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "dmlplayground", "lr", *arguments], capture_output=True, text=True, cwd=cwd
-    )
-
-
-def test_the_command_suggests_a_rate_and_draws_the_curve(tmp_path):
+def test_the_command_suggests_a_rate_and_draws_the_curve(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     small = ["data.classes=16", "data.images_per_class=9", "data.size=24", "batch_size=12", "embed_dim=8"]
-    given = [part for setting in small for part in ("--set", setting)]
-    done = command("npairs", *given, "--steps", "60", "--out", "curves/npairs.png", cwd=tmp_path)
+    command = ["lr", "npairs", *(part for setting in small for part in ("--set", setting))]
+    done = subprocess.run(
+        [sys.executable, "-m", "dmlplayground", *command, "--steps", "60", "--out", "curves/npairs.png"],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     suggested = float(re.search(r"--set optimizer.lr=(\S+)", done.stdout)[1])
     assert 1e-7 < suggested < 1 and "falls fastest" in done.stdout
     assert (tmp_path / "curves/npairs.png").read_bytes().startswith(b"\x89PNG")
-    dry = command("npairs", *given, "--dry-run", cwd=tmp_path)
-    assert dry.returncode == 0 and "lr-npairs.svg" in dry.stdout and not list(tmp_path.glob("*.svg"))
-    bad = command("npairs", *given, "--out", "curve.gif", cwd=tmp_path)
-    assert bad.returncode == 2 and "must end in .png or .svg" in bad.stderr
+    assert cli.main([*command, "--dry-run"]) == 0
+    assert "lr-npairs.svg" in capsys.readouterr().out and not list(tmp_path.glob("*.svg"))
+    assert cli.main([*command, "--out", "curve.gif"]) == 2
+    assert "must end in .png or .svg" in capsys.readouterr().err

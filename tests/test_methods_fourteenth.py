@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 METHOD = '''
 from dmlplayground.graph import pairwise
 from dmlplayground.methods.base import KIND, Loss

@@ -228,6 +228,7 @@ def test_importing_is_light():
     assert in_a_new_process(code) == "[]"
 
 
+@pytest.mark.slow
 def test_without_numba_the_scores_are_the_same():
     code = """
         import json, sys

@@ -280,7 +280,7 @@ def test_random_draws_as_many_triplets_as_rows_all_different_and_each_as_often()
     everything = sorted(every_triplet(labels))
     counts = dict.fromkeys(everything, 0)
     mx.random.seed(7)
-    miner, repeats = mining.create("random"), 300
+    miner, repeats = mining.create("random"), 100
     for _ in range(repeats):
         drawn = list(zip(*map(np.ndarray.tolist, miner.mine(x, labels))))
         assert len(drawn) == len(set(drawn)) == ROWS

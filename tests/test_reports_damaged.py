@@ -23,9 +23,9 @@ def store(tmp_path, monkeypatch):
     return tmp_path
 
 
-def damage(store, change):
-    """Change the content of one record; gives its path."""
-    path = next(store.glob(f"*-s1/{records.RECORD}"))
+def damage(store, change, seed=1):
+    """Change the content of the record of this seed; gives its path."""
+    path = next(store.glob(f"*-s{seed}/{records.RECORD}"))
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
@@ -67,10 +67,19 @@ SHAPES = {
 def test_a_damaged_record_is_named_and_left_out(store, capsys, shape):
     path = damage(store, SHAPES[shape])
     assert [found.seed for found in usable_records.load(store)] == [0]
-    page = reports.report(store)
     [line] = capsys.readouterr().err.splitlines()
     assert path.parent.name in line
     assert line.endswith("It is left out.")
+
+
+def test_a_report_and_a_comparison_go_on_without_the_damaged_ones(store, capsys):
+    for seed, change in enumerate(SHAPES.values(), start=2):
+        made = record(seed=seed)
+        made.save(store / made.id)
+        damage(store, change, seed)
+    page = reports.report(store)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(SHAPES) and all(line.endswith("It is left out.") for line in lines)
     assert page.is_file()
     reports.compare(store, store)
 
@@ -90,9 +99,15 @@ def test_a_damaged_record_is_named_and_left_out(store, capsys, shape):
 )
 def test_a_damaged_manifest_is_named(store, capsys, content):
     (store / manifest.FILE).write_text(content)
-    assert reports.report(store).is_file()
+    assert manifest.read(store) == manifest.Manifest()
     [line] = capsys.readouterr().err.splitlines()
     assert str(store / manifest.FILE) in line
+
+
+def test_a_report_goes_on_without_the_manifest(store, capsys):
+    (store / manifest.FILE).write_text("{half")
+    assert reports.report(store).is_file()
+    assert str(store / manifest.FILE) in capsys.readouterr().err
 
 
 def test_damaged_snapshots_are_named(store, capsys):

@@ -129,6 +129,7 @@ def test_hostile_records_stay_text(tmp_path):
     assert "<img" not in text and "<script>alert" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "epochs"), [("paper", 25), ("validated", 20)])
 def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured, protocol, epochs):
     methods = [f"method_{i}" for i in range(12)]

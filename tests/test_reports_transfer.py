@@ -64,7 +64,12 @@ def test_single_trials_of_two_methods_are_too_few():
 
 
 @pytest.mark.parametrize(
-    "rho", [lambda level, seed: level, lambda level, seed: 0.5, lambda level, seed: None]
+    "rho",
+    [
+        lambda level, seed: level,
+        pytest.param(lambda level, seed: 0.5, marks=pytest.mark.slow),
+        pytest.param(lambda level, seed: None, marks=pytest.mark.slow),
+    ],
 )
 def test_the_report_has_the_section(rho, tmp_path, recwarn):
     page = reports.write(tmp_path, trials(rho), [], "rho")

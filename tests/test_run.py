@@ -325,7 +325,9 @@ LOOKING = {name: samplers.get(name) for name in samplers.names() if samplers.get
 @pytest.mark.parametrize(
     ("name", "refresh"),
     [
-        pytest.param(name, refresh, marks=() if name in ("near_proxies", "greedy_coreset") else pytest.mark.slow)
+        pytest.param(
+            name, refresh, marks=() if name in ("near_proxies", "greedy_coreset") else pytest.mark.slow
+        )
         for name, record in LOOKING.items()
         for refresh in (["steps", "epochs"] if "refresh" in record.options else [None])
     ],

@@ -136,14 +136,20 @@ def test_an_epoch_is_a_pure_function_of_seed_and_number(name):
     assert not np.array_equal(once[0], list(other.batches(0, view)))
 
 
-@pytest.mark.parametrize("name", samplers.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if "embeddings" in samplers.get(name).needs else ())
+        for name in samplers.names()
+    ],
+)
 def test_every_image_and_every_class_has_its_turn_alike(name):
-    """Drawn often enough, images of classes of one size come equally often, but for chance."""
+    """Drawn often enough, images of classes of one size come equally often, but for chance (200 times, by 14)."""
     labels = labels_of([6] * 10)
     view = Shown(np.eye(10), np.eye(60))  # all equally far apart
-    sampler = samplers.create(name, labels, 20, iterations=1500, seed=3)
+    sampler = samplers.create(name, labels, 20, iterations=600, seed=3)
     uses = np.bincount(np.concatenate(list(sampler.batches(0, view))), minlength=60)
-    assert uses.sum() == 30000 and uses.min() > 400 and uses.max() < 600
+    assert uses.sum() == 12000 and uses.min() > 140 and uses.max() < 260
 
 
 @pytest.mark.parametrize("replacement", [False, True])

@@ -13,7 +13,7 @@ import yaml
 from sweeps_fixture import SMALL, command
 
 import dmlplayground as dml
-from dmlplayground import config, files, resources
+from dmlplayground import cli, config, files, resources
 from dmlplayground.errors import UserError
 from dmlplayground.store import checkpoints, manifest, records
 from dmlplayground.sweeps import grid
@@ -262,6 +262,7 @@ def test_a_bad_file_is_refused(tmp_path, content, words):
         grid.load(experiment_file(tmp_path, **content))[0].trials()
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     file = experiment_file(
         tmp_path,
@@ -287,6 +288,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert {trial["id"] for trial in planned["trials"]} == {path.parent.name for path in written}
 
 
+@pytest.mark.slow
 def test_a_sweep_with_a_damaged_record_goes_on_and_ends_with_1(tmp_path):
     file, store = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0, 1]}), tmp_path / "store"
     damaged = store / grid.load(file)[0].trials()[0].id / records.RECORD
@@ -300,12 +302,11 @@ def test_a_sweep_with_a_damaged_record_goes_on_and_ends_with_1(tmp_path):
     assert damaged.read_text() == "{half"
 
 
-def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path):
+def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path, capsys):
     backbones = [{"name": "conv4", "pretrained": str(tmp_path / "none.params")}, "conv4"]
     file = experiment_file(tmp_path, grid={"method": ["npairs", "proxy_nca"], "backbone": backbones})
-    told = subprocess.run(command(file, tmp_path / "store"), capture_output=True, text=True)
-    assert told.returncode == 2
-    assert "none.params is no file" in told.stderr
+    assert cli.main(command(file, tmp_path / "store")[3:]) == 2  # without "python -m dmlplayground"
+    assert "none.params is no file" in capsys.readouterr().err
     assert not list((tmp_path / "store").glob("*/record.json"))
 
 
@@ -330,14 +331,26 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     assert "2 finished" in again.stdout
 
 
-def test_sweep_from_python_gives_the_records(tmp_path):
+def test_a_sweep_by_command_and_from_python(tmp_path, capsys):
+    """What the command has trained is not trained again."""
     file = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0]})
+    assert cli.main(["sweep", str(file), "--store", str(tmp_path / "store"), "--workers", "1"]) == 0
+    assert "1 finished" in capsys.readouterr().out
+    [written] = (tmp_path / "store").glob(f"*/{records.RECORD}")
+    before = written.stat().st_mtime_ns
     found = dml.sweep(file, tmp_path / "store")
     assert [record.status for record in found] == ["finished"]
+    assert written.stat().st_mtime_ns == before
     assert found[0].config == json.loads(json.dumps(config.trial(found[0].config).mapping()))
+
+
+@pytest.mark.slow
+def test_what_comes_on_top_takes_nothing_away(tmp_path):
+    file = experiment_file(tmp_path, grid={"method": ["npairs"], "seed": [0]})
+    dml.sweep(file, tmp_path / "store")
     dml.sweep(file, tmp_path / "store", overrides=["seed=1"])
     stated = manifest.read(tmp_path / "store").trials
-    assert [trial["config"]["seed"] for trial in stated] == [0, 1]  # what comes on top takes nothing away
+    assert [trial["config"]["seed"] for trial in stated] == [0, 1]
 
 
 def test_networks_are_compared_at_like_settings():

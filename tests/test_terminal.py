@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import io
-import os
 import shutil
 import subprocess
 import sys
@@ -11,8 +11,11 @@ import time
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from data_fixture import class_folders
+from sweeps_fixture import SMALL
 
+from dmlplayground import cli, data
 from dmlplayground.sweeps import display
 from dmlplayground.training.progress import Progress
 
@@ -51,10 +54,14 @@ def test_a_bar_counts_steps_and_foretells_the_end_where_a_terminal_shows_it(monk
     assert "epoch 2: R@1 50.00" in capsys.readouterr().out
 
 
+@functools.cache
+def script(shell: str) -> str:
+    return subprocess.run([*RUN, "completion", shell], capture_output=True, text=True, check=True).stdout
+
+
 def completed(*words: str) -> list[str]:
-    script = subprocess.run([*RUN, "completion", "bash"], capture_output=True, text=True, check=True).stdout
     typed = " ".join(["dmlplayground", *words])
-    ask = f"{script}\nCOMP_WORDS=({typed})\nCOMP_CWORD={len(words)}\n_dmlplayground\n"
+    ask = f"{script('bash')}\nCOMP_WORDS=({typed})\nCOMP_CWORD={len(words)}\n_dmlplayground\n"
     ask += 'printf "%s\\n" "${COMPREPLY[@]}"'
     return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
 
@@ -69,41 +76,36 @@ def test_bash_completes_commands_options_and_choices():
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_script_is_one_its_shell_can_read(shell):
-    script = subprocess.run([*RUN, "completion", shell], capture_output=True, text=True, check=True).stdout
-    assert "train" in script and "--dry-run" in script
+    assert "train" in script(shell) and "--dry-run" in script(shell)
     if shutil.which(shell):
-        assert subprocess.run([shell, "-n"], input=script, text=True, capture_output=True).stderr == ""
+        assert subprocess.run([shell, "-n"], input=script(shell), text=True, capture_output=True).stderr == ""
 
 
-def test_a_trial_that_was_trained_before_is_said_to_be(tmp_path):
-    small = ["data={name: glyphs, classes: 8, size: 16, images_per_class: 6}", "backbone=conv4", "epochs=1"]
-    command = [*RUN, "train", "proxy_nca", "--quiet", "--store", str(tmp_path / "runs")]
-    for change in [*small, "iterations=1", "batch_size=8"]:
-        command += ["--set", change]
-    first, second = (subprocess.run(command, capture_output=True, text=True) for _ in range(2))
-    assert first.returncode == second.returncode == 0
-    assert "nothing to do" not in first.stderr and "nothing to do: this trial was begun on" in second.stderr
-    assert first.stdout == second.stdout
+def test_a_trial_that_was_trained_before_is_said_to_be(tmp_path, capsys):
+    (tmp_path / "trial.yaml").write_text(
+        yaml.safe_dump({**SMALL, "method": "npairs", "epochs": 1, "iterations": 1})
+    )
+    command = ["train", str(tmp_path / "trial.yaml"), "--quiet", "--store", str(tmp_path / "runs")]
+    told = []
+    for _ in range(2):
+        assert cli.main(command) == 0
+        told.append(capsys.readouterr())
+    assert "nothing to do" not in told[0].err
+    assert "nothing to do: this trial was begun on" in told[1].err
+    assert told[0].out == told[1].out
 
 
-def test_clean_lists_the_cache_and_frees_only_what_is_ours(tmp_path):
-    environment = {**os.environ, "DMLPLAYGROUND_CACHE": str(tmp_path / "cache")}
+def test_clean_lists_the_cache_and_frees_only_what_is_ours(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
 
     def run(*words: str) -> str:
-        return subprocess.run(
-            [*RUN, *words],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-        ).stdout
+        assert cli.main(list(words)) == 0
+        return capsys.readouterr().out
 
     assert "is empty" in run("clean")
     folder = class_folders(tmp_path / "own", list("abcdef"))
-    fill = "from dmlplayground import data; data.load('glyphs', classes=4, size=16, images_per_class=4);"
-    fill += f"data.load('folder', path={str(folder)!r})"
-    subprocess.run([sys.executable, "-c", fill], check=True, env=environment, capture_output=True)
+    data.load("glyphs", classes=4, size=16, images_per_class=4)
+    data.load("folder", path=str(folder))
     store = tmp_path / "cache" / "runs" / "trial"
     store.mkdir(parents=True)
     (store / "record.json").write_text("{}")

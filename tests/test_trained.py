@@ -347,6 +347,7 @@ def test_an_onnx_graph_gives_our_embeddings(case, tmp_path):
         assert np.abs(found - expected).max() < 2e-5 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 def test_an_onnx_graph_refuses_other_sizes_and_resizes_if_it_shall(tmp_path):
     model = onnx_model("conv4", tmp_path)
     (fixed,) = model.export(tmp_path / "fixed", "onnx")
@@ -362,6 +363,7 @@ def test_an_onnx_graph_refuses_other_sizes_and_resizes_if_it_shall(tmp_path):
     )  # pixels may differ by one grey level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ["released", "paper"])
 def test_resizing_inside_the_graph_by_other_transforms(tmp_path, transform):
     pytest.importorskip("onnxruntime")

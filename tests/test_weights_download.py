@@ -64,7 +64,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server(monkeypatch, tmp_path):
     monkeypatch.setenv("MXNET_HOME", str(tmp_path / "home"))
     with Server() as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+        threading.Thread(
+            target=running.serve_forever, args=(0.01,), daemon=True
+        ).start()  # looks so often for its end
         yield running
         running.shutdown()
 
