@@ -33,7 +33,7 @@ def test_help_tells_a_newcomer_what_there_is():
 
 def test_methods_are_listed_and_told():
     assert set(methods.names()) <= set(run("methods").stdout.split())
-    story = run("methods", "npairs").stdout
+    story = " ".join(run("methods", "npairs").stdout.split())  # in lines of any width
     assert "fehervari2019/cub200" in story  # settings to be had by name
     assert "51.61" in story  # the result reported with them
     assert "64: 53.68, 128: 58.04" in story  # the study's curve
