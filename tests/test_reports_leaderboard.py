@@ -11,6 +11,7 @@ import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.reports import tables
+from dmlplayground.reports.grouping import arenas
 from dmlplayground.store import manifest
 from dmlplayground.store.records import Record
 
@@ -302,3 +303,22 @@ def test_a_search_is_ranked_by_validation_alone():
     (first,) = searched.rows[-2].values[names.index("MAP@R validation")].values.values()
     assert first == pytest.approx(20)
     assert any(note.startswith("validation: on the classes that chose the epochs") for note in searched.notes)
+
+
+def cells_with(*changes):
+    records = [fixture.record("margin", seed, 0.4, **change) for change in changes for seed in range(2)]
+    (arena,) = arenas(records, [])
+    return arena.factors, {cell.label for cell in arena.cells}
+
+
+def test_what_comes_with_another_part_or_switch_is_no_column():
+    """Two rows of a method with values of their own are told apart by the switch; amounts are, where they must be."""
+    switch, rate = "method__per_class", "optimizer__lr"
+    factors, labels = cells_with({switch: True, rate: 1e-3}, {switch: False, rate: 1e-4})
+    assert factors == ["method.per_class"]
+    assert labels == {"margin, method.per_class true", "margin, method.per_class false"}
+    grid = [{switch: on, rate: lr} for on in (True, False) for lr in (1e-3, 1e-4)]
+    assert cells_with(*grid)[0] == ["method.per_class", "optimizer.lr"]
+    factors, labels = cells_with({"mining": {"name": "hard"}, switch: True}, {"mining": None, switch: False})
+    assert factors == ["mining.name"]
+    assert labels == {"margin, mining hard", "margin, mining none"}

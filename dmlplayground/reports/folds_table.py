@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from . import published
-from .grouping import Arena, Cell, name, shown
+from .grouping import Arena, Cell, name
 from .published import Study
 from .statistics import Summary
 from .tables import Column, Interval, Row, Table
@@ -51,7 +51,7 @@ def _table(arena: Arena, study: Study) -> Table:
 
 
 def _values(cell: Cell, metrics: Mapping[str, str], quoted: set[tuple[str, str]]) -> list[Any]:
-    values: list[Any] = [cell.method, *map(shown, cell.factors.values()), len(cell.records)]
+    values: list[Any] = [cell.method, *map(cell.factor, cell.factors), len(cell.records)]
     for which in cell.protocol.labels:
         for metric in metrics:
             values.append(_mean(cell.scores(which, metric)))

@@ -78,6 +78,11 @@ class Cell:
         """What tells it from the arena's other cells of its method."""
         return [f"{name(key)} {shown(self.factors[key])}" for key in self.telling]
 
+    def factor(self, key: str) -> str | None:
+        """As tables show it; None where it has no such setting."""
+        value = self.factors[key]
+        return None if value is None else shown(value)
+
     @property
     def label(self) -> str:
         return ", ".join([self.method, *self.distinctions])
@@ -285,15 +290,22 @@ def _rank(cell: Cell) -> tuple:
 def _factors(configs: Sequence[Flat]) -> list[str]:
     """The keys that tell the cells apart.
 
-    These are the prominent ones that differ at all, the options in which backbones of one name differ, and
-    whatever differs between cells of one method which those do not tell apart: what a method sets for itself
-    is the method, not a factor.
+    These are the prominent ones that differ at all, the options in which backbones of one name differ, and between cells
+    of one method which those do not tell apart: the parts and switches that do, and whatever differs where these do not
+    suffice. What a method sets for itself is the method, not a factor; so is what comes with another part.
     """
     keys = list(dict.fromkeys(key for config in configs for key in config if key not in SEED_AND_PLACE))
     factors = _differing([configs], PROMINENT)
     options = [key for key in keys if key.startswith("backbone.")]
     factors += _differing(_alike(configs, ["backbone.name"]), options)
+    for key in sorted(filter(lambda key: _chooses(configs, key), keys), key=lambda key: name(key) == key):
+        factors += _differing(_alike(configs, ["method.name", *factors]), [key])
     return factors + _differing(_alike(configs, ["method.name", *factors]), keys)
+
+
+def _chooses(configs: Iterable[Flat], key: str) -> bool:
+    """Whether it names a part or turns something on: words and truths, no amounts."""
+    return all(isinstance(config.get(key), (str, bool, type(None))) for config in configs)
 
 
 def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[Flat]]:
@@ -364,6 +376,8 @@ def name(key: str) -> str:
 
 def shown(value: Any) -> str:
     """A value as people read it: of a number that a search has drawn, no more digits than tell."""
+    if value is None:
+        return "none"
     return f"{value:.4g}" if isinstance(value, float) else plain(value)
 
 

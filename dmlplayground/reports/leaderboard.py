@@ -11,7 +11,7 @@ from .. import metrics
 from ..protocols import UNTRAINED
 from ..store.records import Record
 from . import published
-from .grouping import Arena, Cell, arenas, name, shown
+from .grouping import Arena, Cell, arenas, name
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
 
@@ -95,8 +95,8 @@ def _naming(arena: Arena) -> list[Field]:
     untrained = arena.untrained(arena.headline)
 
     def factor(key: str) -> Field:
-        def value(cell: Cell) -> str:
-            return shown(cell.factors[key])
+        def value(cell: Cell) -> str | None:
+            return cell.factor(key)
 
         column = Column(name(key), numeric=False)
         return Field(column, value, value) if key.startswith("backbone.") else Field(column, value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..protocols import VALIDATION, ProtocolPart
-from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name, plain
+from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name
 from .statistics import Summary, differences
 from .tables import Column, Row, Table
 
@@ -118,7 +118,7 @@ def _twin_columns(protocol: ProtocolPart, validated: ProtocolPart) -> list[Colum
 
 
 def _row(one: Optimism, paired: bool) -> Row:
-    values: list[Any] = [one.cell.method, *map(plain, one.cell.factors.values())]
+    values: list[Any] = [one.cell.method, *map(one.cell.factor, one.cell.factors)]
     values += [one.reported, one.unchosen, one.gain]
     if paired:
         values += [one.validated, one.combined]

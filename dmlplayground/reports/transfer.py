@@ -11,7 +11,7 @@ from typing import Any, Optional
 from .. import protocols
 from ..store.records import Record
 from .figures import Figure, Series
-from .grouping import Arena, Cell, name, plain, score
+from .grouping import Arena, Cell, name, score
 from .statistics import Summary, summary
 from .tables import Column, Row, Table
 
@@ -153,7 +153,7 @@ def _measured(arena: Arena) -> Table:
         columns += [Column(figure), *([Column(f"{figure} published")] if figure in quoted else [])]
     rows = []
     for cell in arena.finished:
-        values: list[Any] = [cell.method, *map(plain, cell.factors.values())]
+        values: list[Any] = [cell.method, *map(cell.factor, cell.factors)]
         for figure in names:
             values.append(_of_cell(cell, figure))
             values += [cell.published(TRAINING).get(figure)] if figure in quoted else []
