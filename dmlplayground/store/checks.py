@@ -11,7 +11,7 @@ from typing import Any
 
 STATUSES = ("running", "finished", "failed", "interrupted")
 PARTS = ("method", "data", "backbone", "protocol")  # of a configuration, each with a name
-NUMBERS = ("loss", "learning_rate", "seconds")  # of an epoch
+NUMBERS = ("loss", "learning_rate", "seconds", "processor_seconds")  # of an epoch
 
 
 class Wrong(ValueError):

@@ -1,5 +1,6 @@
-"""Templates of parts: a folder a kind, with a small part that works (``part.txt``), its test and, of a method, the slow
-reference that it is tested against. ``dmlplayground new`` writes them under the name of a new part.
+"""Templates of parts: a folder a kind, with a small part that works (``part.txt``), its test and what else belongs to it,
+such as the slow reference of a method or the settings of a study. ``dmlplayground new`` writes them under the name of a new
+part.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ HERE = Path(__file__).resolve().parent
 
 
 def kinds() -> dict[str, str]:
-    """The word for one part of each kind that has a template -> the word for all: method -> methods."""
-    return {path.name.removesuffix("s"): path.name for path in sorted(HERE.iterdir()) if path.is_dir()}
+    """The word for one part of each kind -> the word for all: method -> methods."""
+    return {
+        re.sub("ies$", "y", path.name).removesuffix("s"): path.name
+        for path in sorted(HERE.iterdir())
+        if (path / "part.txt").is_file()
+    }
 
 
 def write(word: str, name: str, folder: Path) -> list[Path]:
@@ -47,11 +52,16 @@ def _check(plural: str, word: str, name: str) -> None:
 
 
 def _places(plural: str, name: str) -> dict[str, Path]:
-    """Where each file of a part belongs within a checkout, as far as there is a template of it."""
+    """Where each file of a part belongs within a checkout, as far as there is a template of it; the test is the last."""
     package = Path(*parts.kind(plural).package.split("."))
+    settings = Path("hyperparams", name)
     places = {
         "part": package / f"{name}.py",
         "reference": Path("tests", "reference", f"{name}.py"),
+        "common": settings / "common.yaml",
+        "contrastive": settings / "glyphs" / "contrastive.yaml",
+        "margin": settings / "glyphs" / "margin.yaml",
+        "grid": Path("experiments", name, "table1.yaml"),
         "test": Path("tests", f"test_{plural}_{name}.py"),
     }
     return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
@@ -62,7 +72,7 @@ def _template(plural: str, kind: str) -> Path:
 
 
 def filled(plural: str, kind: str, name: str) -> str:
-    """One template, with the name of the new part in its places: its ``part``, its ``test`` or its ``reference``."""
+    """One template, such as ``part`` or ``test``, with the name of the new part in its places."""
     words = [word for word in name.split("_") if word]
     return Template(_template(plural, kind).read_text(encoding="utf-8")).substitute(
         key=name,
