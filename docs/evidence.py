@@ -1,59 +1,114 @@
-"""What is known of a method beside its record: how it does on the built-in characters, and what studies published."""
+"""How a part does on the built-in characters: its curve and its cost, read off records that are kept with the source."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from markdown_text import folded, inline, table
+from markdown_text import inline, table
 
-from dmlplayground import hyperparams, metrics
-from dmlplayground.reports import published
+from dmlplayground import config, metrics, resources
+from dmlplayground.parts import Kind, Part
 from dmlplayground.store import records
 
-KEPT = Path(__file__).resolve().parent.parent / "experiments" / "results" / "quickstart"
+KEPT = Path(__file__).resolve().parent.parent / "experiments" / "results"
 
 
-def on_glyphs(method: str) -> str:
-    """Curve and cost of the method in the quick start whose records are kept with the source."""
-    runs = [record for record in _kept() if record.config["method"]["name"] == method]
+def on_glyphs(plural: str, kind: Kind, part: Part) -> str:
+    """Curve and cost in the grid that trains every part of the kind once, and those of the quick start."""
+    if plural == "metrics":
+        return _of_metric(part)
+    sections = [
+        _section(_naming(f"parts/{plural}", kind, part), f"parts/{plural}"),
+        _section(_naming("quickstart", kind, part), "quickstart") if plural == "methods" else "",
+    ]
+    told = [section for section in sections if section]
+    return "\n\n".join(["## On the built-in characters", WARNING, *told]) if told else ""
+
+
+WARNING = (
+    "A small network, trained from nothing for seconds: it shows that the part works and what it costs, not how good it is."
+)
+
+
+def _section(runs: Sequence[records.Record], experiment: str) -> str:
     if not runs:
         return ""
     metric = metrics.headline(runs[0].config["evaluation"])
-    curves = [
-        {
-            epoch["epoch"]: metric.scale * epoch["metrics"][metric.key]
-            for epoch in record.epochs
-            if "metrics" in epoch
-        }
+    about = config.read_yaml(resources.find_experiment(experiment))["about"]
+    rows = [
+        (
+            record.config["method"]["name"],
+            str(record.seed),
+            *(f"{curve[epoch]:.2f}" for curve in [_curve(record, metric)] for epoch in (min(curve), max(curve))),
+            _cost(record, experiment),
+        )
         for record in runs
     ]
-    rows = [
-        (str(record.config["seed"]), f"{curve[0]:.2f}", f"{curve[max(curve)]:.2f}", f"{record.seconds:.1f} s")
-        for record, curve in zip(runs, curves)
-    ]
-    cores, system = runs[0].machine["cores"], runs[0].machine["processor"]
-    return "\n\n".join(
-        [
-            "## On the built-in characters",
-            f"{metric.label} after epochs of training, a line a seed, in the quick start: a small network, trained "
-            "from nothing for seconds. It shows that the method learns, not how good it is.",
-            curve_svg(curves, metric.label),
-            table(("seed", "untrained", "last epoch", f"whole trial ({cores} cores, {system})"), rows),
-        ]
-    )
+    heads = ("method", "seed", f"{metric.label} untrained", "last epoch", "processor time a step")
+    curves = curve_svg([_curve(record, metric) for record in runs], metric.label)
+    return "\n\n".join([f"`{experiment}`: {inline(' '.join(about.split()))}", curves, table(heads, rows)])
+
+
+def _naming(store: str, kind: Kind, part: Part) -> list[records.Record]:
+    return [record for record in _kept(store) if part.key in _named(record.config, kind.setting)]
+
+
+def _named(configuration: Mapping[str, Any], setting: str) -> list[str]:
+    """The parts that a configuration names under a key; augmentations are a transform's."""
+    where = configuration["transform"] if setting == "augment" else configuration
+    given = where.get(setting) or []
+    return [each["name"] if isinstance(each, Mapping) else each for each in (given if isinstance(given, list) else [given])]
 
 
 @cache
-def _kept() -> list[records.Record]:
-    return sorted(records.load_store(KEPT), key=lambda record: record.config["seed"])
+def _kept(store: str) -> list[records.Record]:
+    folder = KEPT / store
+    return sorted(records.load_store(folder), key=lambda record: record.seed) if folder.is_dir() else []
+
+
+def _curve(record: records.Record, metric: metrics.Metric) -> dict[int, float]:
+    """The mean over the trial's trainings, epoch by epoch."""
+    found: dict[int, list[float]] = {}
+    for entry in record.epochs:
+        if metric.key in entry.get("metrics", {}):
+            found.setdefault(entry["epoch"], []).append(metric.scale * entry["metrics"][metric.key])
+    return {epoch: sum(values) / len(values) for epoch, values in found.items()}
+
+
+def _step(record: records.Record) -> float:
+    """Milliseconds that the processor works for a step of training: the least of the epochs, which nothing disturbed."""
+    return min((1000 * e["processor_seconds"] / e["steps"] for e in record.epochs if "processor_seconds" in e), default=0)
+
+
+def _cost(record: records.Record, experiment: str) -> str:
+    """Seconds belong to a machine; how a step compares with the others of the grid says more."""
+    if not (step := _step(record)):
+        return f"trial of {record.seconds:.1f} s"
+    usual = median(_step(other) for other in _kept(experiment))
+    return f"{step:.1f} ms, {step / usual:.2f} times the median of the grid"
+
+
+def _of_metric(part: Part) -> str:
+    """The metric itself, epoch by epoch, in a trial that measures all."""
+    for record in _kept("parts/metrics"):
+        for name in record.epochs[0]["metrics"]:
+            if metrics.get(name).family == part.key:
+                curve = _curve(record, metrics.get(name))
+                told = f"{name} in one trial of `parts/metrics`: {curve[min(curve)]:.4g} untrained, {curve[max(curve)]:.4g} trained."
+                drawn = curve_svg([curve], metrics.get(name).label)
+                return "\n\n".join(["## On the built-in characters", WARNING, inline(told), drawn])
+    return ""
 
 
 def curve_svg(curves: Sequence[Mapping[int, float]], label: str) -> str:
     """Lines over epochs as a small picture that needs no script."""
     width, height, left, bottom = 420, 150, 34, 18
-    top = max(10.0, max(max(curve.values()) for curve in curves))
+    highest = max(max(curve.values()) for curve in curves)
+    top = highest if highest < 1.5 else max(10.0, highest)
     last = max(map(max, curves))
 
     def place(epoch: int, value: float) -> str:
@@ -65,68 +120,8 @@ def curve_svg(curves: Sequence[Mapping[int, float]], label: str) -> str:
     return (
         f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-label="{label} by epoch">'
         f'<path d="M{left} 8V{height - bottom}H{width - 6}"/>{drawn}'
-        f'<text x="{left - 4}" y="14" text-anchor="end">{top:.0f}</text>'
+        f'<text x="{left - 4}" y="14" text-anchor="end">{top:.2g}</text>'
         f'<text x="{left - 4}" y="{height - bottom}" text-anchor="end">0</text>'
+        f'<text x="{left + 6}" y="14">{label}</text>'
         f'<text x="{width - 6}" y="{height - 4}" text-anchor="end">epoch {last}</text></svg>'
     )
-
-
-def settings(method) -> str:
-    """Every value that a study gives the method, with its source, a table a recipe."""
-    found = []
-    for name, recipe in hyperparams.of_method(method.key):
-        values = hyperparams.describe(method.key, recipe.on(recipe.backbone))
-        rows = [
-            (f"`{key}`", f"`{value.value}`", inline(" ".join(filter(None, [value.source or "", value.note]))))
-            for key, value in values.items()
-        ]
-        note = inline(" ".join(recipe.note.split()))
-        title = f"{name.study}, {name.data}" + f", row {name.row}" * (name.row != method.key)
-        found.append(folded(title, f"{note}\n\n{table(('key', 'value', 'source'), rows)}"))
-    if not found:
-        return ""
-    words = "; ".join(f"*{source}*: {meaning}" for source, meaning in hyperparams.SOURCES.items())
-    return "\n\n".join(["## Published settings", *found, f"The words of the last column. {words}."])
-
-
-def published_of(method: str) -> str:
-    """What studies report of the method."""
-    found = []
-    for study in published.names():
-        quotes = [quote for quote in published.of_method(method) if quote.study == study]
-        rows, points = [q for q in quotes if not q.axis], [q for q in quotes if q.axis]
-        if quotes:
-            warning = inline(published.get(study).warning)
-            found += [f"### {inline(published.get(study).title)}", warning, _rows(rows), _points(points)]
-    if not found:
-        return ""
-    return "\n\n".join(["## Published numbers", "In percent; ? where there is reason to doubt it.", *found])
-
-
-def _rows(quotes: Sequence[published.Quote]) -> str:
-    if not quotes:
-        return ""
-    names = list(dict.fromkeys(metric for quote in quotes for metric in quote.scores))
-    rows = []
-    for quote in quotes:
-        place = quote.source + f", {quote.label}" * bool(quote.label)
-        where = [_words(quote.conditions.get(f"{part}.name", "")) for part in ("data", "backbone")]
-        rows.append((inline(place), *where, quote.outcome, *(_score(quote, name) for name in names)))
-    return table(("where", "data set", "network", "outcome", *names), rows)
-
-
-def _points(quotes: Iterable[published.Quote]) -> str:
-    lines: dict[str, list[str]] = {}
-    for quote in quotes:
-        (score,) = quote.scores.values()
-        lines.setdefault(quote.source, []).append(f"{quote.conditions[quote.axis]}: {score.value:g}")
-    return "\n".join(f"* {inline(source)}: {', '.join(found)}" for source, found in lines.items())
-
-
-def _words(condition) -> str:
-    return inline(str(condition) if isinstance(condition, str) else " or ".join(map(str, condition)))
-
-
-def _score(quote: published.Quote, metric: str) -> str:
-    score = quote.scores.get(metric)
-    return f"{score.value:g}{'?' * bool(score.doubt)}" if score else ""

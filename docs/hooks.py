@@ -37,7 +37,9 @@ def generated() -> dict[str, str]:
         kind = parts.kind(plural)
         found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)
         for name in kind.names():
-            found[f"parts/{plural}/{name}.md"] = pages.of_part(plural, kind, kind.get(name))
+            part = kind.get(name)
+            content = pages.of_study(part) if plural == "studies" else pages.of_part(plural, kind, part)
+            found[f"parts/{plural}/{name}.md"] = content
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 def inline(text: str) -> str:
@@ -12,6 +13,13 @@ def inline(text: str) -> str:
     return "".join(
         piece if piece.startswith("`") else re.sub(r"([*_<>\[\]\\])", r"\\\1", piece) for piece in pieces
     )
+
+
+def plain(value: Any) -> str:
+    """A value of a configuration, as a page shows it."""
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

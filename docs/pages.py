@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import evidence
 import formulas
+import studied
 import yaml
-from markdown_text import inline, table
+from markdown_text import inline, plain, table
 
-from dmlplayground import config, parts, resources
+from dmlplayground import config, hyperparams, methods, parts, resources
 from dmlplayground.options import describe
 from dmlplayground.parts import Kind, Part
 
 MANY = 4  # methods that set one key are counted beyond so many, not named
+FEW = 8  # methods that take a part are named up to so many
+NO_SOURCE = "A default that no study has is the paper's of the part, where the text says so, or else ours."
 
 
 def of_kind(plural: str, kind: Kind) -> str:
@@ -36,11 +39,47 @@ def of_kind(plural: str, kind: Kind) -> str:
 def of_part(plural: str, kind: Kind, part: Part) -> str:
     """Everything that is known of a part."""
     sections = [f"# {part.key}", f"**{inline(part.title)}**", inline(getattr(part, "paper", ""))]
-    sections += [_facts(part), prose(part.prose), options(kind, part), configuration(part)]
-    if plural == "methods":
-        sections += [evidence.on_glyphs(part.key), evidence.settings(part), evidence.published_of(part.key)]
+    sections += [_facts(part), prose(part.prose), options(kind, part), configuration(part), companions(plural, part)]
+    sections += [evidence.on_glyphs(plural, kind, part), studied.settings(kind, part), studied.results(kind, part)]
     sections += [related(plural, kind, part), f"[All {plural}](index.md)"]
     return _page(sections)
+
+
+def of_study(study: Part) -> str:
+    """What a study brought: its recipe, its rows, its experiments, and where we differ."""
+    recipes = [name for name in hyperparams.names() if name.study == study.key]
+    rows = [
+        (inline(row), f"[{method}](../methods/{method}.md)", ", ".join(sorted(name.data for name in recipes if name.row == row)))
+        for row in sorted({name.row for name in recipes})
+        for method in [next(hyperparams.read(name).method for name in recipes if name.row == row)]
+    ]
+    grids = [f"* `dmlplayground sweep {name}`" for name in resources.experiment_names() if name.startswith(f"{study.key}/")]
+    sections = [f"# {study.key}", f"**{inline(study.title)}**", prose(study.prose), inline(study.warning)]
+    sections += ["## Its rows", table(("row", "method", "data sets"), rows)] if rows else []
+    sections += ["## Its experiments", "\n".join(grids)] if grids else []
+    sections += [f"## Where we differ\n\nSee [differences](../../differences.md#{study.key}).", "[All studies](index.md)"]
+    return _page(sections)
+
+
+def companions(plural: str, part: Part) -> str:
+    """Which losses and miners go together."""
+    found = methods.companions()
+    if plural == "methods":
+        own, miners, remembering = found[part.key]
+        told = [f"Its own miner: {_links('miners', [own])}." if own in miners else ""]
+        told += [f"It takes these: {_links('miners', miners)}." if miners else "It takes no miner."]
+        told += [f"With a memory (`memory.size`): {_links('miners', remembering)}." if remembering else ""]
+        return "\n\n".join(["## Miners that go with it", *filter(None, told)])
+    if plural == "miners":
+        takers = [key for key, each in found.items() if part.key in each.miners]
+        remembering = [key for key, each in found.items() if part.key in each.with_memory]
+        told = [_links("methods", takers) + ".", f"With a memory (`memory.size`): {_links('methods', remembering) or 'none'}."]
+        return "\n\n".join(["## Methods that take it", *told])
+    return ""
+
+
+def _links(plural: str, names: Iterable[str]) -> str:
+    return ", ".join(f"[{name}](../{plural}/{name}.md)" for name in names)
 
 
 def of_experiments() -> str:
@@ -63,7 +102,7 @@ def of_configuration() -> str:
     """Every key of a trial's configuration."""
     rows = []
     for key in config.reference():
-        about = (f"`{key.key}`", key.type, f"`{_plain(key.neutral)}`", inline(key.about), _who_sets(key.key))
+        about = (f"`{key.key}`", key.type, f"`{_shown(key.neutral)}`", inline(key.about), _who_sets(key.key))
         rows.append(about)
     return _page(
         [
@@ -93,11 +132,12 @@ def options(kind: Kind, part: Part) -> str:
     """The part's options, as a configuration names them."""
     rows = []
     for name, option in part.options.items():
-        default = "must be given" if option.required else f"`{_plain(option.default)}`"
-        told = inline(part.option_notes.get(name, ""))
-        rows.append((f"`{kind.setting}.{name}`", describe(option.type), default, told))
-    heads = ("option", "is", "unless told otherwise", "meaning")
-    return f"## Options\n\n{table(heads, rows)}" if rows else ""
+        default = "must be given" if option.required else f"`{_shown(option.default)}`"
+        told = inline(part.option_notes.get(name, "").replace("``", "`"))
+        key = f"{kind.setting}.{name}"
+        rows.append((f"`{key}`", describe(option.type), default, told, studied.of_option(kind, part, name)))
+    heads = ("option", "is", "unless told otherwise", "meaning", "in the studies (source)")
+    return f"## Options\n\n{table(heads, rows)}\n\n{NO_SOURCE}" if rows else ""
 
 
 def configuration(part: Part) -> str:
@@ -116,9 +156,15 @@ def related(plural: str, kind: Kind, part: Part) -> str:
     for other, every in _kinds().items():
         found |= {(other, name) for name in named & set(every.names()) if "_" in name}  # no ordinary word
         found.add((other, _chosen(every, part)))
-    methods = parts.kind("methods")
-    found |= {("methods", name) for name in methods.names() if _chosen(kind, methods.get(name)) == part.key}
-    links = [
+    every_method = parts.kind("methods")
+    takers = [name for name in every_method.names() if _chosen(kind, every_method.get(name)) == part.key]
+    found |= {("methods", name) for name in takers} if len(takers) <= FEW else set()
+    links = [f"[{len(takers)} methods](../methods/index.md) take it unless told otherwise"] * (len(takers) > FEW)
+    links += [
+        f"[{name}](../studies/{name}.md) (study)" for name in parts.kind("studies").names() if plural != "studies"
+        and any(recipe.study == name for recipe, _ in studied.recipes_with(kind, part))
+    ]
+    links += [
         f"[{name}](../{other}/{name}.md) ({parts.kind(other).name})"
         for other, name in sorted(found)
         if name and (other, name) != (plural, part.key)
@@ -147,17 +193,15 @@ def _who_sets(key: str) -> str:
     """The page of the parts that a key names; or the methods whose record sets it."""
     if plural := next((plural for plural, kind in _kinds().items() if kind.setting == key), ""):
         return f"[{plural}](parts/{plural}/index.md)"
-    methods = parts.kind("methods")
-    setting = [name for name in methods.names() if key in config.dotted(methods.get(name).configuration)]
+    every = parts.kind("methods")
+    setting = [name for name in every.names() if key in config.dotted(every.get(name).configuration)]
     if len(setting) > MANY:
         return f"{len(setting)} [methods](parts/methods/index.md)"
     return ", ".join(f"[{name}](parts/methods/{name}.md)" for name in setting)
 
 
-def _plain(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _shown(value: Any) -> str:
+    return "empty" if value == "" else plain(value)
 
 
 def _plain_mapping(value: Any) -> Any:

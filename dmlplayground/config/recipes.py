@@ -270,4 +270,4 @@ def describe(method: str, settings: Settings) -> dict[str, Value]:
     record = methods.get(method)
     own = {f"method.{key}": option.default for key, option in record.options.items()}
     own.update(dotted({"embed_dim": Trial.embed_dim, **expand(record.configuration)}))
-    return {**{key: Value(value, settings.source) for key, value in own.items()}, **settings.values}
+    return _overlay({key: Value(value, settings.source) for key, value in own.items()}, settings.values)

@@ -16,10 +16,10 @@ class DistanceWeighted(Miner):
         exp((2 - E) log d - (E - 3) / 2 log(1 - d^2 / 4)).
 
     Draws are independent, with replacement. Rows are taken as the head gives them: the law is for unit rows.
-    The first two studies draw a negative for every ordered positive pair and none beyond 1.4. Roth et al. (their
-    miner "distance") draw one triplet an anchor, the positive evenly, and have no upper cutoff: ``each: anchor,
-    nonzero_cutoff: null``. Without the cutoff far negatives are drawn as readily as near ones, for the law rises again
-    beyond sqrt 2.
+    Fehérvári et al. and the authors draw a negative for every ordered positive pair and none beyond 1.4. Roth et al.
+    (their miner "distance") draw one triplet an anchor, the positive evenly, and have no upper cutoff: ``each: anchor``
+    and ``nonzero_cutoff: null``. Without the cutoff far negatives are drawn as readily as near ones, for the law rises
+    again beyond sqrt 2.
 
     cutoff: nearer negatives are drawn as if they were this far.
     nonzero_cutoff: no negative is drawn from this distance on, unless all of the anchor's are that far: then each is
