@@ -29,9 +29,7 @@ def on_glyphs(plural: str, kind: Kind, part: Part) -> str:
     return "\n\n".join(["## On the built-in characters", WARNING, *told]) if told else ""
 
 
-WARNING = (
-    "A small network, trained from nothing for seconds: it shows that the part works and what it costs, not how good it is."
-)
+WARNING = "A small network, trained from nothing for seconds: it shows that the part works and what it costs, not how good it is."
 
 
 def _section(runs: Sequence[records.Record], experiment: str) -> str:
@@ -43,7 +41,11 @@ def _section(runs: Sequence[records.Record], experiment: str) -> str:
         (
             record.config["method"]["name"],
             str(record.seed),
-            *(f"{curve[epoch]:.2f}" for curve in [_curve(record, metric)] for epoch in (min(curve), max(curve))),
+            *(
+                f"{curve[epoch]:.2f}"
+                for curve in [_curve(record, metric)]
+                for epoch in (min(curve), max(curve))
+            ),
             _cost(record, experiment),
         )
         for record in runs
@@ -61,7 +63,10 @@ def _named(configuration: Mapping[str, Any], setting: str) -> list[str]:
     """The parts that a configuration names under a key; augmentations are a transform's."""
     where = configuration["transform"] if setting == "augment" else configuration
     given = where.get(setting) or []
-    return [each["name"] if isinstance(each, Mapping) else each for each in (given if isinstance(given, list) else [given])]
+    return [
+        each["name"] if isinstance(each, Mapping) else each
+        for each in (given if isinstance(given, list) else [given])
+    ]
 
 
 @cache
@@ -81,7 +86,10 @@ def _curve(record: records.Record, metric: metrics.Metric) -> dict[int, float]:
 
 def _step(record: records.Record) -> float:
     """Milliseconds that the processor works for a step of training: the least of the epochs, which nothing disturbed."""
-    return min((1000 * e["processor_seconds"] / e["steps"] for e in record.epochs if "processor_seconds" in e), default=0)
+    return min(
+        (1000 * e["processor_seconds"] / e["steps"] for e in record.epochs if "processor_seconds" in e),
+        default=0,
+    )
 
 
 def _cost(record: records.Record, experiment: str) -> str:
@@ -98,7 +106,8 @@ def _of_metric(part: Part) -> str:
         for name in record.epochs[0]["metrics"]:
             if metrics.get(name).family == part.key:
                 curve = _curve(record, metrics.get(name))
-                told = f"{name} in one trial of `parts/metrics`: {curve[min(curve)]:.4g} untrained, {curve[max(curve)]:.4g} trained."
+                values = f"{curve[min(curve)]:.4g} untrained, {curve[max(curve)]:.4g} trained"
+                told = f"{name} in one trial of `parts/metrics`: {values}."
                 drawn = curve_svg([curve], metrics.get(name).label)
                 return "\n\n".join(["## On the built-in characters", WARNING, inline(told), drawn])
     return ""

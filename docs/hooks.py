@@ -17,7 +17,7 @@ from mkdocs.structure.nav import Navigation, Section
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import notebooks  # noqa: E402
+import from_notebooks  # noqa: E402
 import pages  # noqa: E402
 
 from dmlplayground import parts, templates  # noqa: E402
@@ -32,7 +32,7 @@ def on_files(files: Files, config) -> Files:
 def generated() -> dict[str, str]:
     """Path of each page -> its Markdown."""
     found = {"configuration.md": pages.of_configuration(), "experiments.md": pages.of_experiments()}
-    found.update(notebooks.pages())
+    found.update(from_notebooks.pages())
     for plural in parts.HOMES:
         kind = parts.kind(plural)
         found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)

@@ -39,8 +39,18 @@ def of_kind(plural: str, kind: Kind) -> str:
 def of_part(plural: str, kind: Kind, part: Part) -> str:
     """Everything that is known of a part."""
     sections = [f"# {part.key}", f"**{inline(part.title)}**", inline(getattr(part, "paper", ""))]
-    sections += [_facts(part), prose(part.prose), options(kind, part), configuration(part), companions(plural, part)]
-    sections += [evidence.on_glyphs(plural, kind, part), studied.settings(kind, part), studied.results(kind, part)]
+    sections += [
+        _facts(part),
+        prose(part.prose),
+        options(kind, part),
+        configuration(part),
+        companions(plural, part),
+    ]
+    sections += [
+        evidence.on_glyphs(plural, kind, part),
+        studied.settings(kind, part),
+        studied.results(kind, part),
+    ]
     sections += [related(plural, kind, part), f"[All {plural}](index.md)"]
     return _page(sections)
 
@@ -49,15 +59,26 @@ def of_study(study: Part) -> str:
     """What a study brought: its recipe, its rows, its experiments, and where we differ."""
     recipes = [name for name in hyperparams.names() if name.study == study.key]
     rows = [
-        (inline(row), f"[{method}](../methods/{method}.md)", ", ".join(sorted(name.data for name in recipes if name.row == row)))
+        (
+            inline(row),
+            f"[{method}](../methods/{method}.md)",
+            ", ".join(sorted(name.data for name in recipes if name.row == row)),
+        )
         for row in sorted({name.row for name in recipes})
         for method in [next(hyperparams.read(name).method for name in recipes if name.row == row)]
     ]
-    grids = [f"* `dmlplayground sweep {name}`" for name in resources.experiment_names() if name.startswith(f"{study.key}/")]
+    grids = [
+        f"* `dmlplayground sweep {name}`"
+        for name in resources.experiment_names()
+        if name.startswith(f"{study.key}/")
+    ]
     sections = [f"# {study.key}", f"**{inline(study.title)}**", prose(study.prose), inline(study.warning)]
     sections += ["## Its rows", table(("row", "method", "data sets"), rows)] if rows else []
     sections += ["## Its experiments", "\n".join(grids)] if grids else []
-    sections += [f"## Where we differ\n\nSee [differences](../../differences.md#{study.key}).", "[All studies](index.md)"]
+    sections += [
+        f"## Where we differ\n\nSee [differences](../../differences.md#{study.key}).",
+        "[All studies](index.md)",
+    ]
     return _page(sections)
 
 
@@ -73,7 +94,10 @@ def companions(plural: str, part: Part) -> str:
     if plural == "miners":
         takers = [key for key, each in found.items() if part.key in each.miners]
         remembering = [key for key, each in found.items() if part.key in each.with_memory]
-        told = [_links("methods", takers) + ".", f"With a memory (`memory.size`): {_links('methods', remembering) or 'none'}."]
+        told = [
+            _links("methods", takers) + ".",
+            f"With a memory (`memory.size`): {_links('methods', remembering) or 'none'}.",
+        ]
         return "\n\n".join(["## Methods that take it", *told])
     return ""
 
@@ -159,10 +183,13 @@ def related(plural: str, kind: Kind, part: Part) -> str:
     every_method = parts.kind("methods")
     takers = [name for name in every_method.names() if _chosen(kind, every_method.get(name)) == part.key]
     found |= {("methods", name) for name in takers} if len(takers) <= FEW else set()
-    links = [f"[{len(takers)} methods](../methods/index.md) take it unless told otherwise"] * (len(takers) > FEW)
+    links = [f"[{len(takers)} methods](../methods/index.md) take it unless told otherwise"] * (
+        len(takers) > FEW
+    )
     links += [
-        f"[{name}](../studies/{name}.md) (study)" for name in parts.kind("studies").names() if plural != "studies"
-        and any(recipe.study == name for recipe, _ in studied.recipes_with(kind, part))
+        f"[{name}](../studies/{name}.md) (study)"
+        for name in parts.kind("studies").names()
+        if plural != "studies" and any(recipe.study == name for recipe, _ in studied.recipes_with(kind, part))
     ]
     links += [
         f"[{name}](../{other}/{name}.md) ({parts.kind(other).name})"

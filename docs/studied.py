@@ -62,7 +62,11 @@ def _of_method(part: Part) -> list[str]:
     for name, recipe in hyperparams.of_method(part.key):
         values = hyperparams.describe(part.key, recipe.on(recipe.backbone))
         rows = [
-            (f"`{key}`", f"`{plain(value.value)}`", inline(" ".join(filter(None, [value.source, value.note]))))
+            (
+                f"`{key}`",
+                f"`{plain(value.value)}`",
+                inline(" ".join(filter(None, [value.source, value.note]))),
+            )
             for key, value in values.items()
         ]
         note = inline(" ".join(recipe.note.split()))
@@ -77,7 +81,9 @@ def _by_study(kind: Kind, part: Part, found: Sequence[tuple[hyperparams.Name, Va
     for name, values in found:
         studies[name.study][_options(kind, part, values)].append(f"{name.data}/{name.row}")
     return [
-        folded(study, table(("recipes", "options"), [(_some(names), options) for options, names in rows.items()]))
+        folded(
+            study, table(("recipes", "options"), [(_some(names), options) for options, names in rows.items()])
+        )
         for study, rows in studies.items()
     ]
 
@@ -103,10 +109,14 @@ def results(kind: Kind, part: Part) -> str:
     key = f"{kind.setting}.name"
     found = []
     for study in published.names():
-        quotes = [quote for quote in published.quotes() if quote.study == study and _names(quote, key, part.key)]
+        quotes = [
+            quote for quote in published.quotes() if quote.study == study and _names(quote, key, part.key)
+        ]
         rows, points = [q for q in quotes if not q.axis], [q for q in quotes if q.axis]
         if quotes:
-            told = "\n\n".join(filter(None, [inline(published.get(study).warning), _rows(rows), _points(points)]))
+            told = "\n\n".join(
+                filter(None, [inline(published.get(study).warning), _rows(rows), _points(points)])
+            )
             title = inline(published.get(study).title)
             found.append(f"### {title}\n\n{told}" if kind.setting == "method" else folded(title, told))
     if not found:

@@ -19,7 +19,10 @@ def cells(name):
 def shape(found):
     """What a cell gave, without the numbers: they may round otherwise on another machine."""
     return [
-        [(output["output_type"], output.get("name"), sorted(output.get("data", {}))) for output in cell["outputs"]]
+        [
+            (output["output_type"], output.get("name"), sorted(output.get("data", {})))
+            for output in cell["outputs"]
+        ]
         for cell in found
     ]
 
@@ -47,5 +50,7 @@ def test_a_notebook_runs(name):
     ran = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for cell in ran:
         for output in cell.outputs:
-            output.get("data", {}).pop("text/html", None)  # not committed: the text says the same in less room
+            output.get("data", {}).pop(
+                "text/html", None
+            )  # not committed: the text says the same in less room
     assert shape(ran) == shape(cells(name))

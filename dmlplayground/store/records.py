@@ -22,7 +22,8 @@ class Record:
     """One trial's record. ``status`` is running, finished, failed or interrupted.
 
     ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``stage``, ``epoch``, ``loss``,
-    ``learning_rate``, ``seconds``, ``processor_seconds``, ``health`` and, where there was an evaluation, ``metrics`` and ``measured_on``.
+    ``learning_rate``, ``seconds``, ``processor_seconds``, ``health`` and, where there was an evaluation, ``metrics`` and
+    ``measured_on``.
     ``results`` holds what a table shows: ``untrained``, ``best`` and ``last`` under the paper's protocol, ``untrained``,
     ``separate`` and ``joined`` under the validated one, each with its metrics and the weights that gave them.
     """
