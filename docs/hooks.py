@@ -17,8 +17,10 @@ from mkdocs.structure.nav import Navigation, Section
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import benchmarks  # noqa: E402
 import from_notebooks  # noqa: E402
 import pages  # noqa: E402
+import studied  # noqa: E402
 
 from dmlplayground import parts, templates  # noqa: E402
 
@@ -44,12 +46,20 @@ def generated() -> dict[str, str]:
 
 
 def on_page_markdown(markdown: str, page, config, files: Files) -> str:
-    """``<!-- template methods/part my_loss -->`` stands for the code that ``dmlplayground new`` writes."""
-    return re.sub(
-        r"<!-- template (\w+)/(\w+) (\w+) -->",
-        lambda found: f"```python\n{templates.filled(*found.groups())}```",
-        markdown,
+    """``<!-- template methods/part my_loss -->`` stands for the file that ``dmlplayground new`` writes, and ``<!-- doubts -->``
+    and the like for what is read off the records."""
+    markdown = re.sub(
+        r"<!-- template (\w+)/(\w+) (\w+) -->", lambda found: template(*found.groups()), markdown
     )
+    return re.sub(r"<!-- (\w+) -->", lambda found: MADE[found[1]](), markdown)
+
+
+def template(plural: str, kind: str, name: str) -> str:
+    language = "python" if kind in ("part", "reference", "test") else "yaml"
+    return f"```{language}\n{templates.filled(plural, kind, name)}```"
+
+
+MADE = {"differences": pages.differences, "doubts": studied.doubts, "ratios": benchmarks.ratios}
 
 
 def on_nav(nav: Navigation, config, files: Files) -> Navigation:

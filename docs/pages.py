@@ -17,6 +17,7 @@ from dmlplayground.options import describe
 from dmlplayground.parts import Kind, Part
 
 MANY = 4  # methods that set one key are counted beyond so many, not named
+RELEASED = re.compile(r"\b(released|library|not an option here|no option for that)\b")
 FEW = 8  # methods that take a part are named up to so many
 NO_SOURCE = "A default that no study has is the paper's of the part, where the text says so, or else ours."
 
@@ -44,7 +45,7 @@ def of_part(plural: str, kind: Kind, part: Part) -> str:
         prose(part.prose),
         options(kind, part),
         configuration(part),
-        companions(plural, part),
+        combinations(plural, part),
     ]
     sections += [
         evidence.on_glyphs(plural, kind, part),
@@ -82,9 +83,9 @@ def of_study(study: Part) -> str:
     return _page(sections)
 
 
-def companions(plural: str, part: Part) -> str:
+def combinations(plural: str, part: Part) -> str:
     """Which losses and miners go together."""
-    found = methods.companions()
+    found = methods.combinations()
     if plural == "methods":
         own, miners, remembering = found[part.key]
         told = [f"Its own miner: {_links('miners', [own])}." if own in miners else ""]
@@ -136,6 +137,28 @@ def of_configuration() -> str:
             table(("key", "is", "unless told otherwise", "meaning", "set or listed by"), rows),
         ]
     )
+
+
+def differences() -> str:
+    """What the parts' docstrings say of code that others released, a list a kind."""
+    found = []
+    for plural, kind in _kinds().items():
+        parts_ = map(kind.get, kind.names())
+        lines = [
+            f"* [{part.key}](parts/{plural}/{part.key}.md): {text}"
+            for part in parts_
+            if (text := _of_released(part))
+        ]
+        found += [f"### {plural.capitalize()}\n\n" + "\n".join(lines)] if lines else []
+    return "\n\n".join(found)
+
+
+def _of_released(part: Part) -> str:
+    """The sentences of a part's story that tell of released code, and the options that do as it did."""
+    paragraphs = re.split(r"\n\s*\n", part.prose)
+    told = [text for text in paragraphs if RELEASED.search(text) and not text.startswith("    ")]
+    told += [f"`{name}`: {note}" for name, note in part.option_notes.items() if RELEASED.search(note)]
+    return " ".join(prose(" ".join(text.split())) for text in told)
 
 
 def prose(text: str) -> str:

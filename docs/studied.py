@@ -157,3 +157,18 @@ def _words(condition) -> str:
 def _score(quote: published.Quote, metric: str) -> str:
     score = quote.scores.get(metric)
     return f"{score.value:g}{'?' * bool(score.doubt)}" if score else ""
+
+
+def doubts() -> str:
+    """Every reason to doubt a published number, with the rows that it concerns."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for quote in published.quotes():
+        for metric, score in quote.scores.items():
+            if score.doubt:
+                row = quote.label or quote.conditions["method.name"]
+                found[quote.study, score.doubt].append(f"{row} ({quote.conditions['data.name']}, {metric})")
+    rows = [
+        (f"[{study}](parts/studies/{study}.md)", inline(doubt), inline(", ".join(dict.fromkeys(places))))
+        for (study, doubt), places in found.items()
+    ]
+    return table(("study", "reason", "of"), rows)

@@ -59,6 +59,28 @@ def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
     assert source.count("<polyline") == 2 and "<math" in source
 
 
+def test_other_kinds_have_what_the_studies_say_and_what_goes_with_them(site):
+    sampler = page(site, "parts/samplers/per_class.html")
+    assert "roth2020 (script)" in sampler and "Published settings" in sampler
+    assert "cars196/angular" in page(site, "parts/transforms/training_strategies.html")
+    assert "68.13" in page(site, "parts/protocols/validated.html")
+    miner = (site / "parts/miners/semihard.html").read_text(encoding="utf-8")
+    assert 'href="../methods/triplet.html"' in miner and 'href="../studies/roth2020.html"' in miner
+    assert "It takes these: " in page(site, "parts/methods/triplet.html")
+    assert "margin_b1.2_distance" in page(site, "parts/studies/roth2020.html")
+
+
+def test_differences_are_read_off_the_parts(site):
+    text = page(site, "differences.html")
+    assert "neither is an option here" in text  # ArcFace's, of its own docstring
+    assert "divides by the triplets with an active term" in text  # a doubt of the published numbers
+
+
+def test_notebooks_are_pages(site):
+    text = page(site, "notebooks/own-loss.html")
+    assert "A loss of your own in a plain Gluon loop" in text and "MAP@R 0." in text
+
+
 def test_every_key_of_a_configuration_is_described(site):
     text = page(site, "configuration.html")
     for key in config.reference():
