@@ -19,7 +19,7 @@ def ratios() -> str:
     )
 
 
-def _section(name: str, measured: dict[str, Any]) -> str:
+def _section(name: str, found: dict[str, Any]) -> str:
     rows = [
         (
             inline(row["case"]),
@@ -28,10 +28,10 @@ def _section(name: str, measured: dict[str, Any]) -> str:
             inline(row["peer"]),
             _ratio(row),
         )
-        for row in measured["rows"]
+        for row in found["rows"]
     ]
     heads = ("case", "ours", "the other's", "the other", "ours / the other's")
-    return f"### {name}\n\n{inline(measured['about'])} ({measured['when']})\n\n{table(heads, rows)}"
+    return f"### {name}\n\n{inline(found['about'])} ({found['when']})\n\n{table(heads, rows)}"
 
 
 def _with(value: float | None, row: dict[str, Any]) -> str:
