@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from markdown_text import folded, inline, plain, table
 
@@ -12,7 +13,8 @@ from dmlplayground import hyperparams
 from dmlplayground.parts import Kind, Part
 from dmlplayground.reports import published
 
-MANY = 6  # values of one option, or rows of a study: beyond so many only some are shown
+MANY = 6  # rows of a study that are named
+FEW = 3  # values of an option that are named, and not given as a range
 Values = Mapping[str, hyperparams.Value]
 SOURCES = "; ".join(f"*{source}*: {meaning}" for source, meaning in hyperparams.SOURCES.items())
 
@@ -35,17 +37,28 @@ def recipes_with(kind: Kind, part: Part) -> list[tuple[hyperparams.Name, Values]
 
 
 def of_option(kind: Kind, part: Part, option: str) -> str:
-    """Every value that a study gives an option, with its source: what a cell of the table of options says."""
-    told: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    """What each study gives an option, with the sources: what a cell of the table of options says."""
+    told: dict[str, tuple[list[Any], set[str]]] = defaultdict(lambda: ([], set()))
     for name, values in recipes_with(kind, part):
         if given := values.get(f"{kind.setting}.{option}"):
-            told[plain(given.value)][name.study].add(given.source or "")
-    lines = [
-        f"`{value}`: " + ", ".join(f"{study} ({' or '.join(sorted(words))})" for study, words in by.items())
-        for value, by in told.items()
+            told[name.study][0].append(given.value)
+            told[name.study][1].add(given.source or "")
+    return "; ".join(
+        f"{study}: {_range(values)} ({' or '.join(sorted(words))})" for study, (values, words) in told.items()
+    )
+
+
+def _range(values: Sequence[Any]) -> str:
+    """Few values one by one, many numbers by the least and the largest."""
+    different = list({plain(value): value for value in values}.values())
+    numbers = [
+        value for value in different if isinstance(value, (int, float)) and not isinstance(value, bool)
     ]
-    more = [f"and {len(lines) - MANY} more, below"] if len(lines) > MANY else []
-    return "; ".join([*lines[:MANY], *more])
+    if len(different) > FEW and len(numbers) == len(different):
+        return f"`{min(numbers):.3g}` to `{max(numbers):.3g}`"
+    return " or ".join(
+        f"`{value:.3g}`" if isinstance(value, float) else f"`{plain(value)}`" for value in different
+    )
 
 
 def settings(kind: Kind, part: Part) -> str:

@@ -6,6 +6,10 @@ import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when libmxnet loads, hence above the imports
 
+os.environ.pop(
+    "COLUMNS", None
+)  # pytest's workers have it: tables are as wide as they like unless a test says otherwise
+
 import dmlplayground  # noqa: F401
 
 # A busy machine takes its time over an example: that is no fault of what is tested. The environments in which MXNet is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,100 @@ def lists(line):
 def test_what_only_lists_runs(line, capsys):
     assert cli.main(shlex.split(line, comments=True)[1:]) == 0
     assert capsys.readouterr().out
+
+
+#: The blocks of every page by language, each of which a test below runs, or, where it needs a cluster or a prompt, reads.
+BLOCKS = {
+    "README.md": "sh sh sh",
+    "CONTRIBUTING.md": "sh",
+    "features.md": "python sh",
+    "getting-started.md": "text text sh yaml sh python sh sh text",
+    "many-machines.md": "text sh sh text",
+    "metrics.md": "python",
+    "own-images.md": "sh sh sh",
+    "own-parts.md": "sh",
+    "reproducibility.md": "sh",
+    "serving.md": "python sh python",
+    "studies.md": "sh sh sh",
+}
+
+
+def test_every_file_that_a_page_names_is_there():
+    named = {
+        found
+        for text in PAGES.values()
+        for found in re.findall(r"`((?:tests|benchmarks|dmlplayground)/[\w./]+)`", text)
+    }
+    given = {"somebody2021", "stand_out"}  # that `new` writes
+    assert len(named) > 10
+    assert [one for one in named if not (ROOT / one).exists() and Path(one).stem not in given] == []
+
+
+def test_no_block_is_left_without_a_test():
+    found = {name: " ".join(re.findall(r"^```(\w+)\n", text, re.M)) for name, text in PAGES.items()}
+    assert {name: languages for name, languages in found.items() if languages} == BLOCKS
+
+
+TINY = [
+    f"--set={setting}"
+    for setting in (
+        "data.classes=24",
+        "epochs=1",
+        "iterations=2",
+        "embed_dim=8",
+        "evaluation.clustering=false",
+    )
+]
+
+
+@pytest.mark.slow
+def test_the_sessions_of_the_pages_go_through(tmp_path, monkeypatch, capsys):
+    """Every command of the pages in the order in which a reader meets them, in one folder, with tiny trainings."""
+    monkeypatch.chdir(tmp_path)
+    np.save("embeddings.npy", np.random.default_rng(0).normal(size=(40, 8)))
+    np.save("labels.npy", np.repeat(np.arange(4), 10))
+    done = []
+    for name in ("getting-started.md", "many-machines.md", "reproducibility.md", "README.md"):
+        for line in "".join(blocks("sh", PAGES[name])).splitlines():
+            words = shlex.split(line, comments=True)[1:]
+            if not line.startswith("dmlplayground ") or line in done or words[0] in ELSEWHERE:
+                continue
+            if words[0] == "compare":
+                for store in words[1:]:
+                    shutil.copytree("runs/quickstart", store, dirs_exist_ok=True)
+            assert cli.main([*words, *(shortened(words))]) == 0, (line, capsys.readouterr().err)
+            done.append(line)
+    assert len(done) >= 12 and list(Path("runs/quickstart").rglob("index.html"))
+
+
+ELSEWHERE = (
+    "serve",
+    "docs",
+    "fit",
+    "new",
+    "clean",
+)  # they go on until Ctrl-C, ask, or have tests of their own
+
+
+def shortened(words):
+    """What makes a command of the pages one of seconds, without changing what it does."""
+    if words[0] == "sweep":
+        return [*TINY, "--where=seed=0", "--where=method=margin"] if "--print-commands" not in words else []
+    return (
+        [*TINY, "--set=backbone=conv4", "--set=data.size=32", "--set=batch_size=20"]
+        if words[0] == "train"
+        else []
+    )
+
+
+def test_what_needs_data_that_is_not_there_is_checked_up_to_that(monkeypatch, capsys):
+    """The lines on the studies' own tables: all but the images is right with them."""
+    monkeypatch.setattr(data, "require", lambda *_, **__: None)
+    for line in "".join(blocks("sh", PAGES["studies.md"])).splitlines():
+        words = shlex.split(line, comments=True)[1:]
+        assert "--dry-run" in words
+        assert cli.main(words) in (0, 2)
+        assert "unknown" not in capsys.readouterr().err
 
 
 def test_every_option_for_what_the_released_code_did_is_one():

@@ -1,5 +1,6 @@
 """An installation carries the YAML along and offers the command, outside the checkout."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,9 @@ GRID, VALUES = "experiments/tables/probe.yaml", "hyperparams/fehervari2019/probe
 
 
 def run(*command, cwd):
-    result = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    words = [str(part) for part in command]
+    result = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True)
     if result.returncode:
         pytest.fail(result.stdout + result.stderr, pytrace=False)
     return result.stdout
@@ -79,19 +82,51 @@ def test_source_archive_and_wheel(checkout, environment, tmp_path):
     assert environment.parent in found_in(environment, tmp_path).parents
 
 
+SERVES = """
+import re, subprocess, sys, urllib.request
+command = [sys.argv[1], "docs", "--no-browser", "--port", "0"]
+with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    address = re.search(r"http://127\\.0\\.0\\.1:\\d+/", server.stdout.readline())[0]
+    print(urllib.request.urlopen(address + "parts/methods/probe.html", timeout=30).read().decode())
+    server.terminate()
+"""
+
+
 @pytest.mark.slow
 def test_a_wheel_runs_the_quick_start_dry_and_brings_pages_and_templates(checkout, environment, tmp_path):
-    (checkout / "site").mkdir()
-    (checkout / "site/index.html").write_text("the pages")
-    run(environment / "python", "setup.py", "-q", "bdist_wheel", cwd=checkout)
-    (wheel,) = (checkout / "dist").iterdir()
-    run(environment / "pip", "install", "-q", "--no-deps", "--ignore-installed", wheel, cwd=tmp_path)
+    """The wheel that ``scripts/wheel.sh`` builds, pages and all, outside the checkout."""
+    pytest.importorskip("mkdocs")
+    for name in ("docs", "scripts", "notebooks", "benchmarks"):
+        shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "mkdocs.yml", checkout)
+    method = (checkout / "dmlplayground/methods/triplet.py").read_text()
+    (checkout / "dmlplayground/methods/probe.py").write_text(method)
+    shutil.rmtree(checkout / "hyperparams/fehervari2019/probe")
+    (checkout / GRID).unlink()
+    build = [
+        "env",
+        f"PYTHON={environment / 'python'}",
+        "sh",
+        checkout / "scripts/wheel.sh",
+        "--no-build-isolation",
+    ]
+    (wheel,) = run(*build, cwd=tmp_path).split()
+    run(
+        environment / "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--ignore-installed",
+        checkout / wheel,
+        cwd=tmp_path,
+    )
     shutil.rmtree(checkout)
     assert "26 trials" in run(environment / "dmlplayground", "sweep", "quickstart", "--dry-run", cwd=tmp_path)
-    code = "from dmlplayground import resources; print((resources.pages() / 'index.html').read_text())"
-    assert run(environment / "python", "-c", code, cwd=tmp_path) == "the pages\n"
-    run(environment / "dmlplayground", "new", "method", "mine", "--into", "clone", cwd=tmp_path)
-    assert (tmp_path / "clone/tests/reference/mine.py").is_file()
+    served = run(environment / "python", "-c", SERVES, environment / "dmlplayground", cwd=tmp_path)
+    assert "<title>probe - dmlplayground</title>" in served and "method.margin" in served
+    run(environment / "dmlplayground", "new", "study", "mine", "--into", "clone", cwd=tmp_path)
+    assert (tmp_path / "clone/hyperparams/mine/glyphs/margin.yaml").is_file()
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
-        told = _described(module.__doc__ or "", module.EXAMPLE, getattr(module, "PAGE", "index"))
+        told = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
         if name not in parts.HOMES:
             told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
         command = subparsers.add_parser(name, **told)

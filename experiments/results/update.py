@@ -1,7 +1,9 @@
-"""Keeps what README.md shows of the quick start: its records in small, the table made of them, and the figure.
+"""Keeps what README.md and the documentation show of experiments: their records in small, and of the quick start the table
+made of them and the figure.
 
-python experiments/results/update.py                    makes table and figure anew of the records kept here
-python experiments/results/update.py runs/quickstart    first puts the records of this run in their place
+python experiments/results/update.py                            makes table and figure anew of the records kept here
+python experiments/results/update.py runs/quickstart            first puts the records of this run in their place
+python experiments/results/update.py runs/miners parts/miners   puts those of `experiments/parts/miners` in theirs
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ BEGIN, END = (
 )
 
 
-def main(stores: list[str]) -> None:
-    for store in stores:
-        keep(Path(store), KEPT)
+def main(store: str = "", experiment: str = KEPT.name) -> None:
+    if store:
+        keep(Path(store), HERE / experiment)
     found = records.load_store(KEPT)
     text = with_table(README.read_text(encoding="utf-8"), found)
     with files.replacing(README) as stream:
@@ -66,4 +68,4 @@ def figure(found: list[Record]) -> bytes:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

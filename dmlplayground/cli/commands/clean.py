@@ -12,6 +12,7 @@ from pathlib import Path
 from ... import layout
 
 EXAMPLE = "clean --yes"
+PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:

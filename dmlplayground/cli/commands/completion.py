@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EXAMPLE = "completion bash"
+PAGE = "getting-started"
 
 Words = Mapping[str, list[str]]
 
