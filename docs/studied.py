@@ -43,9 +43,10 @@ def of_option(kind: Kind, part: Part, option: str) -> str:
         if given := values.get(f"{kind.setting}.{option}"):
             told[name.study][0].append(given.value)
             told[name.study][1].add(given.source or "")
-    return "; ".join(
-        f"{study}: {_range(values)} ({' or '.join(sorted(words))})" for study, (values, words) in told.items()
-    )
+    shared: dict[str, list[str]] = defaultdict(list)  # studies that have the same
+    for study, (values, words) in told.items():
+        shared[_range(values)].append(f"{study} ({' or '.join(sorted(words))})")
+    return "; ".join(f"{values}: {', '.join(studies)}" for values, studies in shared.items())
 
 
 def _range(values: Sequence[Any]) -> str:
