@@ -6,6 +6,7 @@ import pytest
 
 from dmlplayground import config, protocols
 from dmlplayground.errors import UserError
+from dmlplayground.protocols import base
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,15 @@ def first_stop(values, every, **options):
         if protocol.stops(entries(*values[:count], every=every), every, higher=True):
             return every * (count - 1)
     return None
+
+
+def test_every_protocol_with_patience_stops_early_and_no_other():
+    class KeptBack(base.Protocol):
+        patience = 1
+
+    assert KeptBack().stops([(1, 0.5), (2, 0.4)], 1, higher=True)
+    assert not KeptBack().stops([(1, 0.5), (2, 0.6)], 1, higher=True)
+    assert not base.Protocol().stops([(1, 0.5), (2, 0.4)], 1, higher=True)
 
 
 def test_patience_is_the_sheets_rule():

@@ -41,6 +41,17 @@ def test_a_perfect_predictor():
     assert low <= first.correlation(True) <= high < -0.5
 
 
+def test_the_spectrum_of_test_images_is_a_predictor_and_their_scores_are_not():
+    made = trials()
+    for record in made:
+        record.results["best"]["metrics"]["rho_spectrum@2"] = record.results["best"].pop("training")[
+            "rho_spectrum@2"
+        ]
+    told = {(one.figure, one.part) for one in transfer.predictors(arena(made))}
+    assert ("rho_spectrum@2", "metrics") in told
+    assert {figure for figure, part in told if part == "metrics"} == {"rho_spectrum@2"}
+
+
 def test_correlations_by_hand():
     """Ranks of (1, 2, 4) and (1, 9, 3) are (1, 2, 3) and (1, 3, 2): 1 - 6 * 2 / (3 * 8) = 0.5."""
     one = transfer.Predictor("health", "x", [[(1.0, 1.0)], [(2.0, 9.0)], [(4.0, 3.0)]])

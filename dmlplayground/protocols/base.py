@@ -50,7 +50,10 @@ class Trained(typing.Protocol):
 class Protocol:
     """Base: one training on all classes. A subclass says what is kept back (``folds``) and what comes out (``results``)."""
 
-    patience: Optional[int] = None  # after how many evaluations without a better one a training ends
+    #: Of a protocol that watches validation classes: after how many evaluations without a better one a training ends, and
+    #: whether the untrained network is one to be better than.
+    patience: Optional[int] = None
+    untrained_counts = False
 
     def __init__(self, *, criterion: Optional[str] = None):
         self.criterion = criterion
@@ -71,7 +74,11 @@ class Protocol:
     def stops(self, evaluated: Sequence[tuple[int, float]], every: int, higher: bool) -> bool:
         """Whether to train no further, given the evaluations so far, one every so many epochs: (epoch, criterion), epoch 0
         being the untrained network."""
-        return False
+        counted = [one for one in evaluated if one[0] or self.untrained_counts]
+        if self.patience is None or not counted:
+            return False
+        best, _ = max(counted, key=lambda one: (one[1] if higher else -one[1], -one[0]))
+        return (evaluated[-1][0] - best) // every >= self.patience
 
     def results(self, trained: Trained) -> dict[str, Any]:
         """The record's results, by the keys that the protocol's record lists."""

@@ -68,13 +68,6 @@ class Validated(Protocol):
             for ring in [_from(number * classes // self.count, classes)]
         ]
 
-    def stops(self, evaluated, every, higher):
-        counted = [one for one in evaluated if one[0] or self.untrained_counts]
-        if self.patience is None or not counted:
-            return False
-        best, _ = max(counted, key=lambda one: (one[1] if higher else -one[1], -one[0]))
-        return (evaluated[-1][0] - best) // every >= self.patience
-
     def results(self, trained):
         chosen = [trained.best(fold) for fold in range(self.count)]
         return {

@@ -1,4 +1,4 @@
-"""What predicts transfer: how health and the spectrum of training embeddings go along with the score on test classes."""
+"""What predicts transfer: how health and the spectrum of embeddings go along with the score on test classes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Optional
 
-from .. import protocols
+from .. import metrics, protocols
 from ..store.records import Record
 from .figures import Figure, Series
 from .grouping import Arena, Cell, name, score
 from .statistics import Summary, summary
 from .tables import Column, Row, Table
 
-TRAINING, HEALTH = "training", "health"  # where an entry of a record holds the figures
-MEASURED_ON = {TRAINING: "training images", HEALTH: "the epoch's last batch"}
+TRAINING, TEST, HEALTH = "training", "metrics", "health"  # where an entry of a record holds the figures
+MEASURED_ON = {TRAINING: "training images", TEST: "test images", HEALTH: "the epoch's last batch"}
 LEAST = 3  # cells: of fewer no correlation is told
 DRAWS = 1000
 NOTES = [
@@ -69,7 +69,7 @@ def _correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optiona
 def predictors(arena: Arena) -> list[Predictor]:
     """All figures that can be told of, the strongest first; none where no trial measured its training embeddings."""
     records = [record for cell in arena.finished for record in cell.records]
-    if not any(_figures(record, TRAINING) for record in records):
+    if not any(_figures(record, part) for record in records for part in (TRAINING, TEST)):
         return []
     names = dict.fromkeys(
         (part, figure) for record in records for part in MEASURED_ON for figure in _figures(record, part)
@@ -93,11 +93,17 @@ def _point(cell: Cell, record: Record, part: str, figure: str) -> Optional[tuple
 
 
 def _figures(record: Record, part: str) -> dict[str, Optional[float]]:
-    """Of the epochs that were scored: the means over folds; None where a fold has none."""
+    """Of the epochs that were scored: the means over folds; None where a fold has none. Of the metrics on test images
+    those that look at the embeddings alone; the others are scores themselves."""
     scored = record.results.get(protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
-    values = {figure: [entry.get(figure) for entry in entries] for figure in (entries[0] if entries else {})}
+    names = [name for name in (entries[0] if entries else {}) if part != TEST or _of_embeddings(name)]
+    values = {figure: [entry.get(figure) for entry in entries] for figure in names}
     return {figure: _mean(found) for figure, found in values.items()}
+
+
+def _of_embeddings(name: str) -> bool:
+    return metrics.get(name).needs == "embeddings"
 
 
 def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
@@ -108,7 +114,8 @@ def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
 def tables(arena: Arena) -> list[Table]:
     """The correlations, and what was measured of every cell's training embeddings; none where nothing was."""
     found = predictors(arena)
-    return [_correlations(arena, found), _measured(arena)] if found else []
+    told = [_correlations(arena, found)] if found else []
+    return [*told, _measured(arena)] if any(one.part == TRAINING for one in found) else told
 
 
 def _correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
