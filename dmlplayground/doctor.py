@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from . import __version__, compat, devices, optional
 
+__all__ = ["Check", "main", "report"]
+
 REQUIRED = {  # package as pip knows it: module
     "numpy": "numpy",
     "scipy": "scipy",

@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 
+__all__ = ["UserError", "unknown", "warn"]
+
 
 class UserError(Exception):
     """Bad input. The message names the thing and what to do; the command line prints it and exits with 2."""

@@ -22,6 +22,20 @@ from typing import IO, Any, Optional
 from . import signals
 from .errors import UserError
 
+__all__ = [
+    "CannotWrite",
+    "agrees",
+    "alone",
+    "digest",
+    "filling",
+    "opened",
+    "read_bytes",
+    "read_json",
+    "replacing",
+    "write_json",
+    "writing_to",
+]
+
 PART = ".part"  # how the name of a file ends that is being written
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 ABANDONED = 3600  # seconds after which such a file is one whose writer was killed

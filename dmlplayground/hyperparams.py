@@ -62,6 +62,9 @@ def load(
     ``method`` may be any row of the study, such as ``multi_similarity_with_miner``, or ``data set/row``. Without a
     ``backbone`` it is the recipe's own. Override values as of any configuration:
     ``dml.train(dml.config.merge(dml.hyperparams.load(...), {"epochs": 3}))``.
+
+    >>> dml.hyperparams.load("npairs", dataset="cub200", study="fehervari2019")["optimizer"]["lr"]
+    0.0001
     """
     name = resolve(f"{study}/{method}", "", dataset)
     given: dict[str, Any] = {"method": read(name).method, "data": dataset, "hyperparams": str(name)}

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from typing import Optional
 
+__all__ = ["columns", "fill", "prose", "width"]
+
 GAP = "  "
 LONG = 110  # characters of a line where nothing limits it
 ENTRY = re.compile(r"^(?=[\w.]+: )", re.MULTILINE)  # where an entry of a list of names begins

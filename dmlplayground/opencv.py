@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["blur", "flip", "library", "mean", "package", "recolour", "resize", "rotate"]
+
 #: OpenCV's codes. Only ``area`` averages over all pixels when an image is made smaller.
 INTERPOLATIONS = {"nearest": 0, "linear": 1, "cubic": 2, "area": 3, "lanczos": 4}
 

@@ -27,6 +27,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from .errors import UserError, unknown
 from .options import Option, fill_options, options_of
 
+__all__ = ["HOMES", "Kind", "Part", "kind", "split"]
+
 #: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
 HOMES = {
     "backbones": "dmlplayground.backbones",
@@ -47,7 +49,12 @@ HOMES = {
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of one part. A kind whose parts state more facts than these has a subclass of this."""
+    """What is known of one part. A kind whose parts state more facts than these has a subclass of this.
+
+    >>> part = dml.samplers.get("pairs")
+    >>> part.key, list(part.options)
+    ('pairs', ['same_image'])
+    """
 
     key: str
     title: str
@@ -144,7 +151,11 @@ P = TypeVar("P", bound=Part)
 
 
 class Kind(Generic[P]):
-    """All parts of one kind, found in the files of one package when they are first asked for."""
+    """All parts of one kind, found in the files of one package when they are first asked for.
+
+    >>> dml.samplers.KIND.name, "pairs" in dml.samplers.KIND.names()
+    ('sampler', True)
+    """
 
     def __init__(
         self,
@@ -182,12 +193,20 @@ class Kind(Generic[P]):
         self._parts[part.key] = part
 
     def names(self) -> list[str]:
-        """The keys of all parts, sorted."""
+        """The keys of all parts, sorted.
+
+        >>> "pairs" in dml.samplers.names()
+        True
+        """
         self._discover()
         return sorted(self._parts)
 
     def get(self, key: str) -> P:
-        """The record of one part; an unknown name raises ``UserError`` and offers the nearest."""
+        """The record of one part; an unknown name raises ``UserError`` and offers the nearest.
+
+        >>> dml.methods.get("npairs").title
+        'N-pairs'
+        """
         self._discover()
         try:
             return self._parts[key]
@@ -196,7 +215,11 @@ class Kind(Generic[P]):
             raise unknown(self.name, key, self._parts, also) from None
 
     def create(self, name: str, *given: Any, **options: Any) -> Any:
-        """The part itself, from what the program gives it and its options."""
+        """The part itself, from what the program gives it and its options.
+
+        >>> dml.mining.create("multi_similarity", epsilon=0.2).epsilon
+        0.2
+        """
         part = self.get(name)
         return part.build(*given, **part.fill(options, self.name))
 
@@ -211,7 +234,11 @@ class Kind(Generic[P]):
 
 
 def kind(plural: str) -> Kind:
-    """The kind that a listing's word names: ``kind("samplers")``."""
+    """The kind that a listing's word names: ``kind("samplers")``.
+
+    >>> kind("miners").get("semihard").key
+    'semihard'
+    """
     if plural not in HOMES:
         raise unknown("kind of part", plural, HOMES)
     return importlib.import_module(HOMES[plural]).KIND
@@ -219,7 +246,11 @@ def kind(plural: str) -> Kind:
 
 def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}`` or a bare name, as its name and its
-    options."""
+    options.
+
+    >>> split({"name": "pairs", "same_image": 0.1})
+    ('pairs', {'same_image': 0.1})
+    """
     options = {"name": component} if isinstance(component, str) else dict(component)
     if "name" not in options:
         raise UserError(f"{component!r} names no part: give it a name.")

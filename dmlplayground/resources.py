@@ -6,6 +6,17 @@ from pathlib import Path
 
 from .errors import UserError, unknown
 
+__all__ = [
+    "checkout",
+    "experiment_names",
+    "experiments",
+    "find_experiment",
+    "find_search",
+    "hyperparams",
+    "pages",
+    "search_names",
+]
+
 SEARCH = "/search/"  # in the name of a search
 _PACKAGE = Path(__file__).resolve().parent
 

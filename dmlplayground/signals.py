@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Optional
 
+__all__ = ["Stopped", "deferred", "exit_code", "listen"]
+
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 0.02  # seconds until a request is made again that came at a moment when it cannot be heard
 

@@ -22,7 +22,11 @@ KIND: Kind[Part] = Kind(
 
 
 class Augmentation:
-    """Base: called with a block of images and a generator."""
+    """Base: called with a block of images and a generator.
+
+    >>> dml.augmentations.create("grey").key
+    'grey'
+    """
 
     @property
     def key(self) -> str:

@@ -29,12 +29,20 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The keys of all networks that have a file of their own."""
+    """The keys of all networks that have a file of their own.
+
+    >>> "conv4" in dml.backbones.names()
+    True
+    """
     return KIND.names()
 
 
 def get(name: str) -> Backbone:
-    """The record of a network; ``gluon:NAME`` and ``gluoncv:NAME`` are known too."""
+    """The record of a network; ``gluon:NAME`` and ``gluoncv:NAME`` are known too.
+
+    >>> dml.backbones.get("resnet50_v2").features
+    2048
+    """
     return KIND.get(name)
 
 
@@ -42,6 +50,10 @@ def create(name: str, **options: Any):
     """The network itself, ready to use: preprocessed images (B, 3, H, W) -> features (B, features).
 
     ``pretrained`` is ``none`` (random, the default here), ``imagenet`` or a file of weights.
+
+    >>> network = dml.backbones.create("conv4")
+    >>> network(mx.nd.zeros((2, 3, 32, 32))).shape
+    (2, 128)
     """
     record = get(name)
     options = record.fill(options, KIND.name)
@@ -78,7 +90,12 @@ def ready(network):
 
 
 def build(record: Backbone, initializer: Any = None, **options: Any):
-    """The network, its weights drawn by the initializer; without one it has shapes but no weights yet."""
+    """The network, its weights drawn by the initializer; without one it has shapes but no weights yet.
+
+    >>> network = dml.backbones.build(dml.backbones.get("conv4"), mx.init.Zero())
+    >>> network(mx.nd.zeros((1, 3, 32, 32))).sum().asscalar()
+    0.0
+    """
     from mxnet import nd
 
     network = record.build(**options)
@@ -92,7 +109,11 @@ def build(record: Backbone, initializer: Any = None, **options: Any):
 
 
 def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
-    """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``."""
+    """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``.
+
+    >>> dml.backbones.weights_path(dml.backbones.get("conv4"), "none") is None
+    True
+    """
     if pretrained == "none":
         return None
     if pretrained != "imagenet":

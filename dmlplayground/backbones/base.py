@@ -15,7 +15,11 @@ from .weights.sources import Homes
 @dataclass(frozen=True)
 class Preprocessing:
     """What stands between a uint8 RGB image and the network: channels in its order, ``(image - mean) / std``,
-    channels first."""
+    channels first.
+
+    >>> dml.backbones.Preprocessing(size=224, mean=(124.0, 117.0, 104.0), channels="bgr").channels
+    'bgr'
+    """
 
     size: int
     mean: tuple[float, float, float]
@@ -29,7 +33,11 @@ IMAGENET = Preprocessing(224, mean=(123.675, 116.28, 103.53), std=(58.395, 57.12
 
 @dataclass(frozen=True)
 class Backbone(Part):
-    """One network that can be built: what it expects, how large it is, where trained weights for it are."""
+    """One network that can be built: what it expects, how large it is, where trained weights for it are.
+
+    >>> dml.backbones.get("inception_bn").preprocessing.size
+    224
+    """
 
     features: int = 0
     parameters: int = 0  # numbers that are learned; 0: not counted

@@ -23,7 +23,15 @@ FIRST = ("data", "backbone")  # what other layers depend on
 
 
 def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
-    """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides."""
+    """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides.
+
+    >>> dml.config.trial({"method": "npairs"}, ["batch_size=32"]).batch_size
+    32
+    >>> dml.config.trial({"method": "npair"})
+    Traceback (most recent call last):
+        ...
+    dmlplayground.errors.UserError: unknown method 'npair'. Did you mean 'npairs'? Known:...
+    """
     built = unchecked(given, overrides)
     check(built)
     return built
@@ -72,6 +80,11 @@ def of_today(recorded: Mapping[str, Any]) -> dict[str, Any]:
     """A record's configuration with every key of today, whichever edition wrote it; one of parts that are gone as it is.
 
     So records of one configuration are known to be alike, though keys and options came between them.
+
+    >>> mapping = dml.config.trial({"method": "npairs"}).mapping()
+    >>> older = {key: value for key, value in mapping.items() if key != "embed_dim"}
+    >>> dml.config.of_today(older)["embed_dim"]
+    64
     """
     without_seed = json.dumps({key: value for key, value in recorded.items() if key != "seed"})
     return {**json.loads(_of_today(without_seed)), "seed": recorded["seed"]}

@@ -26,7 +26,10 @@ LARGEST_COUNT = 10**9
 
 
 def check(trial: Trial) -> None:
-    """Values and combinations that cannot work, found without any data; ``check_data`` finds the others."""
+    """Values and combinations that cannot work, found without any data; ``check_data`` finds the others.
+
+    >>> dml.config.check(dml.config.trial({"method": "npairs"}))
+    """
     for one in CHECKS:
         run(one, trial)
 

@@ -21,7 +21,11 @@ KEPT = dict.fromkeys(("optimizer", *GROUPS), (*optimizers.SHARED, *Multipliers._
 
 
 def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer with its bare words written out: ``method: npairs`` is ``method: {name: npairs}``."""
+    """A layer with its bare words written out: ``method: npairs`` is ``method: {name: npairs}``.
+
+    >>> dml.config.expand({"method": "npairs", "epochs": 3})
+    {'method': {'name': 'npairs'}, 'epochs': 3}
+    """
     if not isinstance(layer, Mapping):
         raise UserError(f"a configuration is a mapping of keys to values, not {_short(layer)}.")
     return {
@@ -37,7 +41,11 @@ def _short(value: Any) -> str:
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
     """Mappings joined key by key, the later ones winning. A part given another name forgets its old options, but for
-    those that all parts of its kind share: another optimizer keeps the learning rate."""
+    those that all parts of its kind share: another optimizer keeps the learning rate.
+
+    >>> dml.config.merge({"optimizer": {"name": "sgd", "lr": 0.1}, "epochs": 3}, {"optimizer": {"lr": 0.2}})
+    {'optimizer': {'name': 'sgd', 'lr': 0.2}, 'epochs': 3}
+    """
     result: dict[str, Any] = {}
     for layer in layers:
         for key, value in layer.items():
@@ -56,7 +64,11 @@ def replaced(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
 
 
 def overlay(below: Mapping[str, T], above: Mapping[str, T], plain: Callable[[T], Any]) -> dict[str, T]:
-    """Values by dotted key laid over others, as ``merge`` does it; ``plain`` gives the value itself."""
+    """Values by dotted key laid over others, as ``merge`` does it; ``plain`` gives the value itself.
+
+    >>> dml.config.overlay({"optimizer.lr": 0.1, "epochs": 3}, {"epochs": 5}, plain=lambda value: value)
+    {'optimizer.lr': 0.1, 'epochs': 5}
+    """
     found = dict(below)
     for key in COMPONENTS:
         name = f"{key}.name"
@@ -67,7 +79,11 @@ def overlay(below: Mapping[str, T], above: Mapping[str, T], plain: Callable[[T],
 
 
 def override(text: str, flag: str = "--set") -> dict[str, Any]:
-    """``"schedule.steps=[3, 5]"`` as the mapping it stands for; the value is read as YAML."""
+    """``"schedule.steps=[3, 5]"`` as the mapping it stands for; the value is read as YAML.
+
+    >>> dml.config.override("schedule.steps=[3, 5]")
+    {'schedule': {'steps': [3, 5]}}
+    """
     path, equals, value = text.partition("=")
     if not equals or not all(part.strip() for part in path.split(".")):
         raise UserError(f"{flag} takes key=value (such as method.margin=0.5), not {text!r}.")
@@ -75,14 +91,22 @@ def override(text: str, flag: str = "--set") -> dict[str, Any]:
 
 
 def nested(key: str, value: Any) -> dict[str, Any]:
-    """``("schedule.factor", 0.1)`` as ``{"schedule": {"factor": 0.1}}``."""
+    """``("schedule.factor", 0.1)`` as ``{"schedule": {"factor": 0.1}}``.
+
+    >>> dml.config.nested("schedule.factor", 0.1)
+    {'schedule': {'factor': 0.1}}
+    """
     for part in reversed(key.split(".")):
         value = {part: value}
     return value
 
 
 def dotted(layer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The other way round: every value by its dotted key."""
+    """The other way round: every value by its dotted key.
+
+    >>> dml.config.dotted({"schedule": {"factor": 0.1}, "epochs": 3})
+    {'schedule.factor': 0.1, 'epochs': 3}
+    """
     found: dict[str, Any] = {}
     for key, value in layer.items():
         found.update(

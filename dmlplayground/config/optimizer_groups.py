@@ -29,7 +29,12 @@ def complete(base: Named, given: Mapping[str, Any], where: str) -> dict[str, Any
 
 
 def optimizer_of(optimizer: Named, groups: Groups, group: str) -> Named:
-    """The complete optimizer of the ``backbone``, the ``head`` or the ``loss``."""
+    """The complete optimizer of the ``backbone``, the ``head`` or the ``loss``.
+
+    >>> trial = dml.config.trial({"method": "npairs"}, ["groups.head.lr=0.5"])
+    >>> dml.config.optimizer_of(trial.optimizer, trial.groups, "head")["lr"]
+    0.5
+    """
     own = {key: value for key, value in getattr(groups, group).items() if key not in MULTIPLIERS}
     return resolved(optimizer, own, f"groups.{group}")
 

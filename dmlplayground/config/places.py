@@ -15,7 +15,12 @@ __all__ = ["Places"]
 
 
 class Places:
-    """The trials of a store by what they are. Folders of the first edition are read once, and only if there are any."""
+    """The trials of a store by what they are. Folders of the first edition are read once, and only if there are any.
+
+    >>> trial = dml.config.trial({"method": "npairs"})
+    >>> dml.config.Places("runs").folder(trial).name == trial.id
+    True
+    """
 
     def __init__(self, store: str | Path):
         self.store = Path(store)

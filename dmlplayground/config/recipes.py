@@ -55,6 +55,12 @@ FORMER_NAMES = {"paper": "fehervari2019", "released": "fehervari2019_released"}
 
 @dataclass(frozen=True)
 class Value:
+    """One value of a recipe, and where it comes from.
+
+    >>> dml.hyperparams.Value(0.1, "paper").source
+    'paper'
+    """
+
     value: Any
     source: Optional[Source]
     note: str = ""
@@ -62,7 +68,11 @@ class Value:
 
 @dataclass(frozen=True)
 class Settings:
-    """What differs from the method's record, and where the rest of that comes from (not said: as the layer below)."""
+    """What differs from the method's record, and where the rest of that comes from (not said: as the layer below).
+
+    >>> dml.hyperparams.Settings().values
+    {}
+    """
 
     source: Optional[Source] = None
     values: dict[str, Value] = field(default_factory=dict)
@@ -71,7 +81,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Reported:
-    """The result of a search's winner, in percent."""
+    """The result of a search's winner, in percent.
+
+    >>> dml.hyperparams.Reported("conv4", "search", {"R@1": 53.1}).scores
+    {'R@1': 53.1}
+    """
 
     backbone: str
     source: Literal["search"]
@@ -82,7 +96,11 @@ class Reported:
 
 @dataclass(frozen=True)
 class Hyperparams(Settings):
-    """A recipe: a file of the user's own, or the layers of ours."""
+    """A recipe: a file of the user's own, or the layers of ours.
+
+    >>> dml.hyperparams.find("fehervari2019", "npairs", "cub200").method
+    'npairs'
+    """
 
     method: str = ""  # ours are named after their methods unless they say otherwise
     title: str = ""
@@ -144,7 +162,11 @@ def _overlay(below: dict[str, Value], above: dict[str, Value]) -> dict[str, Valu
 
 
 class Name(NamedTuple):
-    """A recipe of ours."""
+    """A recipe of ours.
+
+    >>> str(dml.hyperparams.Name("fehervari2019", "cub200", "npairs"))
+    'fehervari2019/cub200/npairs'
+    """
 
     study: str
     data: str
@@ -155,18 +177,30 @@ class Name(NamedTuple):
 
 
 def studies() -> dict[str, Hyperparams]:
-    """Every study by its key, as its common file tells it."""
+    """Every study by its key, as its common file tells it.
+
+    >>> "fehervari2019" in dml.hyperparams.studies()
+    True
+    """
     folders = sorted(path.parent for path in resources.hyperparams().glob(f"*/{COMMON}.yaml"))
     return {folder.name: _file(folder / f"{COMMON}.yaml") for folder in folders}
 
 
 def names() -> list[Name]:
-    """All recipes of ours."""
+    """All recipes of ours.
+
+    >>> dml.hyperparams.Name("fehervari2019", "cub200", "npairs") in dml.hyperparams.names()
+    True
+    """
     return sorted(name for study in studies() for name in _names(study))
 
 
 def of_method(method: str) -> list[tuple[Name, Hyperparams]]:
-    """Every recipe of a method."""
+    """Every recipe of a method.
+
+    >>> "roth2020" in {name.study for name, recipe in dml.hyperparams.of_method("npairs")}
+    True
+    """
     methods.get(method)
     found = [(name, read(name)) for name in names()]
     return [(name, recipe) for name, recipe in found if recipe.method == method]
@@ -185,7 +219,11 @@ def _lineage(study: str) -> list[Path]:
 
 
 def read(name: Name | Path) -> Hyperparams:
-    """A recipe by its name, or a file of the user's own."""
+    """A recipe by its name, or a file of the user's own.
+
+    >>> dml.hyperparams.read(dml.hyperparams.Name("fehervari2019", "cub200", "npairs")).method
+    'npairs'
+    """
     if isinstance(name, Path):
         return build(Hyperparams, read_yaml(name), where=name.name)
     return _read(name)
@@ -217,7 +255,13 @@ def _file(path: Path) -> Hyperparams:
 
 
 def find(given: str, method: str, data: str) -> Hyperparams:
-    """What ``hyperparams: given`` stands for in a trial of this method (empty: any) and data set."""
+    """What ``hyperparams: given`` stands for in a trial of this method (empty: any) and data set.
+
+    >>> dml.hyperparams.find("fehervari2019/margin", "npairs", "cub200")
+    Traceback (most recent call last):
+        ...
+    dmlplayground.errors.UserError: fehervari2019/margin holds settings of margin, not of npairs.
+    """
     if not isinstance(given, str):
         raise UserError(f"hyperparams is a name or a .yaml file, not {given!r}.")
     found = read(Path(given)) if Path(given).suffix == ".yaml" else read(resolve(given, method, data))
@@ -227,7 +271,11 @@ def find(given: str, method: str, data: str) -> Hyperparams:
 
 
 def resolve(given: str, method: str, data: str) -> Name:
-    """The recipe that ``study``, ``study/row``, ``study/data set`` or ``study/data set/row`` names."""
+    """The recipe that ``study``, ``study/row``, ``study/data set`` or ``study/data set/row`` names.
+
+    >>> str(dml.hyperparams.resolve("fehervari2019", "npairs", "cub200"))
+    'fehervari2019/cub200/npairs'
+    """
     study, *rest = given.split("/")
     study = FORMER_NAMES.get(study, study)
     if study not in studies():
@@ -260,13 +308,23 @@ def _row_of(place: str, method: str, known: set[Name]) -> str:
 
 
 def layer(recipe: Hyperparams, backbone: str) -> dict[str, Any]:
-    """A recipe's values as a layer of a trial's configuration."""
+    """A recipe's values as a layer of a trial's configuration.
+
+    >>> found = dml.hyperparams.find("fehervari2019", "npairs", "cub200")
+    >>> sorted(dml.hyperparams.layer(found, "inception_bn"))[:3]
+    ['backbone', 'evaluation', 'protocol']
+    """
     values = recipe.on(backbone).values
     return merge(*(nested(key, entry.value) for key, entry in values.items()))
 
 
 def describe(method: str, settings: Settings) -> dict[str, Value]:
-    """Every value that the method's record or the recipe decides, with its source, by its dotted key."""
+    """Every value that the method's record or the recipe decides, with its source, by its dotted key.
+
+    >>> found = dml.hyperparams.find("fehervari2019", "npairs", "cub200")
+    >>> dml.hyperparams.describe("npairs", found)["embed_dim"].value
+    64
+    """
     record = methods.get(method)
     own = {f"method.{key}": option.default for key, option in record.options.items()}
     own.update(dotted({"embed_dim": Trial.embed_dim, **expand(record.configuration)}))

@@ -24,7 +24,11 @@ class Key(NamedTuple):
 
 
 def reference() -> list[Key]:
-    """Every key of a configuration in the order of the schema, nested ones dotted."""
+    """Every key of a configuration in the order of the schema, nested ones dotted.
+
+    >>> next(key for key in dml.config.reference() if key.key == "embed_dim")
+    Key(key='embed_dim', type='a whole number', neutral=64, about='the length of an embedding')
+    """
     return list(_keys(Trial, ""))
 
 

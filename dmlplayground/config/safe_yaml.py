@@ -22,7 +22,13 @@ LONGEST_NUMBER = 40  # characters
 
 
 def read_yaml(path: str | Path) -> Any:
-    """The content of a YAML file; a ``UserError`` names the file and the line."""
+    """The content of a YAML file; a ``UserError`` names the file and the line.
+
+    >>> dml.config.read_yaml("no_such_file.yaml")
+    Traceback (most recent call last):
+        ...
+    dmlplayground.errors.UserError: cannot read no_such_file.yaml: No such file or directory.
+    """
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -37,7 +43,11 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """The content of a YAML text; ``where`` names it in errors."""
+    """The content of a YAML text; ``where`` names it in errors.
+
+    >>> dml.config.parse_yaml("{lr: 1e-4, steps: [3, 5]}", "an example")
+    {'lr': '1e-4', 'steps': [3, 5]}
+    """
     try:
         loader = _Loader(text)
         try:

@@ -33,7 +33,11 @@ def part(about: str) -> Any:
 
 @dataclass(frozen=True)
 class Groups:
-    """What a part of the model does differently: any key of the optimizer, and multipliers of two of them."""
+    """What a part of the model does differently: any key of the optimizer, and multipliers of two of them.
+
+    >>> dml.config.trial({"method": "npairs"}, ["groups.head.lr_mult=10"]).groups.head["lr_mult"]
+    10.0
+    """
 
     backbone: dict[str, Any] = key({}, "the network of the images")
     head: dict[str, Any] = key({}, "the layers behind it")
@@ -51,7 +55,11 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Head:
-    """The layers between the backbone's features and the embedding."""
+    """The layers between the backbone's features and the embedding.
+
+    >>> dml.config.trial({"method": "npairs"}, ["head.dropout=0.2"]).head.dropout
+    0.2
+    """
 
     bias: bool = key(True, "whether the last layer has a bias")
     normalize: bool = key(False, "embeddings of unit length")
@@ -80,7 +88,11 @@ class Head:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Several learners as one model, their embeddings side by side."""
+    """Several learners as one model, their embeddings side by side.
+
+    >>> dml.config.trial({"method": "npairs", "ensemble": {"members": 3}}).ensemble.members
+    3
+    """
 
     members: int = key(1, "how many")
     order: Literal["sequential", "parallel"] = key(
@@ -118,7 +130,11 @@ NAMING = ("ks", "clustering", "kmeans_starts", "distance", "every")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is measured, and when."""
+    """What is measured, and when.
+
+    >>> dml.config.trial({"method": "npairs"}, ["evaluation.ks=[1, 10]"]).evaluation.ks
+    [1, 10]
+    """
 
     metrics: list[str] = key(
         list(STANDARD), "by name; a family without a number, such as R@K, stands for one of each of ks"
@@ -143,7 +159,12 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Trial:
-    """One training with its evaluation. Made by ``config.trial``, which completes and checks it."""
+    """One training with its evaluation. Made by ``config.trial``, which completes and checks it.
+
+    >>> trial = dml.config.trial({"method": "npairs", "epochs": 3})
+    >>> trial.epochs, trial.method["name"]
+    (3, 'npairs')
+    """
 
     method: Named = part("the loss")
     data: Named = part("the data set")

@@ -22,7 +22,11 @@ TOGETHER: Section = ("optimizer", "groups")
 
 def free(key: str, value: Any) -> bool:
     """Whether nothing but this key's own part, and checks, depend on what it says: it gives no part another name, and
-    is none of those that other layers look at."""
+    is none of those that other layers look at.
+
+    >>> dml.config.free("seed", 3), dml.config.free("method", "npairs")
+    (True, False)
+    """
     root, *rest = key.split(".")
     names_a_part = rest[-1:] == ["name"] or (not rest and root in COMPONENTS) or isinstance(value, Mapping)
     return root in FIELDS and root != "data" and not names_a_part

@@ -40,12 +40,20 @@ SPLITS = ("train", "test")
 
 
 def names() -> list[str]:
-    """The data sets there are."""
+    """The data sets there are.
+
+    >>> "glyphs" in dml.data.names()
+    True
+    """
     return KIND.names()
 
 
 def get(name: str) -> DatasetPart:
-    """The record of one data set: title, notes, options with their defaults, what its authors publish."""
+    """The record of one data set: title, notes, options with their defaults, what its authors publish.
+
+    >>> dml.data.get("cub200").release.counts["train"].classes
+    100
+    """
     return KIND.get(name)
 
 
@@ -54,6 +62,9 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
 
     ``stored`` says at what size image files are kept once they are decoded, which is a transform's to know
     (``transforms.create("paper").stored``); nothing: squashed to 256 x 256, as the study's text has it.
+
+    >>> dml.data.load("glyphs", "train", classes=16, images_per_class=9, size=24).describe()
+    'glyphs (train): 69 images of 8 classes, 7 to 11 a class, 24 x 24 pixels'
     """
     found = _listed(name, split, options)
     if isinstance(found, Dataset):
@@ -65,7 +76,15 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
 
 
 def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
-    """The image files of a split, in the order of ``load(...).images``, before any is decoded."""
+    """The image files of a split, in the order of ``load(...).images``, before any is decoded.
+
+    >>> from PIL import Image
+    >>> for name in ("ape/1.png", "ape/2.png", "bat/1.png", "cat/1.png"):
+    ...     (store / "photos" / name).parent.mkdir(parents=True, exist_ok=True)
+    ...     Image.new("RGB", (8, 8)).save(store / "photos" / name)
+    >>> dml.data.catalogue("folder", path=str(store / "photos"), train=["ape", "bat"]).files
+    ('ape/1.png', 'ape/2.png', 'bat/1.png')
+    """
     found = _listed(name, split, options)
     if isinstance(found, Dataset):
         raise UserError(f"the data set {name} is not made of image files.")
@@ -76,6 +95,9 @@ def require(name: str, **options: Any) -> Optional[int]:
     """A ``UserError`` where the data set's files are not there, or not as they should be. No image is decoded.
 
     Gives the number of classes to train on, where that can be told without drawing images.
+
+    >>> dml.data.require("glyphs", classes=40)
+    20
     """
     record = get(name)
     if record.training_classes is not None:

@@ -24,6 +24,10 @@ class Dataset:
     (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
     Two splits have no class in common: metric learning is tested on classes never seen in training.
     ``queries`` says which images search the others, which are the gallery; None: every image searches all.
+
+    >>> dataset = dml.data.Dataset("mine", "train", np.zeros((4, 8, 8, 3), np.uint8), np.array([0, 0, 1, 1]), ("cat", "dog"))
+    >>> len(dataset), dataset.subset([1]).class_names
+    (4, ('dog',))
     """
 
     name: str
@@ -83,7 +87,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetPart(Part):
-    """A data set to load: what a trial on it sets by default, and what its authors publish."""
+    """A data set to load: what a trial on it sets by default, and what its authors publish.
+
+    >>> dml.data.get("glyphs").title
+    'Printed characters in many typefaces'
+    """
 
     settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None

@@ -6,3 +6,16 @@ products with ones, masks as factors, and log-sum-exp read off a softmax.
 """
 
 from __future__ import annotations
+
+__all__ = [
+    "angles",
+    "bins",
+    "classes",
+    "interleaved",
+    "noise",
+    "pair_blocks",
+    "pairwise",
+    "random_draws",
+    "rows",
+    "soft_ranks",
+]

@@ -3,3 +3,5 @@
 Nothing is written over HTTP, and nothing is read but the stores that were named: every address is made from the
 server's own list of stores and from the ids of their trials.
 """
+
+__all__ = ["cell_pair", "server", "state"]

@@ -54,6 +54,11 @@ def loss(
     ``mining`` names a miner, or is a mapping of its name and options; nothing means the method's own. A regulariser
     is given alike, with a ``weight`` among its options. ``memory`` has the options of ``methods.Memory``, for example
     ``{"size": 1024}``: losses of pairs and triplets then also compare a batch with the batches before it.
+
+    >>> loss = dml.methods.loss("npairs", num_classes=2, embed_dim=2)
+    >>> value = loss(np.eye(2, dtype=np.float32)[[0, 0, 1, 1]], np.array([5, 5, 7, 7]))
+    >>> value.shape
+    (1,)
     """
     from .objective import Objective
 

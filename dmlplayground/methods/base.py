@@ -34,6 +34,9 @@ class Loss:
     Every loss is built with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the
     trainer need not know. Labels and the like are to be added by ``F.broadcast_add``: where an input without
     gradient enters ``+`` itself, MXNet 1.9.1's static graphs give wrong gradients (apache/mxnet#20293).
+
+    >>> dml.methods.create("triplet", 10, 64).reads
+    'triplets'
     """
 
     reads: Reads = "batch"
@@ -89,7 +92,11 @@ class Loss:
 
 @dataclass(frozen=True)
 class Method(parts.Part):
-    """One method: the facts a paper states, and the loss (``build``) that computes it."""
+    """One method: the facts a paper states, and the loss (``build``) that computes it.
+
+    >>> dml.methods.get("npairs").year
+    2016
+    """
 
     given: ClassVar[tuple[str, ...]] = ("num_classes", "embed_dim")
 

@@ -20,7 +20,11 @@ class Combinations(NamedTuple):
 
 
 def combinations() -> dict[str, Combinations]:
-    """Of every loss, by its key."""
+    """Of every loss, by its key.
+
+    >>> "semihard" in dml.methods.combinations()["triplet"].miners
+    True
+    """
     return {key: _of(key) for key in KIND.names()}
 
 

@@ -23,6 +23,9 @@ class Memory:
       the memory, and a mean over rows is divided by the rows of batch and memory.
     start: batches before the memory is used; until then nothing is remembered and the loss is that of the batch.
     weight: what the loss against the memory is multiplied by.
+
+    >>> dml.methods.Memory(size=1024).size
+    1024
     """
 
     def __init__(
@@ -70,7 +73,12 @@ FORMS = ("authors", "alone", "library")
 
 
 def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, Any]]) -> Optional[Memory]:
-    """The memory that a loss is given, by its options; None without a size. What cannot have one refuses it."""
+    """The memory that a loss is given, by its options; None without a size. What cannot have one refuses it.
+
+    >>> loss = dml.methods.create("contrastive", 10, 64)
+    >>> dml.methods.memory_for(loss, None, {"size": 1024}).size
+    1024
+    """
     if not given or given.get("size") is None:
         return None
     reads = loss.reads in ("pairs", "triplets")

@@ -22,7 +22,11 @@ LONE = ("drop", "miss")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an evaluation found."""
+    """What an evaluation found.
+
+    >>> dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], metrics=["RP"]).queries
+    4
+    """
 
     scores: dict[str, float]  # by the metric's name; fractions, where the table says percent
     intervals: dict[str, tuple[float, float]]  # of the means over queries, where asked for
@@ -87,6 +91,10 @@ def assess(
 
     ``memory`` bounds the bytes that are allocated beyond the embeddings, which may be memory-mapped. Products run on as
     many threads as MXNet has (OMP_NUM_THREADS when it was loaded; one if that is not set), everything else on one.
+
+    >>> found = dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], ks=[1], metrics=["R@K"])
+    >>> found.scores
+    {'R@1': 1.0}
     """
     _check(lone, intervals)
     wanted = chosen(metrics, ks, clustering)

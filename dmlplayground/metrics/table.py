@@ -36,7 +36,11 @@ NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
 
 @dataclass(frozen=True)
 class Metric(parts.Part):
-    """What is known of one metric, or of a family of them."""
+    """What is known of one metric, or of a family of them.
+
+    >>> dml.metrics.get("R@1").shown(0.5368)
+    '53.68'
+    """
 
     needs: str = "ranks"
     higher_is_better: bool = True
@@ -94,9 +98,19 @@ class Metric(parts.Part):
 
 
 class Metrics(parts.Kind[Metric]):
-    """The kind, whose families have members: ``get("R@10")``."""
+    """The kind, whose families have members: ``get("R@10")``.
+
+    >>> dml.metrics.KIND.get("R@10").key
+    'R@10'
+    """
 
     def get(self, key: str) -> Metric:
+        """The record of a metric, or of the member of a family that a number makes: ``R@10``.
+
+        >>> dml.metrics.get("R@10").number
+        10
+        """
+
         found = re.fullmatch(r"(.*@)(-?\d+)", key) if isinstance(key, str) else None
         if found is None or f"{found[1]}K" not in self.names():
             return super().get(key)
@@ -150,7 +164,11 @@ def _member(family: Metric, k: Any) -> Metric:
 
 def of_trial(evaluation: Mapping[str, Any]) -> list[Metric]:
     """The metrics of a trial, from the ``evaluation`` part of its configuration: the headline first, which is the one
-    named there, or else simply the first. Older records chose by ``ks`` and ``clustering`` alone."""
+    named there, or else simply the first. Older records chose by ``ks`` and ``clustering`` alone.
+
+    >>> [metric.key for metric in dml.metrics.of_trial({"metrics": ["R@K"], "ks": [1, 2], "headline": "R@2"})]
+    ['R@2', 'R@1']
+    """
     names = [*evaluation.get("metrics", STANDARD)]
     if evaluation.get("headline") is not None:
         names.insert(0, evaluation["headline"])
@@ -158,7 +176,11 @@ def of_trial(evaluation: Mapping[str, Any]) -> list[Metric]:
 
 
 def headline(evaluation: Mapping[str, Any]) -> Metric:
-    """The metric that a trial is known by."""
+    """The metric that a trial is known by.
+
+    >>> dml.metrics.headline({"metrics": ["MAP@R", "R@K"], "ks": [1]}).key
+    'MAP@R'
+    """
     computed = of_trial(evaluation)
     if evaluation.get("headline") is not None:
         return among(evaluation["headline"], computed, "evaluation.headline")
@@ -166,7 +188,11 @@ def headline(evaluation: Mapping[str, Any]) -> Metric:
 
 
 def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
-    """The metric of this name, if it is one of those that are computed; ``where`` says who asks for it."""
+    """The metric of this name, if it is one of those that are computed; ``where`` says who asks for it.
+
+    >>> dml.metrics.among("R@1", dml.metrics.chosen(["R@K"], ks=[1, 2]), "the criterion").key
+    'R@1'
+    """
     by_name = {metric.key: metric for metric in computed}
     if name not in by_name:
         KIND.get(name)  # an unknown name is told so
@@ -177,7 +203,11 @@ def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
 
 
 def first(scores: Mapping[str, Optional[float]]) -> str:
-    """The headline of recorded scores, which stands first among them, in a few words: ``R@1 53.68``."""
+    """The headline of recorded scores, which stands first among them, in a few words: ``R@1 53.68``.
+
+    >>> dml.metrics.first({"R@1": 0.5368, "NMI": 0.6})
+    'R@1 53.68'
+    """
     name, value = next(iter(scores.items()))
     return f"{name} {KIND.get(name).shown(value)}"
 

@@ -18,6 +18,10 @@ class Miner:
     A subclass writes ``hybrid_forward(self, F, pairs)``: it is given all pairs of the batch, its rows at unit length
     and without gradient, and returns ``pairs.keep(...)`` or ``Triplets`` of them. Random numbers come from MXNet's
     generator (``F.random``), so a trial's seed decides them.
+
+    >>> a, p, n = dml.mining.create("semihard").mine(np.eye(4, dtype=np.float32), np.array([0, 0, 1, 1]))
+    >>> len(a) == len(p) == len(n)
+    True
     """
 
     gives: ClassVar[Literal["pairs", "triplets"]]
@@ -50,7 +54,11 @@ class Miner:
 
 @dataclass(frozen=True)
 class MinerRecord(parts.Part):
-    """A miner, and what it gives."""
+    """A miner, and what it gives.
+
+    >>> dml.mining.get("semihard").gives
+    'triplets'
+    """
 
     @property
     def gives(self) -> str:
@@ -69,6 +77,10 @@ def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional
     """The miner that a loss goes with: the one that was asked for, its own, or ``all``; None for a loss that takes none.
 
     ``loss`` is a ``methods.Loss``. One that looks at the batch as it is laid out refuses any.
+
+    >>> loss = dml.methods.create("margin", 10, 64)
+    >>> type(dml.mining.miner_for(loss, None)).__name__
+    'DistanceWeighted'
     """
     if loss.reads == "batch":
         loss.require(not given, "it looks at the whole batch as it is laid out, and takes no miner.")

@@ -18,16 +18,28 @@ __all__ = ["HIGHEST", "KIND", "SHARED", "Optimizer", "create", "get", "names"]
 
 
 def names() -> list[str]:
-    """The keys of all optimizers, sorted."""
+    """The keys of all optimizers, sorted.
+
+    >>> "adam" in dml.optimizers.names()
+    True
+    """
     return KIND.names()
 
 
 def get(name: str) -> Part:
-    """The record of an optimizer: its title, its options, its notes."""
+    """The record of an optimizer: its title, its options, its notes.
+
+    >>> "momentum" in dml.optimizers.get("sgd").options
+    True
+    """
     return KIND.get(name)
 
 
 def create(name: str, **options: Any) -> Optimizer:
-    """An optimizer by name; options that are not given have their defaults."""
+    """An optimizer by name; options that are not given have their defaults.
+
+    >>> dml.optimizers.create("sgd", lr=0.1).lr
+    0.1
+    """
     optimizer: Optimizer = KIND.create(name, **options)
     return optimizer

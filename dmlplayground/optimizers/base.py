@@ -24,6 +24,9 @@ class Optimizer:
     clip: every element of the gradient is cut to between -clip and clip; nothing: it is not.
     clip_norm: gradients are shortened together so that their joint length is at most this; nothing: they are not.
         A part of the model with a clip_norm of its own (``groups``) is measured alone, all others as one.
+
+    >>> dml.optimizers.create("adam", lr=0.001, weight_decay=0.01).weight_decay
+    0.01
     """
 
     slots = 0  # arrays of state beside every array of weights, all zero to begin with

@@ -21,7 +21,12 @@ VALIDATION = (
 
 
 class ClassFold(NamedTuple):
-    """One training of the trial: the positions of the classes it trains on and of those it keeps back, in order."""
+    """One training of the trial: the positions of the classes it trains on and of those it keeps back, in order.
+
+    >>> fold = dml.protocols.create("validated", folds=4).folds(98)[0]
+    >>> len(fold.train), len(fold.kept)
+    (74, 24)
+    """
 
     number: int
     train: Sequence[int]
@@ -29,7 +34,11 @@ class ClassFold(NamedTuple):
 
 
 class Trained(typing.Protocol):
-    """What training tells a protocol when all of its folds are done."""
+    """What training tells a protocol when all of its folds are done.
+
+    >>> hasattr(dml.protocols.Trained, "best")
+    True
+    """
 
     def entries(self, fold: int) -> Sequence[Entry]:
         """All that was recorded of the fold's epochs, the untrained network first."""
@@ -48,7 +57,11 @@ class Trained(typing.Protocol):
 
 
 class Protocol:
-    """Base: one training on all classes. A subclass says what is kept back (``folds``) and what comes out (``results``)."""
+    """Base: one training on all classes. A subclass says what is kept back (``folds``) and what comes out (``results``).
+
+    >>> dml.protocols.create("paper").trainings
+    1
+    """
 
     #: Of a protocol that watches validation classes: after how many evaluations without a better one a training ends, and
     #: whether the untrained network is one to be better than.
@@ -99,6 +112,9 @@ class ProtocolPart(Part):
 
     Trials of different protocols are never compared in one table; those of one protocol only where they agree in the
     options listed as ``comparable``.
+
+    >>> dml.protocols.get("validated").leading
+    'joined'
     """
 
     watches: str = "test"  # the classes that a trial is evaluated on after its epochs: "test" or "validation"

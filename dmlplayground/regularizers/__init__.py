@@ -20,6 +20,10 @@ create = KIND.create
 
 
 def of(component: str | Mapping[str, Any]) -> Regularizer:
-    """The regulariser that a configuration states: a name, or a mapping of name, weight and options."""
+    """The regulariser that a configuration states: a name, or a mapping of name, weight and options.
+
+    >>> dml.regularizers.of({"name": "embedding_norm", "weight": 0.01}).weight
+    0.01
+    """
     name, options = parts.split(component)
     return create(name, **options)

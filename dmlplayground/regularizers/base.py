@@ -12,6 +12,9 @@ class Regularizer:
     """A term that is added to any loss, times ``weight``.
 
     A subclass writes ``hybrid_forward(self, F, embeddings, labels)``, which returns one number, (1,).
+
+    >>> dml.regularizers.create("embedding_norm", weight=0.01, power=2).weight
+    0.01
     """
 
     def __init__(self, weight: float):

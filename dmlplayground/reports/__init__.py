@@ -35,7 +35,12 @@ FILES = "files.json"  # in the report's folder: the tables and figures that it c
 
 
 def report(path: str | Path) -> Path:
-    """Regenerate the report of a store, or of one trial, from its records; returns the page."""
+    """Regenerate the report of a store, or of one trial, from its records; returns the page.
+
+    >>> page = dml.report(store)
+    >>> page.name
+    'index.html'
+    """
     path = Path(path)
     found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
@@ -57,6 +62,9 @@ def write(
 
     ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record
     are shown as missing. What is not given is read from ``experiment.json``, where a sweep has left one.
+
+    >>> dml.reports.write(store, dml.records.load_store(store), title="My own").name
+    'index.html'
     """
     store = Path(store)
     stated = manifest.read(store)
@@ -66,7 +74,11 @@ def write(
 
 
 def html(store: str | Path) -> str:
-    """The page of a store as it is now, as a text; nothing is written."""
+    """The page of a store as it is now, as a text; nothing is written.
+
+    >>> dml.reports.html(store)[:15]
+    '<!doctype html>'
+    """
     store = Path(store)
     stated = manifest.read(store)
     title = stated.title or store.resolve().name

@@ -37,7 +37,12 @@ COLUMNS = [
 
 
 def compare(a: str | Path, b: str | Path) -> Table:
-    """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric."""
+    """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric.
+
+    >>> table = dml.compare(store, store)
+    >>> table.rows[0].values[-3]
+    'same numbers'
+    """
     before, after = (arenas(usable_records.load(store)) for store in (a, b))
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)

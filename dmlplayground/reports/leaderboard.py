@@ -51,6 +51,10 @@ def leaderboard(
 
     ``expected`` are the trials that were planned, as ``write`` takes them. Those of a search (``searched``) are ranked by
     what it was judged by.
+
+    >>> [table] = dml.reports.leaderboard(dml.records.load_store(store))
+    >>> table.columns[0].name
+    'method'
     """
     return [arena_table(arena) for arena in arenas(records, expected, searched)]
 

@@ -132,7 +132,11 @@ def duration(seconds: float) -> str:
 
 
 def terminal(tables: Table | Iterable[Table]) -> str:
-    """Aligned columns. A star stands for bold."""
+    """Aligned columns. A star stands for bold.
+
+    >>> print(dml.reports.terminal(dml.reports.leaderboard(dml.records.load_store(store))).splitlines()[0])
+    Leaderboard: glyphs, paper protocol
+    """
     if isinstance(tables, Table):
         return _terminal(tables)
     return "\n\n".join(_terminal(table) for table in tables)

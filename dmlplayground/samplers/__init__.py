@@ -34,12 +34,20 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The keys of all samplers, sorted."""
+    """The keys of all samplers, sorted.
+
+    >>> "pairs" in dml.samplers.names()
+    True
+    """
     return KIND.names()
 
 
 def get(name: str) -> Sampler:
-    """The record of a sampler: its title, its options, what it needs to see."""
+    """The record of a sampler: its title, its options, what it needs to see.
+
+    >>> dml.samplers.get("greedy_coreset").needs
+    ('embeddings',)
+    """
     return KIND.get(name)
 
 
@@ -52,6 +60,11 @@ def create(
     seed: int = 0,
     **options: Any,
 ) -> BatchSampler:
-    """The sampler ``name`` of the images with these labels; ``iterations`` None: one pass over them is an epoch."""
+    """The sampler ``name`` of the images with these labels; ``iterations`` None: one pass over them is an epoch.
+
+    >>> sampler = dml.samplers.create("pairs", [0, 0, 1, 1, 2, 2], 4, seed=1)
+    >>> [len(batch) for batch in sampler.batches(epoch=0)]
+    [4]
+    """
     sampler: BatchSampler = KIND.create(name, **options)
     return sampler.over(labels, batch_size, iterations, seed)

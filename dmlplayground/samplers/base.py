@@ -24,7 +24,11 @@ from ..parts import Kind, Part
 
 @dataclass(frozen=True)
 class Sampler(Part):
-    """A way to draw batches."""
+    """A way to draw batches.
+
+    >>> dml.samplers.get("pairs").needs
+    ()
+    """
 
     needs: tuple[str, ...] = ()  # what it looks at when an epoch begins: the View's "proxies", "embeddings"
 
@@ -33,7 +37,11 @@ KIND: Kind[Sampler] = Kind("sampler", "dmlplayground.samplers", Sampler)
 
 
 class View(Protocol):
-    """What a sampler may look at, as it is when the epoch begins. Nothing is computed before it is asked for."""
+    """What a sampler may look at, as it is when the epoch begins. Nothing is computed before it is asked for.
+
+    >>> dml.samplers.get("greedy_coreset").needs  # what it asks of the view
+    ('embeddings',)
+    """
 
     def proxies(self) -> np.ndarray:
         """The loss's proxies, (C, E)."""
@@ -43,7 +51,11 @@ class View(Protocol):
 
 
 class Groups:
-    """The images of each class, and draws of distinct images from many classes at once."""
+    """The images of each class, and draws of distinct images from many classes at once.
+
+    >>> dml.samplers.Groups(np.array([3, 3, 8])).sizes
+    array([2, 1])
+    """
 
     def __init__(self, labels: np.ndarray):
         _, self.labels = np.unique(np.asarray(labels), return_inverse=True)  # counted from 0, without gaps
@@ -95,6 +107,10 @@ class BatchSampler:
 
     A subclass writes ``draw`` (one batch), or ``batches`` where an epoch is more than its batches one by one, and
     ``check``.
+
+    >>> sampler = dml.samplers.create("per_class", np.repeat(np.arange(4), 6), 8, n=4)
+    >>> next(iter(sampler.batches(epoch=0))).shape
+    (8,)
     """
 
     #: How the embeddings it looks at are kept: ``steps``, the last that training gave of each image, after all were

@@ -1,3 +1,5 @@
+"""Batches whose distances are spread as those of a pool: ``cost`` says how far they are from it."""
+
 from __future__ import annotations
 
 from typing import Optional
@@ -66,7 +68,12 @@ class DistanceMatching(Matching):
 def cost(
     pool: np.ndarray, candidate: np.ndarray, *, mean: float = 1.0, std: float = 1.0, distance: float = 150.0
 ) -> float:
-    """How unlike the pool (N, E) the candidate (B, E) is."""
+    """How unlike the pool (N, E) the candidate (B, E) is.
+
+    >>> pool = np.eye(4)
+    >>> round(dml.samplers.distance_matching.cost(pool, pool), 6)
+    0.0
+    """
     return Profile(pool).cost(candidate, mean, std, distance)
 
 

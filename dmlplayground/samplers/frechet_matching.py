@@ -1,3 +1,5 @@
+"""Batches with the mean and the covariance of a pool: ``cost`` says how far they are from it."""
+
 from __future__ import annotations
 
 from typing import Optional
@@ -51,7 +53,12 @@ class FrechetMatching(Matching):
 
 
 def cost(pool: np.ndarray, candidate: np.ndarray) -> float:
-    """The Frechet distance between the normal distributions that fit the pool (N, E) and the candidate (B, E)."""
+    """The Frechet distance between the normal distributions that fit the pool (N, E) and the candidate (B, E).
+
+    >>> pool = np.random.default_rng(0).normal(size=(50, 2))
+    >>> round(dml.samplers.frechet_matching.cost(pool, pool + [3, 4]), 6)
+    25.0
+    """
     return Normal(pool).distance(Normal(candidate))
 
 

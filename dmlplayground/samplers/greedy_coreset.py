@@ -1,3 +1,5 @@
+"""Batches spread over a pool: ``pick`` takes one farthest point after the other."""
+
 from __future__ import annotations
 
 from typing import Optional
@@ -45,7 +47,11 @@ class GreedyCoreset(Coreset):
 
 def pick(pool: np.ndarray, count: int, first: int, soft: Optional[np.random.Generator] = None) -> np.ndarray:
     """The places in the pool (N, E) of ``count`` picks: ``first``, and then again and again the point farthest from
-    its nearest pick (the first of equals), or, drawn by ``soft``, one of the points farthest from theirs."""
+    its nearest pick (the first of equals), or, drawn by ``soft``, one of the points farthest from theirs.
+
+    >>> dml.samplers.greedy_coreset.pick(np.array([[0.0], [1.0], [9.0]]), 2, first=0)
+    array([0, 2])
+    """
     points = np.asarray(pool, np.float64)
     if not 1 <= count <= len(points):
         raise ValueError(f"{count} of {len(points)} points cannot be picked")

@@ -19,16 +19,28 @@ __all__ = ["KIND", "Schedule", "create", "get", "names"]
 
 
 def names() -> list[str]:
-    """The keys of all schedules, sorted."""
+    """The keys of all schedules, sorted.
+
+    >>> "cosine" in dml.schedules.names()
+    True
+    """
     return KIND.names()
 
 
 def get(name: str) -> Part:
-    """The record of a schedule: its title, its options, its notes."""
+    """The record of a schedule: its title, its options, its notes.
+
+    >>> list(dml.schedules.get("step").options)
+    ['moves', 'rise', 'factor', 'steps', 'every']
+    """
     return KIND.get(name)
 
 
 def create(name: str, **options: Any) -> Schedule:
-    """A schedule by name; options that are not given have their defaults."""
+    """A schedule by name; options that are not given have their defaults.
+
+    >>> dml.schedules.create("constant").moves
+    'step'
+    """
     schedule: Schedule = KIND.create(name, **options)
     return schedule

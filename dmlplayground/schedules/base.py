@@ -17,6 +17,9 @@ class Schedule:
     moves: "epoch": the rate changes before every epoch; "step": before every step of the optimizer.
     rise: epochs in which the rate climbs in equal parts to its full height, from where the rest of the schedule
         counts; with moves "epoch" the first epoch of rise: 5 has a fifth of it, the fifth the whole.
+
+    >>> dml.schedules.create("cosine", rise=2).rise
+    2.0
     """
 
     def __init__(self, *, moves: Pace = "step", rise: float = 0.0):

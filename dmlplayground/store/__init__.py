@@ -13,4 +13,17 @@
 and beside them ``experiment.json``, the manifest of the sweep, and ``report``. This package knows files and nothing else.
 """
 
+__all__ = [
+    "BEST",
+    "LAST",
+    "checkpoints",
+    "checks",
+    "locks",
+    "manifest",
+    "records",
+    "snapshots",
+    "stream",
+    "trained_weights",
+]
+
 BEST, LAST = "best", "last"  # which weights are kept: those of the best epoch, and those of the last

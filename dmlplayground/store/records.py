@@ -13,6 +13,8 @@ from .. import files
 from ..errors import UserError, warn
 from . import checks, locks
 
+__all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "survey", "versions"]
+
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
 
@@ -26,6 +28,10 @@ class Record:
     ``measured_on``.
     ``results`` holds what a table shows: ``untrained``, ``best`` and ``last`` under the paper's protocol, ``untrained``,
     ``separate`` and ``joined`` under the validated one, each with its metrics and the weights that gave them.
+
+    >>> record = dml.records.Record.load(trial / "record.json")
+    >>> record.status, record.config["method"]["name"]
+    ('finished', 'npairs')
     """
 
     id: str
@@ -68,6 +74,9 @@ def find(folder: Path) -> Optional[Record]:
     """The record in a trial's folder as things are now, or None where there is none yet.
 
     A trial that claims to be running, but that no process trains, was interrupted: by its process's death.
+
+    >>> dml.records.find(trial).status
+    'finished'
     """
     path = folder / RECORD
     if not path.exists():
@@ -81,7 +90,12 @@ def find(folder: Path) -> Optional[Record]:
 
 
 def survey(store: str | Path) -> tuple[list[Record], list[str]]:
-    """All records of a store, by id, and a line about each that cannot be used."""
+    """All records of a store, by id, and a line about each that cannot be used.
+
+    >>> found, problems = dml.records.survey(store)
+    >>> len(found), problems
+    (1, [])
+    """
     store = Path(store)
     if not store.is_dir():
         raise UserError(f"there is no store at {store}.")
@@ -100,6 +114,9 @@ def load_store(store: str | Path) -> list[Record]:
     """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder.
 
     Of the others the user is warned.
+
+    >>> [record.status for record in dml.records.load_store(store)]
+    ['finished']
     """
     store = Path(store)
     if store.is_file():
@@ -113,7 +130,11 @@ def load_store(store: str | Path) -> list[Record]:
 
 
 def versions() -> dict[str, str]:
-    """The versions that decide a trial's numbers."""
+    """The versions that decide a trial's numbers.
+
+    >>> dml.records.versions()["dmlplayground"] == dml.__version__
+    True
+    """
     from importlib import metadata  # here, as listings load this file
 
     from .. import __version__
@@ -138,6 +159,12 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
+    """The machine that a trial runs on.
+
+    >>> sorted(dml.records.machine())
+    ['cores', 'omp_threads', 'processor', 'system']
+    """
+
     return {
         "system": platform.platform(),
         "processor": _processor(),
@@ -158,4 +185,10 @@ def _processor() -> str:
 
 
 def now() -> str:
+    """The time in UTC, to the second, as records have it.
+
+    >>> dml.records.now()[10]
+    'T'
+    """
+
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

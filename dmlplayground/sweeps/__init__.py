@@ -36,9 +36,11 @@ def sweep(
     ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names trackers that
     get the curves as well: tensorboard, wandb, mlflow. Where another runner works on the store they share the work.
 
-    >>> sweep("quickstart", where=["method=npairs"], overrides=["epochs=0.5"])
-    Traceback (most recent call last):
-    dmlplayground.errors.UserError: ...epochs must be a whole number, not 0.5...
+    >>> import yaml
+    >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs"], "seed": [0]}}
+    >>> _ = (store / "small.yaml").write_text(yaml.safe_dump(experiment))
+    >>> [record.status for record in dml.sweep(store / "small.yaml", store)]
+    ['finished']
     """
     from .chosen import choose  # here, as what only lists must not wait for the runner
 
@@ -72,9 +74,12 @@ def tune(
     and an experiment that trains the winner ten times. The same call goes on with a search that was stopped. The other
     arguments are those of ``sweep``.
 
-    >>> tune("no_such_search")
+    >>> dml.tune("musgrave2020/search/triplet", workers=2)  # doctest: +SKIP
+    PosixPath('runs/triplet/best.yaml')
+    >>> dml.tune("tripled")
     Traceback (most recent call last):
-    dmlplayground.errors.UserError: unknown search 'no_such_search'...
+        ...
+    dmlplayground.errors.UserError: unknown search (and no such file) 'tripled'...
     """
     from . import executors, optuna_search, search_space
 

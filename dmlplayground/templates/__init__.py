@@ -14,6 +14,8 @@ from string import Template
 from .. import files, parts
 from ..errors import UserError, unknown
 
+__all__ = ["filled", "kinds", "write"]
+
 HERE = Path(__file__).resolve().parent
 
 

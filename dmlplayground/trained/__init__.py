@@ -25,6 +25,10 @@ def load(target: Union[str, Path], which: str = BEST, engine: str = "float32") -
 
     ``which`` is the trial's ``best`` or ``last`` model; of a validated trial it is always the folds' models together.
     ``engine`` is how embeddings are computed: float32, fused (the same numbers, faster) or bfloat16.
+
+    >>> model = dml.load(trial)
+    >>> model.embed(np.zeros((2, 24, 24, 3), np.uint8)).shape
+    (2, 8)
     """
     from .model import Model  # loads MXNet
 

@@ -28,6 +28,10 @@ def train(
     from its checkpoint; one that another process trains at this moment is left to it (``locks.Busy``). ``threads`` threads
     prepare the batches; the numbers do not depend on it. ``log`` names trackers that get the curves as well: tensorboard,
     wandb, mlflow.
+
+    >>> record = dml.train(tiny, store)
+    >>> record.status
+    'finished'
     """
     from . import trackers
 

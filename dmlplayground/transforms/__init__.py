@@ -21,17 +21,30 @@ __all__ = ["KIND", "Stored", "Transform", "create", "get", "names"]
 
 
 def names() -> list[str]:
-    """The keys of all transforms, sorted."""
+    """The keys of all transforms, sorted.
+
+    >>> "paper" in dml.transforms.names()
+    True
+    """
     return KIND.names()
 
 
 def get(name: str) -> Pipeline:
-    """The record of a transform: its title, its options, its notes."""
+    """The record of a transform: its title, its options, its notes.
+
+    >>> dml.transforms.get("plain").key
+    'plain'
+    """
     return KIND.get(name)
 
 
 def create(name: str, **options: Any) -> Transform:
-    """A transform by name: ``create("paper", crop=0.9).train(images, rows, rng)``."""
+    """A transform by name: ``create("paper", crop=0.9).train(images, rows, rng)``.
+
+    >>> images = np.zeros((3, 40, 40, 3), np.uint8)
+    >>> dml.transforms.create("plain").train(images, np.array([0, 2]), np.random.default_rng(0)).shape
+    (2, 40, 40, 3)
+    """
     part = KIND.get(name)
     options = part.fill(options, KIND.name)
     steps = [augmentations.create(**given) for given in options.pop("augment", ())]

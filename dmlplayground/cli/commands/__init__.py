@@ -1,1 +1,3 @@
 """One file a command; see the package above."""
+
+__all__: list[str] = []  # what its files hold is found by their names

@@ -14,5 +14,19 @@ neighbours as the largest class has members would need thousands of them; those 
 thousands of clusters that a set of products has.
 """
 
+__all__ = [
+    "components",
+    "embeddings",
+    "kmeans",
+    "loops",
+    "loops_in_numba",
+    "loops_in_numpy",
+    "products",
+    "rank_counting",
+    "ranks",
+    "rounded",
+    "vectors",
+]
+
 #: Bytes that may be allocated beyond the embeddings, unless the caller says otherwise.
 MEMORY = 512_000_000

@@ -28,7 +28,11 @@ TILE = 2**22  # numbers in a tile of products: they stay in the cache
 @dataclass(frozen=True)
 class KMeans:
     """The best of ``starts`` runs: the cluster of every point, the sum of squared distances to the clusters'
-    centres, and the iterations of that run (``converged``: the last one moved no point)."""
+    centres, and the iterations of that run (``converged``: the last one moved no point).
+
+    >>> dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], metrics=["NMI"]).clustering.inertia
+    0.0
+    """
 
     clusters: np.ndarray
     inertia: float
@@ -51,6 +55,10 @@ def kmeans(
     By default ten starts to 1,000 clusters and one above, where runs hardly differ. Embeddings are clustered as
     their distance sees them: rows at unit length for "cosine", bits for "hamming". ``memory`` decides whether
     the points are kept in float32; tiles and centres come to some 50 MB and 8 bytes a number of the centres.
+
+    >>> from dmlplayground.metrics.engine.embeddings import Embeddings
+    >>> dml.metrics.kmeans(Embeddings(np.eye(2)[[0, 0, 1, 1]]), 2).inertia
+    0.0
     """
     starts = (10 if k <= 1000 else 1) if starts is None else starts
     if not 1 <= k <= len(points) or starts < 1 or max_iterations < 1:

@@ -16,6 +16,10 @@ class Ranks:
 
     ``rank`` lists them query after query, ascending within a query; ``counts`` says how many belong to each;
     ``relevant`` is R. Ranks are listed as far as ``depth`` (one number a query): what is missing lies deeper.
+
+    >>> found = dml.metrics.Ranks(rank=np.array([1, 3]), counts=np.array([2]), relevant=np.array([2]), depth=np.array([4]))
+    >>> dml.metrics.r_precision(found)
+    array([0.5])
     """
 
     rank: np.ndarray
