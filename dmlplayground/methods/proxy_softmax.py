@@ -7,6 +7,7 @@ from .base import KIND, Loss
 
 @KIND.register(
     title="Proxy-softmax",
+    also=("normalized softmax", "NormSoftmax", "classification"),
     year=2018,
     paper="Zhai and Wu: Classification is a Strong Baseline for Deep Metric Learning, 2018 (BMVC 2019)",
     sampler={"name": "shuffled"},

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
-from PIL import Image, ImageOps
 
 from .. import array_files, seeds
 from ..errors import UserError, warn
@@ -100,6 +99,8 @@ def _neighbours(points: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 
 def _sheet(images: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    from PIL import Image, ImageOps  # here, as listings load this file
+
     sheet = Image.new("RGB", (rows.shape[1] * THUMB, rows.shape[0] * THUMB))
     for (row, column), index in np.ndenumerate(rows):
         picture = ImageOps.fit(Image.fromarray(np.asarray(images[index])), (THUMB, THUMB))
