@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dmlplayground import compat, devices, doctor
+from dmlplayground import compat, devices, doctor, methods, parts
+from dmlplayground.doctor import rehearsals
 
 
 def only(part, name):
@@ -156,3 +157,90 @@ def test_cache_without_room(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2**30))
     check = only(doctor._cache, "cache")
     assert check.state == "note" and "1.0 GiB free" in check.found
+
+
+# --- every part at work -------------------------------------------------------------------------------------
+
+
+def outcomes(wanted):
+    return list(rehearsals.Rehearsals(["cpu"]).outcomes(wanted))
+
+
+def graph_gone_wrong(F, value, embeddings):
+    return value if F.__name__.endswith("ndarray") else value * 1.01
+
+
+def gradient_lost(F, value, embeddings):
+    return value if F.__name__.endswith("ndarray") else F.BlockGrad(value) + 0 * F.sum(embeddings)
+
+
+def not_a_number(F, value, embeddings):
+    return value + F.sum(embeddings) * float("inf")
+
+
+def raises(F, value, embeddings):
+    raise RuntimeError("no kernel for this device")
+
+
+@pytest.mark.parametrize(
+    ("breaks", "told"),
+    [
+        (graph_gone_wrong, "the loss: up to"),
+        (gradient_lost, "the gradient of the embeddings: up to"),
+        (not_a_number, "the losses of the first steps"),
+        (raises, "RuntimeError: no kernel for this device"),
+    ],
+)
+def test_a_broken_part_is_found(monkeypatch, breaks, told):
+    made = type(methods.create("contrastive", 2, 2))
+    whole = made.hybrid_forward
+
+    def broken(self, F, embeddings, labels, *more, **weights):
+        return breaks(F, whole(self, F, embeddings, labels, *more, **weights), embeddings)
+
+    monkeypatch.setattr(made, "hybrid_forward", broken)
+    found = {
+        one.name: one.fault
+        for one in outcomes(lambda kind, name: kind == "methods" and name in ("contrastive", "npairs"))
+    }
+    assert told in found["contrastive"] and found["npairs"] == ""
+    assert "X methods contrastive on cpu: " in "\n".join(rehearsals.tell(outcomes_of(found)))
+
+
+def outcomes_of(found):
+    return [rehearsals.Outcome("methods", name, "cpu", 1.0, fault) for name, fault in found.items()]
+
+
+@pytest.mark.slow
+def test_a_part_of_every_kind_works_and_the_file_holds_all(monkeypatch, tmp_path, capsys):
+    first: dict[str, str] = {}
+    rehearse = rehearsals.Rehearsals.outcomes
+    some = lambda self: rehearse(self, lambda kind, name: first.setdefault(kind, name) == name)  # noqa: E731
+    monkeypatch.setattr(rehearsals.Rehearsals, "outcomes", some)
+    monkeypatch.setattr(doctor, "_answer", lambda address: "")
+    assert doctor.full(tmp_path / "doctor.txt") == 0
+    said, kept = capsys.readouterr().out, (tmp_path / "doctor.txt").read_text()
+    assert "everything works" in said and str(tmp_path / "doctor.txt") in said
+    kinds = {"methods", "miners", "regularizers", "samplers", "optimizers", "schedules", "backbones"}
+    assert set(first) == kinds | {"devices", "transforms", "augmentations", "protocols"}
+    assert all(f"  {kind} {name} on cpu: " in kept for kind, name in first.items())
+    assert "Images a second in training on the cpu" in kept and "mxnet" in kept
+
+
+def test_every_part_has_its_rehearsal():
+    found = {}
+    for kind, name, _ in rehearsals.Rehearsals(["cpu"])._rehearsals("cpu"):
+        found.setdefault(kind, set()).add(name)
+    found.pop("devices")
+    without_images = {"backbones": {"identity"}}
+    for kind, names in found.items():
+        assert names == set(parts.kind(kind).names()) - without_images.get(kind, set()), kind
+
+
+def test_servers_that_do_not_answer_are_named(monkeypatch):
+    assert any("caltech" in address for address in doctor.addresses())
+    assert any(what == "weights of inception_bn" for what in doctor.addresses().values())
+    served = next(iter(doctor.addresses()))
+    monkeypatch.setattr(doctor, "_answer", lambda address: "" if address == served else "timed out")
+    states = [check.state for check in doctor._downloads()]
+    assert states.count("ok") == 1 and set(states) == {"ok", "note"}

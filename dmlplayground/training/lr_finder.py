@@ -49,7 +49,7 @@ def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) ->
         raise UserError(f"the rates must be above 0 and the lowest first, not {low:g} and {high:g}.")
     if not trial.optimizer["lr"]:
         raise UserError("optimizer.lr is 0: there is no rate to vary.")
-    feed, learner = _ready(trial, threads)
+    feed, learner = first_fold(trial, threads)
     rates = np.geomspace(low, high, steps).tolist()
     losses: list[float] = []
     batches = chain.from_iterable(feed.batches(epoch) for epoch in count(1))
@@ -66,7 +66,8 @@ def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) ->
     return Rates(rates[: len(losses)], losses, _smoothed(losses, steps))
 
 
-def _ready(trial: Trial, threads: int) -> tuple[Feed, Learner]:
+def first_fold(trial: Trial, threads: int = 1) -> tuple[Feed, Learner]:
+    """A learner of the trial's first fold, with its batches, to take some steps without a run around them."""
     fold = folds.divide(trial).folds[0]
     learner = Learner(trial, fold.train.num_classes, models.devices(trial), (fold.number, 0))
     learner.begin_epoch(trial.frozen_epochs + 1)  # with the backbone, if it is frozen at first

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-EXAMPLE = "doctor"
+from pathlib import Path
+
+EXAMPLE = "doctor --full"
 PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:
-    pass
+    command.add_argument(
+        "--full",
+        action="store_true",
+        help="also try every method, network and other part on every device, which takes a minute or two",
+    )
+    command.add_argument(
+        "--out",
+        type=Path,
+        default=Path("doctor.txt"),
+        help="where --full keeps what it found, to be attached to a report of a fault (default: %(default)s)",
+    )
 
 
 def run(arguments) -> int:
     from ... import doctor
 
-    return doctor.main()
+    return doctor.full(arguments.out) if arguments.full else doctor.main()

@@ -1,18 +1,25 @@
-"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy."""
+"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy.
+
+With ``--full`` every part is also put to work on every device (``rehearsals``).
+"""
 
 from __future__ import annotations
 
+import http.client
 import importlib
 import os
 import platform
+import resource
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent import futures
 from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
+from urllib import request
 
-from . import __version__, compat, devices, optional
+from .. import __version__, compat, devices, files, optional
 
 __all__ = ["Check", "main", "report"]
 
@@ -30,6 +37,7 @@ REQUIRED = {  # package as pip knows it: module
 # What an old OpenBLAS takes a processor for that it does not know: kernels without AVX.
 SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
 GIB = 2**30
+ANSWER = 5  # seconds that a server has to answer in
 MARKS = {"ok": " ", "note": "!", "fault": "X"}
 
 
@@ -45,14 +53,53 @@ class Check(NamedTuple):
 def main() -> int:
     """Print the report; 0 when training can start here, 1 when it cannot."""
     checks = report()
-    for check in checks:
-        print(f"{MARKS[check.state]} {check.name:<12} {check.found}")
-        if check.remedy:
-            print(f"{'':15}-> {check.remedy}")
+    print("\n".join(told(checks)))
     states = [check.state for check in checks]
     verdict = "not usable" if "fault" in states else "usable"
     print(f"\n{verdict} ({states.count('fault')} faults, {states.count('note')} notes)")
     return 1 if "fault" in states else 0
+
+
+def full(file: Path) -> int:
+    """Put every part to work on every device as well, print a table of what works, and keep all of it in a file; 0 when
+    everything works."""
+    with files.replacing(file):
+        pass  # a place that cannot be written is found before the work
+    checks = [*report(), *_downloads()]
+    print("\n".join(told(checks)), flush=True)
+    if any(check.state == "fault" for check in checks):
+        print("\nnot usable: no part can be tried.")
+        return 1
+    from . import rehearsals
+
+    outcomes = []
+    for outcome in rehearsals.Rehearsals(rehearsals.devices()).outcomes():
+        outcomes.append(outcome)
+        _progress(f"{len(outcomes)} tried, {outcome.kind} {outcome.name} on {outcome.device}")
+    _progress("")
+    faults = sum(bool(outcome.fault) for outcome in outcomes)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB
+    table = [*rehearsals.tell(outcomes), f"This process took {memory:.1f} GiB of memory at most."]
+    verdict = f"{faults} of {len(outcomes)} parts tried do not work" if faults else "everything works"
+    with files.replacing(file) as report_file:
+        lines = [*told(checks), "", *table, "", *rehearsals.every(outcomes), "", verdict]
+        report_file.write("\n".join(lines) + "\n")
+    print("\n".join(["", *table, "", verdict, f"all of this, part by part: {file}"]))
+    return 1 if faults else 0
+
+
+def told(checks: Iterable[Check]) -> Iterator[str]:
+    """The checks as lines."""
+    for check in checks:
+        yield f"{MARKS[check.state]} {check.name:<12} {check.found}"
+        if check.remedy:
+            yield f"{'':15}-> {check.remedy}"
+
+
+def _progress(line: str) -> None:
+    """A line that the next one takes the place of, where a terminal shows it."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def report() -> list[Check]:
@@ -247,7 +294,7 @@ def _memory() -> Iterator[Check]:
 
 
 def _cache() -> Iterator[Check]:
-    from .data import cache
+    from ..data import cache
 
     folder = cache.folder()
     existing = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
@@ -262,6 +309,46 @@ def _cache() -> Iterator[Check]:
         yield Check("cache", "note", found, f"The largest data set takes about 5 GiB: {elsewhere}")
     else:
         yield Check("cache", "ok", found)
+
+
+# --- what the network reaches -------------------------------------------------------------------------------
+
+
+def addresses() -> dict[str, str]:
+    """Everything that is fetched from the web: what it is, by its address."""
+    from .. import backbones, data
+
+    found = {}
+    for name in data.names():
+        release = data.get(name).release
+        found.update({archive.url: f"data {name}" for archive in release.archives} if release else {})
+    for name in backbones.names():
+        homes = backbones.get(name).imagenet
+        for home in homes.homes if homes else ():
+            found[getattr(home, "url", "")] = f"weights of {name}"
+    return {address: what for address, what in found.items() if address}
+
+
+def _downloads() -> Iterator[Check]:
+    """Whether the servers answer; what they hold is checked when it is fetched."""
+    wanted = addresses()
+    with futures.ThreadPoolExecutor(len(wanted)) as pool:
+        answers = pool.map(_answer, wanted)
+        for (address, what), answer in zip(wanted.items(), answers):
+            host = address.split("/")[2]
+            if answer:
+                yield Check("download", "note", f"{what}: {host} was not reached: {answer}")
+            else:
+                yield Check("download", "ok", f"{what}: {host} has it")
+
+
+def _answer(address: str) -> str:
+    """What is wrong with an address; nothing if it can be fetched from."""
+    try:
+        request.urlopen(request.Request(address, method="HEAD"), timeout=ANSWER).close()
+    except (OSError, http.client.HTTPException) as problem:
+        return str(getattr(problem, "reason", None) or problem)
+    return ""
 
 
 def _cgroup_cores() -> float | None:
