@@ -17,10 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -35,6 +37,7 @@ PEERS = (
     *("snr_triplet", "soft_triple", "sphereface", "supcon", "triplet", "tuplet_margin"),
 )
 MANY = 11_318  # the training classes of SOP
+NAMES = {"ours": "ours", "theirs": "peers"}  # a record's words for the two sides
 
 
 # --- measuring, in a process of its own --------------------------------------------------------------------
@@ -185,12 +188,22 @@ def peers():
 # --- the run -----------------------------------------------------------------------------------------------
 
 
-def run(python: str, who: str, case: dict, seconds: float):
-    """One case in a fresh process; nothing, and the reason on the error stream, if it fails."""
+def run(python: str, who: str, case: dict, seconds: float, memory: int = 0):
+    """One case in a fresh process, of so many bytes; nothing, and the reason on the error stream, if it fails."""
+
+    def limit():
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
     command = [python, __file__, "--measure", json.dumps({"who": who, "case": case, "seconds": seconds})]
     root = str(Path(__file__).parents[1])
     done = subprocess.run(
-        command, capture_output=True, text=True, cwd=root, env={**os.environ, **THREADS, "PYTHONPATH": root}
+        command,
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, **THREADS, "PYTHONPATH": root},
+        preexec_fn=limit,
     )
     if done.returncode:
         sys.stderr.write(f"{who} {case}: {done.stderr.strip().splitlines()[-1:]}\n")
@@ -204,7 +217,10 @@ def compared(case: dict, options) -> dict:
     if options.peer_python and case["method"] in PEERS:
         sides["peers"] = options.peer_python
     rounds = [
-        {who: run(python, who, case, options.seconds) for who, python in sides.items()}
+        {
+            who: run(python, who, case, options.seconds, options.memory * 2**30)
+            for who, python in sides.items()
+        }
         for _ in range(options.rounds)
     ]
     row = dict(case)
@@ -248,6 +264,24 @@ def line(row: dict) -> str:
     return text + (
         f"{row['ours']['cpu'] / row['peers']['cpu']:7.2f}" if "peers" in row and "ours" in row else ""
     )
+
+
+def record(rows: list[dict]) -> dict:
+    """What the documentation's page of figures reads; null where the peer did not fit into the memory."""
+    cpus = os.cpu_count()
+    about = (
+        "Forward and backward of every loss that pytorch-metric-learning has too, beside the library: the same unit "
+        f"embeddings in float32, one thread each, in turns, on a machine of {cpus} cores. Four rows a class (npairs and "
+        "angular: two); null where the library asked for more memory than there was."
+    )
+    found = []
+    for row in (row for row in rows if row["method"] in PEERS and "ours" in row):
+        case = f"{row['method']}, B {row['rows']}, E {row['width']}, C {row['classes']}"
+        for unit, key, size in (("CPU ms", "cpu", 1), ("MB", "bytes", 2**20)):
+            sides = {name: row[who][key] / size if who in row else None for name, who in NAMES.items()}
+            sides = {name: value if value is None else round(value, 2) for name, value in sides.items()}
+            found.append({"case": case, **sides, "unit": unit, "peer": "pytorch-metric-learning 2.9.0"})
+    return {"about": about, "when": date.today().isoformat()[:7], "rows": found}
 
 
 def aims(rows: list[dict]) -> list[str]:
@@ -313,6 +347,8 @@ def main() -> None:
     parser.add_argument("--widths", nargs="*", type=int, default=[64, 512])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.5, help="of calls a case and round")
+    parser.add_argument("--memory", type=int, default=0, help="GB that a process may take; 0: as there are")
+    parser.add_argument("--record", type=Path, help="a file for the figures, as the documentation reads them")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -325,6 +361,8 @@ def main() -> None:
     for case in cases(options):
         rows.append(compared(case, options))
         print(line(rows[-1]), flush=True)
+        if options.record:
+            options.record.write_text(json.dumps(record(rows), indent=1) + "\n")
     print("\n".join(["", *aims(rows)]))
 
 

@@ -120,10 +120,23 @@ def test_loops_agree_to_the_last_bit():
             lengths = [
                 np.linalg.norm(rows.astype(float), axis=1) if cosine else np.ones(30) for rows in (x, y)
             ]
-            arguments = (x, lengths[0], y, lengths[1], begin, index, cosine)
+            arguments = (x, lengths[0], np.arange(9), y, lengths[1], begin, index, cosine)
             np.testing.assert_array_equal(
                 loops_in_numba.distances(*arguments), loops_in_numpy.distances(*arguments)
             )
+
+
+def test_each_distance_within_a_class_serves_both_its_rows():
+    random = np.random.default_rng(3)
+    labels, points = random.integers(4, size=40), random.normal(size=(40, 13))
+    norms = np.linalg.norm(points, axis=1)
+    members = [np.flatnonzero((labels == own) & (np.arange(40) != row)) for row, own in enumerate(labels)]
+    begin, index = np.concatenate([[0], np.cumsum([len(each) for each in members])]), np.concatenate(members)
+    for cosine, length in ((False, np.ones(40)), (True, norms)):
+        each = loops_in_numpy.distances(points, length, np.arange(40), points, length, begin, index, cosine)
+        for module in LOOPS.values():
+            found = module.mutual_distances(points, length, begin, index, cosine)
+            np.testing.assert_array_equal(found, each)
 
 
 def test_lists_are_sorted_by_distance_and_index():

@@ -68,7 +68,7 @@ class Embeddings:
         raw = self.raw[which]
         if self.distance == "hamming":
             return np.unpackbits(raw, axis=1).astype(np.float64)
-        return raw / self.length[which, None]
+        return raw / self.length[which, None] if self.distance == "cosine" else raw.astype(np.float64)
 
     def _check_finite(self, values: np.ndarray) -> None:
         if values.dtype.kind != "f":

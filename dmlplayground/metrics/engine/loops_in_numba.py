@@ -13,6 +13,7 @@ from . import vectors
 
 CHUNK = vectors.LANES
 SHORT = 128  # to this length, counting sorts a list faster
+STEPS = 12  # of comparing all references with a positive, for one of searching the place of a reference
 
 
 def _compile(function, **options):
@@ -28,67 +29,110 @@ def _inline(function):
     return _compile(function, forceinline=True)
 
 
-@_compile
-def _term(x, x_length, y, y_length, k, cosine):
+@_inline
+def _distance(x, i, x_length, y, j, y_length, cosine):
+    """The exact distance, which is the same everywhere."""
     if cosine:
-        return (x[k] / x_length) * (y[k] / y_length)
-    difference = np.float64(x[k]) - np.float64(y[k])
-    return difference * difference
+        return 1.0 - vectors.sum_of_products(x, i, y, j, x_length[i], y_length[j])
+    return vectors.sum_of_squares(x, i, y, j)
 
 
 @_compile
-def _distance(x, x_length, y, y_length, cosine, lanes):
-    """The exact distance: eight interleaved sums, added in a fixed order, are the same everywhere. They are named one by
-    one, so that the compiler keeps them in a register."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = len(x) - len(x) % 8
-    for k in range(0, whole, 8):
-        a += _term(x, x_length, y, y_length, k, cosine)
-        b += _term(x, x_length, y, y_length, k + 1, cosine)
-        c += _term(x, x_length, y, y_length, k + 2, cosine)
-        d += _term(x, x_length, y, y_length, k + 3, cosine)
-        e += _term(x, x_length, y, y_length, k + 4, cosine)
-        f += _term(x, x_length, y, y_length, k + 5, cosine)
-        g += _term(x, x_length, y, y_length, k + 6, cosine)
-        h += _term(x, x_length, y, y_length, k + 7, cosine)
-    lanes[0], lanes[1], lanes[2], lanes[3] = a, b, c, d
-    lanes[4], lanes[5], lanes[6], lanes[7] = e, f, g, h
-    for k in range(whole, len(x)):
-        lanes[k - whole] += _term(x, x_length, y, y_length, k, cosine)
-    total = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
-    return 1.0 - total if cosine else total
-
-
-@_compile
-def distances(x, x_length, y, y_length, begin, index, cosine):
-    """Exact distances of every row of x to its own rows of y: those of row i stand from begin[i] to begin[i + 1]."""
-    out, lanes = np.empty(len(index)), np.empty(8)
+def distances(x, x_length, rows, y, y_length, begin, index, cosine):
+    """Exact distances of these rows of x to their own rows of y: those of the i-th stand from begin[i] to begin[i + 1]."""
+    out = np.empty(len(index))
     for i in range(len(begin) - 1):
         for m in range(begin[i], begin[i + 1]):
-            j = index[m]
-            out[m] = _distance(x[i], x_length[i], y[j], y_length[j], cosine, lanes)
+            out[m] = _distance(x, rows[i], x_length, y, index[m], y_length, cosine)
     return out
+
+
+@_compile
+def mutual_distances(x, length, begin, index, cosine):
+    """The same where every row's own rows are the others of its class, ascending: each distance serves both."""
+    out = np.empty(len(index))
+    for i in range(len(begin) - 1):
+        before = 0
+        for m in range(begin[i], begin[i + 1]):
+            j = index[m]
+            if j < i:
+                before += 1
+            else:
+                out[m] = out[begin[j] + before] = _distance(x, i, length, x, j, length, cosine)
+    return out
+
+
+@_compile
+def others(member, start, size, without):
+    """Of every list of ``size`` members from its ``start`` on, all but the one that it is to be ``without``."""
+    total = 0
+    for i in range(len(start)):
+        total += size[i]
+    out, count = np.empty(total, np.int64), 0
+    for i in range(len(start)):
+        for m in range(start[i], start[i] + size[i]):
+            out[count] = member[m]
+            count += member[m] != without[i]
+    return out[:count]
 
 
 @_compile
 def sort_lists(begin, distance, index):
     """Sort each list, which is in the order of its indices, by distance."""
+    values, places, seen = np.empty(SHORT), np.empty(SHORT, np.int64), np.empty(SHORT, np.int64)
     for i in range(len(begin) - 1):
-        values, places = distance[begin[i] : begin[i + 1]].copy(), index[begin[i] : begin[i + 1]].copy()
-        if len(values) > SHORT:
-            order = np.argsort(values, kind="mergesort")
-            distance[begin[i] : begin[i + 1]] = values[order]
-            index[begin[i] : begin[i + 1]] = places[order]
+        first, size = begin[i], begin[i + 1] - begin[i]
+        if size <= SHORT:
+            _sort_short(distance[first : first + size], index[first : first + size], values, places, seen)
             continue
-        for m in range(len(values)):
-            lower = ties = 0
-            for k in range(len(values)):
-                lower += values[k] < values[m]
-                ties += values[k] == values[m]
-            place = begin[i] + lower
-            if ties > 1:
-                place += np.sum(values[:m] == values[m])
-            distance[place], index[place] = values[m], places[m]
+        _merge(distance[first : first + size], index[first : first + size])
+
+
+@_compile
+def _merge(distance, index):
+    """Merge sort, for long lists; numpy's own takes seconds to compile."""
+    size, width = len(distance), 1
+    while width < size:
+        values, places = distance.copy(), index.copy()
+        for start in range(0, size, 2 * width):
+            left, middle, end = start, min(start + width, size), min(start + 2 * width, size)
+            right = middle
+            for k in range(start, end):
+                if right == end or (left < middle and values[left] <= values[right]):
+                    distance[k], index[k] = values[left], places[left]
+                    left += 1
+                else:
+                    distance[k], index[k] = values[right], places[right]
+                    right += 1
+        width *= 2
+
+
+@_inline
+def _sort_short(distance, index, values, places, seen):
+    """Each number's place is how many are lower, and how many are equal before it."""
+    size = len(distance)
+    values[:size], values[size:] = distance, np.inf
+    places[:size], seen[:size] = index, 0
+    for m in range(size):
+        place = 0
+        for start in range(0, size, CHUNK):
+            place += vectors.how_many(vectors.below(values, start, values[m]))
+        seen[place] += 1
+        place += seen[place] - 1
+        distance[place], index[place] = values[m], places[m]
+
+
+@_compile
+def ranks(begin, closer, alive):
+    """The rank of every positive that is alive, list after list."""
+    out, count = np.empty(alive.sum(), np.int64), 0
+    for i in range(len(alive)):
+        rank = 0
+        for k in range(begin[i], begin[i] + alive[i]):
+            rank += closer[k] + 1
+            out[count] = rank
+            count += 1
+    return out
 
 
 @_inline
@@ -131,83 +175,124 @@ def count_closer(tile, hunt):
     ``exact``.
     """
     columns = tile.values.shape[1]
-    near, level = np.empty(columns, np.int64), np.empty(columns)
+    near, level = np.empty(columns + CHUNK, np.int64), np.empty(columns + CHUNK, np.float32)
     for i in range(len(tile.values)):
-        _sink(tile.values[i], tile.first_query + i, tile.shift[i], tile.slack, hunt)
+        _sink(tile.values[i], tile.first_query + i, tile.shift[i], tile, hunt)
         _count_for_row(i, near, level, tile, hunt)
     if tile.mirrored:
         limits = hunt.limit[tile.first_reference : tile.first_reference + columns]
         farthest = max(limits.max(), np.float32(0))
         for i in range(len(tile.values)):
-            _count_for_columns(i, limits, farthest, near, level, tile, hunt)
+            _count_for_columns(i, limits, farthest, tile, hunt)
 
 
 @_inline
 def _count_for_row(i, near, level, tile, hunt):
     """The references that may be closer than a positive of this row's query, gathered and then counted together."""
-    row, query = tile.values[i], tile.first_query + i
+    row, query, shift = tile.values[i], tile.first_query + i, tile.shift[i]
     if hunt.alive[query] == 0:
         return
-    bound = _bound(hunt.limit[query], tile.slack - tile.shift[i])
-    count = 0
+    bound, count = _sum(hunt.limit[query], tile.slack - shift), 0
     for start in range(0, len(row), CHUNK):
         found = _near(row, start, bound)
         while found:
             j = start + vectors.first_bit(found)
             found &= found - np.uint64(1)
-            near[count], level[count] = tile.first_reference + j, row[j] + tile.shift[i]
+            near[count], level[count] = tile.first_reference + j, row[j] + shift
             count += tile.row_class[i] != tile.column_class[j]
-    _count(query, near, level, count, False, tile, hunt)
+    _count(query, near, level, count, tile, hunt)
 
 
 @_inline
-def _count_for_columns(i, limits, farthest, near, level, tile, hunt):
+def _count_for_columns(i, limits, farthest, tile, hunt):
     """Where the row, as a reference, may be closer than a positive of a column's query."""
-    row, room = tile.values[i], tile.slack - tile.shift[i]
-    room = np.float32(room + 2.0**-22 * (abs(room) + farthest) + 1e-37)
+    row, shift = tile.values[i], tile.shift[i]
+    room = _sum(farthest, tile.slack - shift) - farthest
     for start in range(0, len(row), CHUNK):
         found = _near_each(row, start, limits, room)
         while found:
             j = start + vectors.first_bit(found)
             found &= found - np.uint64(1)
             if tile.row_class[i] != tile.column_class[j]:
-                near[0], level[0] = tile.first_query + i, row[j] + tile.shift[i]
-                _count(tile.first_reference + j, near, level, 1, True, tile, hunt)
+                query = tile.first_reference + j
+                _add(query, tile.first_query + i, np.float32(row[j] + shift), True, tile, hunt)
+                _forget(query, hunt.alive[query], hunt)
 
 
 @_inline
-def _count(query, near, level, count, turned, tile, hunt):
-    """Count references ``near`` a query, at these levels, that are closer than its positives; where the tile is
-    ``turned``, the query is a column."""
-    before = 0
-    for k in range(hunt.begin[query], hunt.begin[query] + hunt.alive[query]):
-        value = hunt.value[k]
-        blur = 0.0 if tile.exact else tile.slack + 2.0**-22 * abs(value)
-        low, high = value - blur, value + blur
-        closer = doubtful = 0
+def _count(query, near, level, count, tile, hunt):
+    """Count references ``near`` a query, at these levels, that are closer than its positives."""
+    first, alive = hunt.begin[query], hunt.alive[query]
+    chunks = (count + CHUNK - 1) // CHUNK
+    if alive * chunks > STEPS * count:
         for c in range(count):
-            closer += level[c] < low
-            doubtful += level[c] <= high
-        if doubtful > closer:
-            for c in range(count):
-                if low <= level[c] <= high:
-                    closer += _is_closer(query, near[c], level[c], k, turned, tile, hunt)
-        hunt.closer[k] += closer - before
-        before = closer
-    hunt.found[query] += before
-    _forget(query, hunt.alive[query], hunt)
+            _add(query, near[c], level[c], False, tile, hunt)
+    else:
+        for c in range(count, chunks * CHUNK):
+            level[c] = np.inf
+        before = 0
+        for k in range(first, first + alive):
+            closer = _closer(query, near, level, chunks, k, tile, hunt)
+            hunt.closer[k] += closer - before
+            before = closer
+        hunt.found[query] += before
+    _forget(query, alive, hunt)
+
+
+@_inline
+def _add(query, reference, level, turned, tile, hunt):
+    """Count a reference at the first of the query's positives that it is closer than; where the tile is ``turned``, the
+    query is a column."""
+    low, high = hunt.begin[query], hunt.begin[query] + hunt.alive[query]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        value = hunt.value[middle]
+        blur = _blur(value, tile)
+        closer = level < value - blur
+        if not closer and level <= value + blur:
+            closer = _is_closer(query, reference, level, middle, turned, tile, hunt)
+        if closer:
+            high = middle
+        else:
+            low = middle + 1
+    if low < end:
+        hunt.closer[low] += 1
+        hunt.found[query] += 1
+
+
+@_inline
+def _closer(query, near, level, chunks, k, tile, hunt):
+    """How many of these references are closer than one positive."""
+    value = hunt.value[k]
+    blur = _blur(value, tile)
+    low, high = np.float32(value - blur), np.float32(value + blur)
+    closer = 0
+    for start in range(0, chunks * CHUNK, CHUNK):
+        certain, possible = vectors.below(level, start, low), vectors.below(level, start, high)
+        closer += vectors.how_many(certain)
+        doubtful = possible & ~certain
+        while doubtful:
+            c = start + vectors.first_bit(doubtful)
+            doubtful &= doubtful - np.uint64(1)
+            closer += _is_closer(query, near[c], level[c], k, False, tile, hunt)
+    return closer
+
+
+@_inline
+def _blur(value, tile):
+    """How far a level may be from what it would be without rounding, and a little more."""
+    return tile.slack + 2.0**-21 * abs(value) + 1e-37
 
 
 @_compile
 def _is_closer(query, reference, level, k, turned, tile, hunt):
     """Whether a reference comes before a positive by its exact distance, or by its index where these are equal."""
-    distance = level / tile.gain
+    distance = np.float64(level) / tile.gain
     if not tile.exact:
         row, column = (reference, query) if turned else (query, reference)
         i, j = row - tile.first_query, column - tile.first_reference
-        distance = _distance(
-            tile.x[i], tile.x_length[i], tile.y[j], tile.y_length[j], tile.cosine, np.empty(8)
-        )
+        distance = _distance(tile.x, i, tile.x_length, tile.y, j, tile.y_length, tile.cosine)
     return distance < hunt.distance[k] or (distance == hunt.distance[k] and reference < hunt.reference[k])
 
 
@@ -223,19 +308,18 @@ def _forget(query, left, hunt):
 
 
 @_inline
-def _sink(row, query, lift, slack, hunt):
+def _sink(row, query, shift, tile, hunt):
     """Forget at once the positives that a row of a tile shows to lie below the depth, if it has many references that are
     closer than some positive: counting those one by one would take longer."""
     first, left, depth = hunt.begin[query], hunt.alive[query], hunt.depth[query]
     many = 2 * depth - hunt.found[query]
-    if left == 0 or len(row) <= many or _at_most(row, _bound(hunt.limit[query], slack - lift)) <= many:
+    if left == 0 or len(row) <= many or _at_most(row, _sum(hunt.limit[query], tile.slack - shift)) <= many:
         return
     low, high = 0, left  # positives before low matter, those from high on do not
     while low < high:
         middle = (low + high) // 2
-        level = hunt.value[first + middle]
-        certain = level - lift - slack - 2.0**-22 * (abs(level) + abs(level - lift - slack)) - 1e-37
-        closer = _at_most(row, np.float32(certain - 2.0**-23 * abs(certain)))
+        value = hunt.value[first + middle]
+        closer = _at_most(row, -_sum(-value, _blur(value, tile) + shift))
         for k in range(first, first + middle + 1):
             closer += hunt.closer[k]
         if closer <= depth:  # the query itself may be among them
@@ -248,12 +332,9 @@ def _sink(row, query, lift, slack, hunt):
 
 
 @_inline
-def _bound(limit, room):
-    """The largest tile value that can matter, rounded up to float32; minus infinity where nothing can."""
-    if limit == -np.inf:
-        return limit
-    value = limit + room
-    return np.float32(value + 2.0**-22 * (abs(value) + abs(limit)) + 1e-37)
+def _sum(limit, room):
+    """Their sum, rounded up to float32."""
+    return np.float32(limit + room + 2.0**-22 * (abs(limit) + abs(room)) + 1e-37)
 
 
 @_compile

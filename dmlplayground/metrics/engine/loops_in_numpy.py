@@ -7,8 +7,19 @@ import numpy as np
 PAIRS = 2**18  # numbers gathered at a time for exact distances
 
 
-def distances(x, x_length, y, y_length, begin, index, cosine):
-    return _pair_distances(x, x_length, y, y_length, _queries(begin), index, cosine)
+def distances(x, x_length, rows, y, y_length, begin, index, cosine):
+    return _pair_distances(x, x_length, y, y_length, rows[_queries(begin)], index, cosine)
+
+
+def mutual_distances(x, length, begin, index, cosine):
+    return _pair_distances(x, length, x, length, _queries(begin), index, cosine)
+
+
+def others(member, start, size, without):
+    lists = np.repeat(np.arange(len(size)), size)
+    place = np.arange(len(lists)) - np.repeat(np.cumsum(size) - size, size)
+    found = member[start[lists] + place]
+    return found[found != without[lists]]
 
 
 def _queries(begin):
@@ -18,6 +29,15 @@ def _queries(begin):
 def sort_lists(begin, distance, index):
     order = np.lexsort((distance, _queries(begin)))
     distance[:], index[:] = distance[order], index[order]
+
+
+def ranks(begin, closer, alive):
+    query = _queries(begin)
+    place = np.arange(len(query)) - begin[query]
+    total = np.cumsum(closer)
+    before = np.concatenate([[0], total])[begin[:-1]]
+    rank = total - before[query] + place + 1
+    return rank[place < alive[query]]
 
 
 def _pair_distances(x, x_length, y, y_length, row, column, cosine):
@@ -45,11 +65,10 @@ def count_closer(tile, hunt):
             return levels[row, column] / tile.gain
         return _pair_distances(tile.x, tile.x_length, tile.y, tile.y_length, row, column, tile.cosine)
 
-    blur = 0.0 if tile.exact else tile.slack
     rows, columns = (tile.first_query, tile.row_class), (tile.first_reference, tile.column_class)
-    _count_rows(levels, *rows, *columns, hunt, blur, exactly)
+    _count_rows(levels, *rows, *columns, hunt, tile.slack, exactly)
     if tile.mirrored:
-        _count_rows(levels.T, *columns, *rows, hunt, blur, lambda column, row: exactly(row, column))
+        _count_rows(levels.T, *columns, *rows, hunt, tile.slack, lambda column, row: exactly(row, column))
 
 
 def _count_rows(levels, first_query, query_class, first_reference, reference_class, hunt, blur, exactly):

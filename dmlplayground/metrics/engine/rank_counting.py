@@ -23,7 +23,7 @@ from .embeddings import Embeddings, hamming_distances
 from .loops import loops
 from .products import Product
 from .ranks import Ranks
-from .rounded import Block, Frame, Operands
+from .rounded import Frame, Operands
 
 AHEAD = 2  # tiles: one is looked at, one computed
 TILE = 2**21  # numbers in a tile that is counted for its rows alone
@@ -72,7 +72,7 @@ class _Plan:
         relevant = positives.relevant
         mirrored = positives.own and relevant.sum() <= at_once and SPARSE * relevant.mean() < len(gallery)
         tile = min(TILE, memory // 8 // (4 * AHEAD))
-        references = min(1024, most, int(tile**0.5)) if mirrored else min(8192, most, tile // 8)
+        references = min(1024, most, int(tile**0.5)) if mirrored else min(4096, most, tile // 8)
         queries = references if mirrored else min(most, max(tile // max(references, 1), 8), 2048)
         if min(queries, references) < 8:
             raise UserError(f"memory of {memory} bytes is too little for rows of {gallery.dim} numbers.")
@@ -103,11 +103,8 @@ class _Positives:
     def lists(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The positives of these queries, ascending, one query's after another's, and where each query's begin."""
         sizes = self._size[rows]
-        query = np.repeat(np.arange(len(rows)), sizes)
-        place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        members = self._members[self._starts[self.query_class[rows]][query] + place]
-        if self.own:
-            members = members[members != rows[query]]
+        without = rows if self.own else np.full(len(rows), -1)
+        members = loops().others(self._members, self._starts[self.query_class[rows]], sizes, without)
         return members, np.concatenate([[0], np.cumsum(self.relevant[rows])])
 
 
@@ -120,17 +117,17 @@ class _References:
         self._operands = Operands(self.product, frame, gallery, memory)
         starts = range(0, len(gallery), plan.references)
         self.parts = [slice(start, min(start + plan.references, len(gallery))) for start in starts]
-        self._blocks = [self._block(part) for part in self.parts]
+        blocks = (frame.block(gallery, part) for part in self.parts)
+        self.blocks = [replace(block, rows=_NOTHING) for block in blocks]
+        self._biases = [self.product.array(block.bias) for block in self.blocks]
 
-    def tile(self, data, number: int) -> tuple[Block, Callable[[], np.ndarray]]:
+    def tile(self, data, number: int) -> Callable[[], np.ndarray]:
         """Begin the products of these query rows with a part of the gallery."""
-        block, bias = self._blocks[number]
-        return block, self.product.start(data, self._operands.operand(self.parts[number]), bias)
+        return self.product.start(data, self._operands.operand(self.parts[number]), self._biases[number])
 
-    def _block(self, part: slice):
-        block = self.frame.block(self.gallery, part)
-        without_rows = replace(block, rows=_NOTHING)
-        return without_rows, self.product.array(block.bias)
+    def negative(self, part: slice):
+        """A part of the gallery as query rows."""
+        return self.product.array(-self._operands.rows(part))
 
 
 class Hunt(NamedTuple):
@@ -162,12 +159,7 @@ class Hunt(NamedTuple):
         return cls(begin, distance, index, value, closer, depth, alive, found, limit)
 
     def ranks(self, relevant: np.ndarray) -> Ranks:
-        lists = np.repeat(np.arange(len(self.alive)), relevant)
-        place = np.arange(len(lists)) - self.begin[lists]
-        total = np.cumsum(self.closer)
-        before = np.concatenate([[0], total])[self.begin[:-1]]
-        rank = total - before[lists] + place + 1
-        return Ranks(rank[place < self.alive[lists]], self.alive, relevant, self.depth)
+        return Ranks(loops().ranks(self.begin, self.closer, self.alive), self.alive, relevant, self.depth)
 
 
 class Tile(NamedTuple):
@@ -214,10 +206,16 @@ class _Search:
         if queries.distance == "hamming":
             distance = hamming_distances(queries, gallery, np.repeat(rows, np.diff(begin)), index)
         else:
-            both = (queries.raw[rows], queries.length[rows], gallery.raw, gallery.length)
-            distance = loops().distances(*both, begin, index, self._cosine)
+            distance = self._distances(rows, index, begin)
         loops().sort_lists(begin, distance, index)
         return Hunt.of(begin, distance, index, depth, self._references.frame.gain)
+
+    def _distances(self, rows: np.ndarray, index: np.ndarray, begin: np.ndarray) -> np.ndarray:
+        queries, gallery = self._queries, self._references.gallery
+        if self._positives.own and len(rows) == len(gallery):
+            return loops().mutual_distances(gallery.raw, gallery.length, begin, index, self._cosine)
+        both = queries.raw, queries.length, rows, gallery.raw, gallery.length
+        return loops().distances(*both, begin, index, self._cosine)
 
     def _count(self, rows: np.ndarray, hunt: Hunt) -> None:
         """Look at tile after tile, until no positive is left that matters."""
@@ -231,20 +229,41 @@ class _Search:
             self._look(*tile, hunt=hunt, rows=rows, frame=frame)
 
     def _tiles(self, rows: np.ndarray, hunt: Hunt) -> Iterator[tuple]:
-        """Every tile whose rows or columns can still matter; while one is looked at, the next is on its way."""
+        """Every tile whose rows or columns can still matter; while one is looked at, the next is on its way.
+
+        Those on the diagonal of a symmetric matrix come first: what they tell of every query spares the others work.
+        """
         references, plan = self._references, self._references.plan
-        for start in range(0, len(rows), plan.queries):
-            some = slice(start, min(start + plan.queries, len(rows)))
+        for some, block, data, numbers in self._mirrored() if plan.mirrored else self._full(rows):
+            for number in numbers:
+                part = references.parts[number]
+                mirrored = plan.mirrored and part.start > some.start
+                if hunt.alive[some].any() or (mirrored and hunt.alive[part].any()):
+                    yield (
+                        some,
+                        part,
+                        block,
+                        references.blocks[number],
+                        references.tile(data, number),
+                        mirrored,
+                    )
+
+    def _full(self, rows: np.ndarray) -> Iterator[tuple]:
+        """Queries, block by block, with all parts of the gallery."""
+        references = self._references
+        for start in range(0, len(rows), references.plan.queries):
+            some = slice(start, min(start + references.plan.queries, len(rows)))
             block = references.frame.block(self._queries, rows[some])
-            data = references.product.array(-block.rows)
-            for number, part in enumerate(references.parts):
-                if plan.mirrored and part.start < start:
-                    continue
-                mirrored = plan.mirrored and part.start > start
-                if not (hunt.alive[some].any() or (mirrored and hunt.alive[part].any())):
-                    continue
-                reference, finish = references.tile(data, number)
-                yield some, part, block, reference, finish, mirrored
+            yield some, block, references.product.array(-block.rows), range(len(references.parts))
+
+    def _mirrored(self) -> Iterator[tuple]:
+        """Parts of the gallery as queries, each with itself; then each with those after it."""
+        references = self._references
+        count = len(references.parts)
+        for later in (False, True):
+            for number, (part, block) in enumerate(zip(references.parts, references.blocks)):
+                numbers = range(number + 1, count) if later else [number]
+                yield part, block, references.negative(part), numbers
 
     def _look(self, some, part, block, reference, finish, mirrored, *, hunt, rows, frame) -> None:
         """Count what a tile shows for its rows, and for its columns if it is ``mirrored``."""
@@ -253,8 +272,8 @@ class _Search:
         x = self._exact_rows(self._queries, slice(rows[some.start], rows[some.stop - 1] + 1))
         y = self._exact_rows(self._references.gallery, part)
         place = (some.start, part.start, mirrored, row_class, column_class)
-        tile = Tile(finish(), *place, block.shift, slack, frame.gain, frame.exact, *x, *y, self._cosine)
-        loops().count_closer(tile, hunt)
+        scale = (block.shift, slack, frame.gain, frame.exact)
+        loops().count_closer(Tile(finish(), *place, *scale, *x, *y, self._cosine), hunt)
 
     def _exact_rows(self, points: Embeddings, which: slice) -> tuple[np.ndarray, np.ndarray]:
         """What exact distances are computed from; bits need none, because their products are exact."""

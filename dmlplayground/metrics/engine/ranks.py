@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Ranks:
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """The sum over each query's listed positives of ``values`` (one a positive)."""
-        return np.bincount(self._query(), weights=values, minlength=len(self))
+        return np.bincount(self._query, weights=values, minlength=len(self))
 
     def hits(self) -> np.ndarray:
         """For each listed positive: how many are at its rank or nearer (1, 2, ... within a query)."""
@@ -51,7 +52,8 @@ class Ranks:
         depth = np.broadcast_to(depth, len(self))
         if np.any(depth > self.depth):
             raise UserError(f"ranks are known to depth {self.depth.min()} only, not to {depth.max()}.")
-        return self.rank <= depth[self._query()]
+        return self.rank <= depth[self._query]
 
+    @functools.cached_property
     def _query(self) -> np.ndarray:
         return np.repeat(np.arange(len(self)), self.counts)
