@@ -8,12 +8,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from markdown_text import inline, table
+from markdown_text import folded, inline, table
 
-from dmlplayground import config, metrics, resources
+from dmlplayground import config, metrics, parts, resources
 from dmlplayground.parts import Kind, Part
 from dmlplayground.store import records
 
+COSTS = ("methods", "miners", "samplers", "regularizers", "optimizers", "transforms", "augmentations")
+WARNING = "A small network, trained from nothing for seconds: it shows what the part does and what it costs, not how good it is."
 KEPT = Path(__file__).resolve().parent.parent / "experiments" / "results"
 
 
@@ -27,9 +29,6 @@ def on_glyphs(plural: str, kind: Kind, part: Part) -> str:
     ]
     told = [section for section in sections if section]
     return "\n\n".join(["## On the built-in characters", WARNING, *told]) if told else ""
-
-
-WARNING = "A small network, trained from nothing for seconds: it shows that the part works and what it costs, not how good it is."
 
 
 def _section(runs: Sequence[records.Record], experiment: str) -> str:
@@ -98,6 +97,26 @@ def _cost(record: records.Record, experiment: str) -> str:
         return f"trial of {record.seconds:.1f} s"
     usual = median(_step(other) for other in _kept(experiment))
     return f"{step:.1f} ms, {step / usual:.2f} times the median of the grid"
+
+
+def costs() -> str:
+    """What a step of training costs with each part, a table a kind."""
+    found = []
+    for plural in COSTS:
+        kind = parts.kind(plural)
+        usual = median(map(_step, _kept(f"parts/{plural}")))
+        steps = {
+            name: min(map(_step, runs))
+            for name in kind.names()
+            if (runs := _naming(f"parts/{plural}", kind, kind.get(name)))
+        }
+        rows = [
+            (f"[{name}](parts/{plural}/{name}.md)", f"{step:.1f}", f"{step / usual:.2f}")
+            for name, step in sorted(steps.items(), key=lambda pair: pair[1])
+        ]
+        heads = (kind.name, "ms of the processor a step", "times the median")
+        found.append(folded(plural.capitalize(), table(heads, rows)))
+    return "\n\n".join(found)
 
 
 def _of_metric(part: Part) -> str:

@@ -17,6 +17,7 @@ from mkdocs.structure.nav import Navigation, Section
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import evidence  # noqa: E402
 import from_notebooks  # noqa: E402
 import measured  # noqa: E402
 import pages  # noqa: E402
@@ -59,7 +60,12 @@ def template(plural: str, kind: str, name: str) -> str:
     return f"```{language}\n{templates.filled(plural, kind, name)}```"
 
 
-MADE = {"differences": pages.differences, "doubts": studied.doubts, "ratios": measured.ratios}
+MADE = {
+    "costs": evidence.costs,
+    "differences": pages.differences,
+    "doubts": studied.doubts,
+    "ratios": measured.ratios,
+}
 
 
 def on_nav(nav: Navigation, config, files: Files) -> Navigation:

@@ -84,6 +84,17 @@ def test_notebooks_are_pages(site):
     assert "A loss of your own in a plain Gluon loop" in text and "MAP@R 0." in text
 
 
+def test_every_part_that_was_trained_has_its_curve(site):
+    """A grid of ``experiments/parts`` trains every part of a kind, and its records are kept."""
+    for grid in (ROOT / "experiments" / "parts").glob("*.yaml"):
+        for name in parts.kind(grid.stem).names():
+            assert "<polyline" in (site / f"parts/{grid.stem}/{name}.html").read_text(encoding="utf-8"), (
+                grid.stem,
+                name,
+            )
+    assert "times the median" in page(site, "performance.html")
+
+
 def test_every_key_of_a_configuration_is_described(site):
     text = page(site, "configuration.html")
     for key in config.reference():
