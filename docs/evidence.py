@@ -14,7 +14,6 @@ from dmlplayground import config, metrics, parts, resources
 from dmlplayground.parts import Kind, Part
 from dmlplayground.store import records
 
-COSTS = ("methods", "miners", "samplers", "regularizers", "optimizers", "transforms", "augmentations")
 WARNING = "A small network, trained from nothing for seconds: it shows what the part does and what it costs, not how good it is."
 KEPT = Path(__file__).resolve().parent.parent / "experiments" / "results"
 
@@ -102,20 +101,16 @@ def _cost(record: records.Record, experiment: str) -> str:
 def costs() -> str:
     """What a step of training costs with each part, a table a kind."""
     found = []
-    for plural in COSTS:
-        kind = parts.kind(plural)
-        usual = median(map(_step, _kept(f"parts/{plural}")))
-        steps = {
-            name: min(map(_step, runs))
-            for name in kind.names()
-            if (runs := _naming(f"parts/{plural}", kind, kind.get(name)))
-        }
+    for plural in parts.HOMES:
+        kind, kept = parts.kind(plural), _kept(f"parts/{plural}")
+        runs = {name: _naming(f"parts/{plural}", kind, kind.get(name)) for name in kind.names()}
+        steps = {name: min(map(_step, own)) for name, own in runs.items() if own}
         rows = [
-            (f"[{name}](parts/{plural}/{name}.md)", f"{step:.1f}", f"{step / usual:.2f}")
+            (f"[{name}](parts/{plural}/{name}.md)", f"{step:.1f}", f"{step / median(map(_step, kept)):.2f}")
             for name, step in sorted(steps.items(), key=lambda pair: pair[1])
         ]
         heads = (kind.name, "ms of the processor a step", "times the median")
-        found.append(folded(plural.capitalize(), table(heads, rows)))
+        found += [folded(plural.capitalize(), table(heads, rows))] if rows else []
     return "\n\n".join(found)
 
 

@@ -184,7 +184,9 @@ def options(kind: Kind, part: Part) -> str:
         key = f"{kind.setting}.{name}"
         rows.append((f"`{key}`", describe(option.type), default, told, studied.of_option(kind, part, name)))
     heads = ("option", "is", "unless told otherwise", "meaning", "in the studies (source)")
-    return f"## Options\n\n{table(heads, rows)}\n\n{NO_SOURCE}" if rows else ""
+    if not any(row[-1] for row in rows):  # no study names the part
+        return f"## Options\n\n{table(heads[:-1], [row[:-1] for row in rows])}" if rows else ""
+    return f"## Options\n\n{table(heads, rows)}\n\n{NO_SOURCE}"
 
 
 def configuration(part: Part) -> str:
