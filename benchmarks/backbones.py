@@ -4,7 +4,8 @@
                                    [--batch-size 32] [--rounds 3] [--clock wall]
 
 Every network takes uint8 images of 224 pixels, normalises them and ends in a linear embedding of 64 numbers.
-Embedding is a forward pass, by each of our engines; a training step is forward, backward and Adam. The peer
+Embedding is a forward pass, by each of our engines; a training step is forward, backward and Adam, in float32 and as
+``amp: bfloat16`` has it. The peer
 is any interpreter that has torch; it computes the same layers (tests/reference/torch_networks.py) in float32,
 by both memory layouts, of which the better counts. Both sides stay loaded and take turns; the best of all
 rounds counts, in processor seconds, which others on the machine disturb least. One thread each unless
@@ -27,7 +28,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
-OURS = ("float32", "fused", "bfloat16", "train")
+OURS = ("float32", "fused", "bfloat16", "train", "train bfloat16")
 PEERS = ("embed", "embed channels_last", "train", "train channels_last")
 REPEATS = 2  # of a job in one turn; the first call of a job, which builds graphs, does not count
 
@@ -73,19 +74,21 @@ def ours(name: str, job: str, batch_size: int):
     from mxnet import autograd, gluon, nd
 
     from dmlplayground.backbones.engines import Engine
+    from dmlplayground.training.mixed_precision import Mixed
 
     network = embedder(name)
     pixels = np.random.default_rng(0).integers(0, 256, (batch_size, 224, 224, 3))
     images = nd.array(pixels, dtype="uint8")
-    if job != "train":
+    if not job.startswith("train"):
         engine = Engine(network, job)
         return lambda: engine(images).wait_to_read()
     learned = [parameter for parameter in network.collect_params().values() if parameter.grad_req != "null"]
     trainer = gluon.Trainer(learned, mx.optimizer.Adam(learning_rate=1e-5), kvstore=None)
+    trained = Mixed(network, "bfloat16") if job.endswith("bfloat16") else network
 
     def step():
         with autograd.record():
-            loss = (network(images) ** 2).mean()
+            loss = (trained(images) ** 2).mean()
         loss.backward()
         trainer.step(1)
         mx.nd.waitall()
