@@ -94,6 +94,7 @@ def test_a_trial_of_each_twin_trains(name, tmp_path):
         "iterations=2",
         "epochs=1",
         "data.classes=40",
+        "data.images_per_class=9",
         "evaluation.every=1",
         "evaluation.training_every=1",
     ]

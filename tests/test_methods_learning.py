@@ -36,7 +36,7 @@ OWN = {
 
 @pytest.fixture(scope="module")
 def glyphs():
-    return data.load("glyphs").subset(range(CLASSES))
+    return data.load("glyphs", size=32).subset(range(CLASSES))
 
 
 def recall(learner, dataset) -> float:

@@ -15,21 +15,23 @@ from dmlplayground.errors import UserError
 
 TESTS = Path(__file__).parent
 
-#: A checkout that holds the new part: the package and the references look there too.
+#: A checkout that holds the new parts: the packages and the references look there too.
 RUN = """
 import importlib, sys
 from pathlib import Path
 import pytest
 from dmlplayground import parts, resources
-checkout, plural, tests = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-package = parts.kind(plural).package
-importlib.import_module(package).__path__.append(str(checkout / package.replace(".", "/")))
-if plural == "studies":
+checkout, tests, *plurals = Path(sys.argv[1]), *sys.argv[2:]
+for plural in plurals:
+    package = parts.kind(plural).package
+    importlib.import_module(package).__path__.append(str(checkout / package.replace(".", "/")))
+if "studies" in plurals:
     resources.checkout = lambda: checkout  # its settings and experiments are YAML
 sys.path.insert(0, tests)
 import reference
 reference.__path__.append(str(checkout / "tests/reference"))
-general = {"methods": ["test_methods.py"], "metrics": ["test_metrics_table.py"]}.get(plural, [])
+general = [file for plural, file in {"methods": "test_methods.py", "metrics": "test_metrics_table.py"}.items()
+           if plural in plurals]
 own = [str(path) for path in (checkout / "tests").glob("test_*.py")]
 more = [f"{tests}/{file}" for file in ("test_parts.py", *general)]
 options = ["-q", "-p", "no:cacheprovider", "--rootdir", tests]
@@ -38,18 +40,25 @@ sys.exit(pytest.main([*options, *own]) or pytest.main([*options, *more, "-k", "b
 
 
 @pytest.mark.parametrize(
-    "word",
-    [word if word == "miner" else pytest.param(word, marks=pytest.mark.slow) for word in templates.kinds()],
+    "words",
+    [
+        ["miner"],
+        pytest.param([word for word in templates.kinds() if word != "study"], marks=pytest.mark.slow),
+        pytest.param(["study"], marks=pytest.mark.slow),
+    ],
+    ids=["miner", "all-but-study", "study"],
 )
-def test_a_new_part_works_as_it_is(word, tmp_path, capsys):
-    plural = templates.kinds()[word]
-    assert main(["new", word, "brand_new", "--into", str(tmp_path)]) == 0
-    assert f"dmlplayground {plural} brand_new" in capsys.readouterr().out
-    command = [sys.executable, "-c", RUN, str(tmp_path), plural, str(TESTS)]
+def test_new_parts_work_as_they_are(words, tmp_path, capsys):
+    plurals = [templates.kinds()[word] for word in words]
+    for word, plural in zip(words, plurals):
+        assert main(["new", word, "brand_new", "--into", str(tmp_path)]) == 0
+        assert f"dmlplayground {plural} brand_new" in capsys.readouterr().out
+        assert list(tmp_path.glob(f"tests/test_{plural}_*.py")), word
+    command = [sys.executable, "-c", RUN, str(tmp_path), str(TESTS), *plurals]
     done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     own, general = (int(count) for count in re.findall(r"(\d+) passed", done.stdout))
-    assert own >= 1 and general >= 2
+    assert own >= len(words) and general >= 2 * len(words)
 
 
 def test_every_kind_of_part_has_a_template():

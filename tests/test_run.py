@@ -443,7 +443,7 @@ def test_killed_at_random_moments_many_times(tmp_path, changes):
     folder = tmp_path / "store" / config.trial(given).id
     dml.train(given, tmp_path / "calm")
     rng, kills = random.Random(str(changes)), 0
-    while kills < 8:
+    while kills < 4:
         process = start(given, tmp_path / "store")
         known = len((folder / stream.FILE).read_text().splitlines()) if (folder / stream.FILE).exists() else 0
         wait_for_epochs(folder, known + rng.randint(0, 2), process)

@@ -15,7 +15,7 @@ from dmlplayground import array_files, files
 from dmlplayground.errors import UserError
 from dmlplayground.store import locks, records
 
-KILLS = 30
+KILLS = 12
 
 
 def workers(store):

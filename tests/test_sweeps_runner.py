@@ -418,7 +418,7 @@ def worker_of(process: subprocess.Popen, store: Path) -> int:
 def test_killed_runners_and_workers_change_no_number(tmp_path):
     """Undisturbed in one store; in the other the runner, then workers, are killed with SIGKILL at some moment."""
     data.load(**{k: v for k, v in BASE["data"].items() if k != "name"}, name="glyphs")
-    file = experiment(tmp_path, epochs=150, seeds=3)
+    file = experiment(tmp_path, epochs=80, seeds=3)
     calm = sweep(tmp_path / "calm", file)
     assert calm.wait() == 0, calm.stdout.read()
     store = tmp_path / "store"

@@ -304,7 +304,8 @@ ONNX_TRIALS = {
 def onnx_model(case, tmp_path):
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
-    trial = {**TRIAL, "epochs": 1, "iterations": 1, "data": {"name": "glyphs", "size": 64, "classes": 40}}
+    few = {"name": "glyphs", "size": 64, "classes": 40, "images_per_class": 4}
+    trial = {**TRIAL, "epochs": 1, "iterations": 1, "data": few}
     record = dml.train({**trial, **ONNX_TRIALS[case]}, store=tmp_path)
     return dml.load(tmp_path / record.id)
 
