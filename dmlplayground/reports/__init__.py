@@ -14,6 +14,7 @@ from ..store import manifest, records
 from ..store.records import Record
 from . import (
     answers,
+    cost,
     embedding_pictures,
     figure_files,
     figures,
@@ -150,6 +151,7 @@ def _section(arena: Arena, others: list[Arena], shown: list[embedding_pictures.P
             *optimism.tables(arena, others),
             *folds_table.tables(arena),
             scores(arena),
+            cost.table(arena),
             *transfer.tables(arena),
         ]
     drawn = [*figures.of_arena(arena, others), *filter(None, [transfer.figure(arena)])]

@@ -10,7 +10,7 @@ from typing import Any
 from .. import metrics
 from ..protocols import UNTRAINED
 from ..store.records import Record
-from . import published
+from . import cost, published
 from .grouping import Arena, Cell, arenas, name
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table
@@ -66,6 +66,7 @@ def arena_table(arena: Arena) -> Table:
     for metric in _leading(arena, quoted):
         fields += _measured(arena, metric)
         fields += _quoted(metric) if metric in quoted else []
+    fields += [Field(figure.column, figure) for figure in (cost.SEEN, cost.LOOKED)]
     fields.append(Field(Column("time", "wall time of a trial, mean over seeds"), _seconds))
     return _table("leaderboard", "Leaderboard", arena, fields)
 

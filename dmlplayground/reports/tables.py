@@ -100,6 +100,8 @@ def text(value: Any) -> str:
         return duration(value.value)
     if isinstance(value, float):
         return f"{value:.2f}"
+    if isinstance(value, int) and value >= 10_000:
+        return f"{value:,}"
     return str(value)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 STATUSES = ("running", "finished", "failed", "interrupted")
 PARTS = ("method", "data", "backbone", "protocol")  # of a configuration, each with a name
-NUMBERS = ("loss", "learning_rate", "seconds", "processor_seconds")  # of an epoch
+#: Of an epoch.
+NUMBERS = ("loss", "learning_rate", "steps", "images", "seconds", "processor_seconds", "evaluation_seconds")
 
 
 class Wrong(ValueError):
@@ -29,6 +30,11 @@ def record(content: Any) -> None:
     )
     configuration(content["config"])
     _need(_is_number(content.get("seconds", 0.0)), "its seconds are not a number")
+    cost = content.get("cost", {})
+    _need(
+        isinstance(cost, Mapping) and all(map(_is_number, cost.values())),
+        "its cost is not a mapping of numbers",
+    )
     epochs, results = content.get("epochs", []), content.get("results", {})
     _need(isinstance(epochs, list), "its epochs are not a list")
     for number, entry in enumerate(epochs):

@@ -24,10 +24,12 @@ class Record:
     """One trial's record. ``status`` is running, finished, failed or interrupted.
 
     ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``stage``, ``epoch``, ``loss``,
-    ``learning_rate``, ``seconds``, ``processor_seconds``, ``health`` and, where there was an evaluation, ``metrics`` and
-    ``measured_on``.
+    ``learning_rate``, ``steps``, ``images``, ``seconds``, ``processor_seconds``, ``health`` and, where there was an
+    evaluation, ``metrics``, ``measured_on`` and ``evaluation_seconds``.
     ``results`` holds what a table shows: ``untrained``, ``best`` and ``last`` under the paper's protocol, ``untrained``,
     ``separate`` and ``joined`` under the validated one, each with its metrics and the weights that gave them.
+    ``cost`` holds what the epochs do not tell: ``parameters``, the numbers that a training learns, ``results_seconds``, what
+    the results took at the end, and ``load``, the machine's mean load while training ran in the last sitting.
 
     >>> record = dml.records.Record.load(trial / "record.json")
     >>> record.status, record.config["method"]["name"]
@@ -44,6 +46,7 @@ class Record:
     versions: dict[str, str] = field(default_factory=dict)
     machine: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
+    cost: dict[str, Any] = field(default_factory=dict)
     error: Optional[str] = None
     format: int = FORMAT
 

@@ -9,6 +9,7 @@ when it is started again. No random generator outlives an epoch, so a resumed ru
 from __future__ import annotations
 
 import math
+import os
 import time
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -99,6 +100,7 @@ class Run:
         self.trained_on: Optional[np.ndarray] = None  # its training images, where they are measured too
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self.stream: Stream  # made when it is known where to go on
+        self.loads: list[float] = []
         self._clock = time.monotonic()
 
     def execute(self) -> Record:
@@ -111,7 +113,9 @@ class Run:
             for unit in self.units[number:]:
                 self._train_unit(unit, epoch, states)
                 epoch, states = 0, None
+            started = time.perf_counter()
             self.record.results = self._results()
+            self.record.cost["results_seconds"] = time.perf_counter() - started
             self._save("finished")
             (self.folder / checkpoints.FILE).unlink(missing_ok=True)
         except KeyboardInterrupt:
@@ -137,6 +141,7 @@ class Run:
             Learner(self.trial, unit.fold.train.num_classes, self.contexts, (unit.fold.number, member))
             for member in unit.members
         ]
+        self.record.cost["parameters"] = sum(parameter.data().size for parameter in learners[0].learned())
         feed = self._feed(unit, learners)
         holders: list[Learner | Feed] = [*learners, feed]
         if states is not None:
@@ -176,13 +181,15 @@ class Run:
         for learner in learners:
             learner.begin_epoch(epoch, feed.steps(epoch))
         rate = self.trial.optimizer["lr"] * learners[0].scale  # of the first step
-        losses = Losses(epoch)
+        losses, images = Losses(epoch), 0
         for batches in feed.batches(epoch):
+            images += sum(len(labels) for _, labels in batches)
             steps = [learner.step(batches) for learner in learners]
             feed.seen(steps)
             if losses.add([step.loss for step in steps]):
                 self.progress.step(len(losses.read), feed.steps(epoch), losses.read[-1])
         losses.finish()
+        self._note_load()
         figures = health.figures(learners[0], steps[0].embeddings[-1], steps[0].labels[-1])
         if health.collapsed(figures):
             self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
@@ -190,10 +197,17 @@ class Run:
             "loss": float(np.mean(losses.read)),
             "learning_rate": rate,
             "steps": len(losses.read),
+            "images": images,
             "seconds": time.perf_counter() - started,
             "processor_seconds": time.process_time() - worked,  # the same on a machine that others use too
             "health": figures,
         }
+
+    def _note_load(self) -> None:
+        """The mean load of the machine over the epochs of this sitting, where the system tells it."""
+        if hasattr(os, "getloadavg"):
+            self.loads.append(os.getloadavg()[0])
+            self.record.cost["load"] = sum(self.loads) / len(self.loads)
 
     # --- measuring and choosing --------------------------------------------------------------------------------------
 

@@ -1,0 +1,108 @@
+"""What trials cost, beside what they scored: two methods that saw different numbers of images are not compared by scores
+alone, and seconds alone mislead, as they depend on what else the machine did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Optional
+
+from ..store.records import Record
+from .grouping import Arena, Cell, name
+from .tables import Column, Row, Seconds, Table
+
+LOAD = (
+    "load: how many processes wanted the machine at a time while training ran, its own among them, and the machine's cores. "
+    "Where load is above cores, seconds are longer than they would be on a quiet machine."
+)
+PROCESSOR = (
+    "processor: what the processor's cores worked for the training, added up; the same on a busy machine."
+)
+IMAGES = "images: those that training saw, each as often as it saw it, in all folds and members together."
+LOOKS = "looks: how often the test classes were scored once training had begun. Each look is a chance to choose by them."
+
+
+def images(record: Record) -> int:
+    """Those that training saw; of older records, as many as batches hold."""
+    config = record.config
+    step = config["batch_size"] * config.get("accumulate", 1)
+    return sum(entry.get("images", entry.get("steps", 0) * step) for entry in record.epochs)
+
+
+def steps(record: Record) -> int:
+    return sum(entry.get("steps", 0) for entry in record.epochs)
+
+
+def looks(record: Record) -> int:
+    """After how many epochs the test classes were scored; once at the end where they were kept away until then."""
+    watched = [entry for entry in record.epochs if entry["epoch"] and entry.get("measured_on") == "test"]
+    return len(watched) or 1
+
+
+def training(record: Record) -> float:
+    """Seconds."""
+    return sum(entry.get("seconds", 0.0) for entry in record.epochs)
+
+
+def processor(record: Record) -> Optional[float]:
+    """Seconds that the processor worked for the training; None of older records."""
+    known = [entry["processor_seconds"] for entry in record.epochs if "processor_seconds" in entry]
+    return sum(known) if known else None
+
+
+def evaluation(record: Record) -> float:
+    """Seconds, those of the results at the end among them."""
+    of_epochs = sum(entry.get("evaluation_seconds", 0.0) for entry in record.epochs)
+    return of_epochs + record.cost.get("results_seconds", 0.0)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A column of the table: the mean of a figure over the records of a cell."""
+
+    column: Column
+    of_record: Callable[[Record], Optional[float]]
+    shown: Callable[[float], Any] = round
+
+    def __call__(self, cell: Cell) -> Any:
+        known = [value for record in cell.records if (value := self.of_record(record)) is not None]
+        return self.shown(fmean(known)) if known else None
+
+
+SEEN = Figure(Column("images", IMAGES), images)
+LOOKED = Figure(Column("looks", LOOKS), looks)
+FIGURES = (
+    SEEN,
+    Figure(Column("steps"), steps),
+    LOOKED,
+    Figure(
+        Column("parameters", "numbers that a training learns"), lambda record: record.cost.get("parameters")
+    ),
+    Figure(Column("training"), training, Seconds),
+    Figure(Column("processor", PROCESSOR), processor, Seconds),
+    Figure(Column("evaluation"), evaluation, Seconds),
+    Figure(Column("load"), lambda record: record.cost.get("load"), float),
+    Figure(Column("cores"), lambda record: record.machine.get("cores")),
+)
+
+
+def table(arena: Arena) -> Table:
+    """A row for each cell with a result, in the order of the leaderboard: means over its runs."""
+    columns = [Column("method", numeric=False), *(Column(name(key), numeric=False) for key in arena.factors)]
+    rows = [
+        Row(
+            [cell.method, *map(cell.factor, cell.factors), *(figure(cell) for figure in FIGURES)],
+            cell=cell.key,
+        )
+        for cell in arena.finished
+    ]
+    columns += [figure.column for figure in FIGURES]
+    return Table(
+        "costs",
+        "What it cost",
+        arena.title,
+        columns,
+        rows,
+        ["Means over runs.", IMAGES, LOOKS, PROCESSOR, LOAD],
+    )
