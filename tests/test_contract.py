@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from sweeps_fixture import SMALL
 
 import dmlplayground as dml
 from dmlplayground.errors import UserError
@@ -219,11 +220,4 @@ def test_a_sweep_of_a_part_keeps_the_plan_of_its_store(tmp_path):
     assert len(json.loads((tmp_path / "store" / "experiment.json").read_text())["trials"]) == 2
 
 
-TINY = {
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
-    "batch_size": 4,
-    "iterations": 2,
-    "epochs": 1,
-    "evaluation": {"clustering": False},
-}
+TINY = {**SMALL, "batch_size": 4, "iterations": 2, "epochs": 1}

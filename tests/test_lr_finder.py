@@ -8,18 +8,14 @@ import sys
 
 import numpy as np
 import pytest
+from sweeps_fixture import SMALL
 
 from dmlplayground import cli, config
 from dmlplayground.errors import UserError
 from dmlplayground.training import lr_finder
 from dmlplayground.training.lr_finder import Rates
 
-TINY = {
-    "method": "npairs",
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24},
-    "embed_dim": 8,
-    "batch_size": 12,
-}
+TINY = {**SMALL, "method": "npairs"}
 
 
 def curve(losses) -> Rates:

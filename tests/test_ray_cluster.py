@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
+from sweeps_fixture import SMALL, numbers
 
 from dmlplayground import config
 from dmlplayground.errors import UserError
@@ -17,10 +17,8 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'dmlp
 pytestmark = pytest.mark.slow
 
 BASE = {
+    **SMALL,
     "method": "proxy_nca",
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
-    "batch_size": 12,
     "iterations": 6,
     "evaluation": {"clustering": False, "every": 20},
 }
@@ -41,14 +39,6 @@ def cluster():
 
 def trials(epochs: int, seeds: int) -> list:
     return [config.trial({**BASE, "epochs": epochs, "seed": seed}) for seed in range(seeds)]
-
-
-def numbers(store: Path) -> dict:
-    found = {}
-    for record in records.load_store(store):
-        assert record.status == "finished", record.error
-        found[record.id] = [{k: v for k, v in entry.items() if "seconds" not in k} for entry in record.epochs]
-    return found
 
 
 def test_the_same_numbers_when_a_node_is_lost_in_the_middle(tmp_path, cluster, capsys):

@@ -16,6 +16,10 @@ IN_WORDS = {
     "mining.epsilon", "mining.margin", "mining.nonzero_cutoff", "mining.each", "groups.loss.name", "groups.loss.lr_mult",
     "groups.loss.weight_decay",
 }  # fmt: skip
+#: Rows of which the sheet says nothing in words that the next test could compare.
+WITHOUT_WORDS = {
+    "angular", "generalized_lifted", "histogram", "multi_similarity", "npair", "rho_snr_distance",
+}  # fmt: skip
 
 
 def values(row, data):
@@ -36,7 +40,7 @@ def test_every_value(row, data):
     assert hyperparams.read(hyperparams.Name("roth2020", data, row)).method == study.method(row)
 
 
-@pytest.mark.parametrize(("row", "data"), ROWS)
+@pytest.mark.parametrize(("row", "data"), [(row, data) for row, data in ROWS if row not in WITHOUT_WORDS])
 def test_what_the_study_says_in_words(row, data):
     found = values(row, data)
     if found.get("mining.name") == "distance_weighted":
@@ -59,7 +63,7 @@ def test_every_row_makes_its_trial(row, data):
     given = hyperparams.load(row, dataset=data, study="roth2020")
     found = config.dotted(config.trial(given).mapping())
     expected = study.expected(row, data)
-    assert {key: found.get(key, expected[key]) for key in expected if key != "regularizers"} == {
+    assert {key: found[key] for key in expected if key != "regularizers"} == {
         key: value for key, value in expected.items() if key != "regularizers"
     }
     assert found["method.name"] == study.method(row)

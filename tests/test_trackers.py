@@ -7,6 +7,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from sweeps_fixture import SMALL
 
 import dmlplayground as dml
 from dmlplayground import cli, config, optional
@@ -16,15 +17,7 @@ from dmlplayground.sweeps import executors
 from dmlplayground.training import trackers
 from dmlplayground.training.run import Run
 
-TINY = {
-    "method": "npairs",
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
-    "batch_size": 4,
-    "iterations": 2,
-    "epochs": 3,
-    "evaluation": {"clustering": False},
-}
+TINY = {**SMALL, "method": "npairs", "batch_size": 4, "iterations": 2, "epochs": 3}
 
 
 def scalars(folder) -> dict:

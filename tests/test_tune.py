@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sweeps_fixture import SMALL
 
 from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
@@ -25,15 +26,13 @@ from dmlplayground.sweeps.job import Ending
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
 
 CONFIG = {
+    **SMALL,
     "method": {"name": "proxy_nca", "scale": {"range": [1.0, 10.0], "log": True}},
-    "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
-    "embed_dim": 8,
     "batch_size": {"choose": [4, 8]},
     "iterations": 2,
     "epochs": 2,
     "protocol": {"folds": 2},
     "optimizer": {"lr": {"range": ["1e-5", "1e-2"], "log": True}},
-    "evaluation": {"clustering": False},
 }
 
 
