@@ -267,12 +267,12 @@ def line(row: dict) -> str:
 
 
 def record(rows: list[dict]) -> dict:
-    """What the documentation's page of figures reads; null where the peer did not fit into the memory."""
-    cpus = os.cpu_count()
+    """What the documentation's page of figures reads; null where the peer could not run a case."""
+    machine = f"{os.cpu_count()} cores, with {os.getloadavg()[0]:.0f} programs running"
     about = (
         "Forward and backward of every loss that pytorch-metric-learning has too, beside the library: the same unit "
-        f"embeddings in float32, one thread each, in turns, on a machine of {cpus} cores. Four rows a class (npairs and "
-        "angular: two); null where the library asked for more memory than there was."
+        f"embeddings in float32, one thread each, in turns, on a machine of {machine}. Four rows a class (npairs and "
+        "angular: two); null where the library refused the batch or did not fit into the memory."
     )
     found = []
     for row in (row for row in rows if row["method"] in PEERS and "ours" in row):
