@@ -87,7 +87,16 @@ def test_notebooks_are_pages(site):
 def test_every_part_that_was_trained_has_its_curve(site):
     """A grid of ``experiments/parts`` trains every part of a kind, and its records are kept."""
     kept = {path.name for path in (ROOT / "experiments" / "results" / "parts").iterdir()}
-    assert {"methods", "miners", "samplers", "optimizers", "schedules", "protocols", "metrics"} <= kept
+    assert {
+        "methods",
+        "miners",
+        "samplers",
+        "optimizers",
+        "schedules",
+        "protocols",
+        "metrics",
+        "transforms",
+    } <= kept
     for plural in kept:
         for name in parts.kind(plural).names():
             text = (site / f"parts/{plural}/{name}.html").read_text(encoding="utf-8")
