@@ -193,8 +193,8 @@ def _lend_system_libraries() -> None:
     They carry it under a name of their own, and the linker goes by the name written inside: load a copy with
     the plain name. Whatever goes wrong here, MXNet's import then says which library it misses.
     """
-    import ctypes
-    import tempfile
+    import ctypes  # here, as whoever imports dmlplayground loads this file
+    import tempfile  # likewise
 
     for library in SYSTEM_PACKAGES:
         with contextlib.suppress(OSError):
@@ -215,7 +215,7 @@ def _preload_cuda() -> None:
     spec = util.find_spec("nvidia")
     if spec is None or not any(name in CUDA_BUILDS for name in builds()):
         return
-    import ctypes
+    import ctypes  # here, as whoever imports dmlplayground loads this file
 
     for library in CUDA_LIBRARIES:
         for folder in spec.submodule_search_locations or ():
@@ -332,8 +332,8 @@ def _plain(value: object) -> object:
 
 
 def _packers(recordio: types.ModuleType) -> tuple[Callable[..., bytes], Callable[..., bytes]]:
-    import struct
-    from numbers import Number
+    import struct  # here, as few pack records
+    from numbers import Number  # likewise
 
     import numpy as np
 

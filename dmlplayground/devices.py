@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from typing import Any, Union
 
@@ -78,8 +79,6 @@ def built_for_cuda() -> bool:
 
 def gpu_capabilities() -> list[tuple[int, int]]:
     """The compute capability of each GPU, asked of NVIDIA's driver: MXNet itself does not tell."""
-    import ctypes
-
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:

@@ -29,18 +29,29 @@ PARTS = {
     "schedules",
     "transforms",
 }
-ABOVE = {"config", "hyperparams", "training", "sweeps", "reports", "cli", "trained"}
+ABOVE = {"config", "fitting", "hyperparams", "training", "sweeps", "reports", "cli", "live", "trained"}
 MODULES = {
     ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.rglob("*.py")
 }
 
 
+def names(module: str, node: ast.stmt) -> Iterator[str]:
+    """The modules that an import statement of a module names."""
+    package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+        source = ".".join([*base, *([node.module] if node.module else [])])
+        for alias in node.names:
+            whole = f"{source}.{alias.name}"
+            yield whole if whole in MODULES else source
+
+
 def imported(module: str) -> Iterator[str]:
     """The modules that a module imports, in its functions too; what is for type checkers alone does not count."""
-    path = MODULES[module]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     ignored = {
         id(inner)
         for node in ast.walk(tree)
@@ -48,16 +59,8 @@ def imported(module: str) -> Iterator[str]:
         for inner in ast.walk(node)
     }
     for node in ast.walk(tree):
-        if id(node) in ignored:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            source = ".".join([*base, *([node.module] if node.module else [])])
-            for alias in node.names:
-                whole = f"{source}.{alias.name}"
-                yield whole if whole in MODULES else source
+        if id(node) not in ignored:
+            yield from names(module, node)
 
 
 def unit(module: str) -> str:
@@ -86,6 +89,33 @@ def test_nothing_imports_in_a_circle(arrows):
         return seen
 
     assert [name for name in list(arrows) if name in reached(name)] == []
+
+
+#: Every package and module of ours, from what knows nobody up to what knows everybody: each knows lower rows alone.
+LAYERS = (
+    LEAVES,
+    {"compat", "download", "graph", "layout", "metrics", "opencv", "optimizers", "resources", "samplers"}
+    | {"schedules", "templates"},
+    {"augmentations", "dmlplayground", "mining", "protocols", "regularizers"},
+    {"devices", "methods", "store", "transforms"},
+    {"config", "data"},
+    {"backbones", "doctor", "hyperparams", "reports"},
+    {"live", "training"},
+    {"fitting", "sweeps", "trained"},
+    {"cli"},
+    {"__main__"},
+)
+
+
+def test_every_package_has_its_layer_and_knows_lower_ones_alone(arrows):
+    layer = {name: number for number, names in enumerate(LAYERS) for name in names}
+    assert {unit(module) for module in MODULES} == set(layer)
+    upward = {
+        name: {other for other in others if layer[other] >= layer[name]}
+        for name, others in arrows.items()
+        if name not in LEAVES
+    }
+    assert {name: others for name, others in upward.items() if others} == {}
 
 
 def test_leaves_know_only_leaves(arrows):
@@ -155,3 +185,53 @@ def test_metrics_are_named_by_their_table_alone():
     )
     # The page of the Reality Check's argument is about that study's own figures.
     assert places_of(re.compile(names), "metrics/", "reports/published/", "reports/argument.py") == []
+
+
+def test_the_live_page_knows_stores_and_reports_alone(arrows):
+    assert not arrows["live"] & {"training", "sweeps", "data", "backbones", "trained"}
+
+
+def test_templates_know_only_leaves(arrows):
+    assert arrows["templates"] <= LEAVES
+
+
+# --- imports inside functions -------------------------------------------------------------------------------------------
+
+#: What takes long to load, or need not be installed.
+SLOW = {
+    *("PIL", "cv2", "gluoncv", "matplotlib", "mxnet", "numba", "numpy", "scipy", "sklearn", "torch", "tqdm"),
+    *("mlflow", "onnx", "optuna", "pyarrow", "ray", "starlette", "tensorboard", "uvicorn", "wandb", "http"),
+}
+
+
+def statements(module: str) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """A module's imports outside of functions, and inside."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    kinds = (ast.Import, ast.ImportFrom)
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    inside = {id(inner): inner for node in functions for inner in ast.walk(node) if isinstance(inner, kinds)}
+    outside = [node for node in tree.body if isinstance(node, kinds)]
+    return outside, list(inside.values())
+
+
+def slow(module: str, seen: set[str]) -> bool:
+    """Whether loading a module of ours loads what takes long."""
+    if module in seen or module not in MODULES:
+        return module.partition(".")[0] in SLOW
+    seen.add(module)
+    outside, _ = statements(module)
+    return any(slow(other, seen) for node in outside for other in names(module, node))
+
+
+@pytest.mark.parametrize("package", sorted({unit(module) for module in MODULES} - {"cli"}))
+def test_an_import_inside_a_function_saves_time_or_says_why(package):
+    """Commands are left out: each imports what it needs when it runs."""
+    without_reason = []
+    for module, path in MODULES.items():
+        if unit(module) == package:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for node in statements(module)[1]:
+                told = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno])
+                if not told and not any(slow(other, set()) for other in names(module, node)):
+                    without_reason.append(f"{module}, line {node.lineno}: {ast.unparse(node)}")
+    assert without_reason == []

@@ -261,7 +261,7 @@ def _threads() -> Iterator[Check]:
 
 def _blas() -> Iterator[Check]:
     try:
-        from threadpoolctl import threadpool_info
+        from threadpoolctl import threadpool_info  # comes with scikit-learn, which may be what is missing
     except ImportError:
         return
     libraries = [info for info in threadpool_info() if info["internal_api"] == "openblas"]

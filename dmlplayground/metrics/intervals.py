@@ -47,7 +47,7 @@ def normal(values: Values, confidence: float = 0.95) -> Intervals:
     >>> {name: (round(low, 2), round(high, 2)) for name, (low, high) in normal({"RP": np.array([0.0, 1.0])}).items()}
     {'RP': (-0.48, 1.48)}
     """
-    from statistics import NormalDist
+    from statistics import NormalDist  # here, as listings load this file
 
     _check(confidence)
     z = NormalDist().inv_cdf((1 + confidence) / 2)

@@ -10,6 +10,9 @@ Until it has found that, it must not write. So whatever it writes is made in ``l
 the lock, and moved from there into its place: the first thing that a successor does is to take this folder away, and
 from that moment nothing of the former owner's arrives. Files that grow, which the former owner may have open, it replaces
 by copies.
+
+It is our own because those of libraries hold on one machine, or as long as a file system's locks do: on a folder shared
+by many machines neither tells a slow owner from a dead one, nor keeps away the writes of one that wakes up again.
 """
 
 from __future__ import annotations

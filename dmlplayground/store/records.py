@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import files
+from .. import __version__, files
 from ..errors import UserError, warn
 from . import checks, locks
 
@@ -139,8 +139,6 @@ def versions() -> dict[str, str]:
     True
     """
     from importlib import metadata  # here, as listings load this file
-
-    from .. import __version__
 
     found = {"dmlplayground": __version__, "python": platform.python_version()}
     for name in (

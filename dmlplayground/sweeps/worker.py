@@ -16,6 +16,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from .. import signals
+from ..errors import UserError
+from ..files import CannotWrite
+from ..store.locks import Busy
 
 TRIAL, LOG = "trial.json", "log.txt"
 FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
@@ -69,10 +72,7 @@ def main(trial: str, store: str, *log: str) -> int:
     signals.listen()
     threading.Thread(target=_follow, daemon=True).start()
     try:
-        from ..errors import UserError
-        from ..files import CannotWrite
-        from ..store.locks import Busy
-        from ..training import train
+        from ..training import train  # here, where a Ctrl-C is heard
         from ..training.run import TrialFailed
 
         try:

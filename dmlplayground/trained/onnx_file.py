@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import numpy as np
 
@@ -105,31 +106,17 @@ def _converter() -> Iterator[tuple[Any, Path]]:
     level = logging.getLogger().level
     with contextlib.ExitStack() as stack:
         stack.callback(logging.getLogger().setLevel, level)
-        stack.enter_context(_replaced(sys.modules, "onnx.mapping", table))
-        stack.enter_context(_replaced(vars(onnx), "mapping", table))
-        stack.enter_context(_replaced(vars(onnx.defs), "onnx_opset_version", lambda: OPSET))
+        stack.enter_context(mock.patch.dict(sys.modules, {"onnx.mapping": table}))
+        stack.enter_context(mock.patch.object(onnx, "mapping", table, create=True))
+        stack.enter_context(mock.patch.object(onnx.defs, "onnx_opset_version", lambda: OPSET))
         logging.getLogger().setLevel(logging.WARNING)  # it tells of every node
         from mxnet import onnx as converter
         from mxnet.onnx.mx2onnx._export_onnx import MXNetGraph
 
         operators = MXNetGraph.registry_[12]  # of which those of 13 are a continuation
-        stack.enter_context(
-            _replaced(operators, "L2Normalization", _row_lengths(operators["L2Normalization"]))
-        )
+        of_rows = _row_lengths(operators["L2Normalization"])
+        stack.enter_context(mock.patch.dict(operators, {"L2Normalization": of_rows}))
         yield converter, Path(stack.enter_context(tempfile.TemporaryDirectory()))
-
-
-@contextlib.contextmanager
-def _replaced(names: Any, name: str, value: Any) -> Iterator[None]:
-    before = names.get(name)
-    names[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del names[name]
-        else:
-            names[name] = before
 
 
 def _row_lengths(convert: Callable) -> Callable:

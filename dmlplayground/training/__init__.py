@@ -10,6 +10,7 @@ from .. import config as configuration
 from ..config import Trial
 from ..store import BEST, locks, records
 from ..store.records import Record
+from . import trackers
 
 __all__ = ["evaluate", "train"]
 
@@ -33,8 +34,6 @@ def train(
     >>> record.status
     'finished'
     """
-    from . import trackers
-
     given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
     trial = configuration.trial(given)
     folder = configuration.Places(store).folder(trial)
