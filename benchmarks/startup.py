@@ -28,6 +28,8 @@ COMMANDS = (
     "experiments",
     "train npairs --dry-run",
     "sweep quickstart --dry-run",
+    "tune musgrave2020/search/triplet --dry-run",
+    "report store",  # of the 26 trials of the quick start: tables, figures and the page
     "sweep seeds.json --dry-run",  # JSON is YAML
     "sweep mixed.json --dry-run",
     "sweep rates.json --dry-run",
@@ -58,6 +60,8 @@ LARGE_GRIDS = {
     },
 }
 
+QUICKSTART = Path(__file__).resolve().parents[1] / "experiments" / "results" / "quickstart"
+
 
 def measured(words: list[str]) -> tuple[float, float]:
     """Wall and processor seconds of one process."""
@@ -77,6 +81,7 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        shutil.copytree(QUICKSTART, "store")
         for name, axes in LARGE_GRIDS.items():
             Path(f"{name}.json").write_text(json.dumps({"title": name, "grid": axes}))
         report(arguments.repeat)

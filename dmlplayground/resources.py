@@ -52,7 +52,8 @@ def find_search(name: str | Path) -> Path:
 
 
 def _files() -> list[str]:
-    return sorted(_stem(path.relative_to(experiments())) for path in experiments().rglob("*.yaml"))
+    home = experiments()
+    return sorted(_stem(path.relative_to(home)) for path in home.rglob("*.yaml"))
 
 
 def _find(kind: str, name: str | Path, known: list[str]) -> Path:

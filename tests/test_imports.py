@@ -99,9 +99,10 @@ LAYERS = (
     {"augmentations", "dmlplayground", "mining", "protocols", "regularizers"},
     {"devices", "methods", "store", "transforms"},
     {"config", "data"},
-    {"backbones", "doctor", "hyperparams", "reports"},
+    {"backbones", "hyperparams", "reports"},
     {"live", "training"},
     {"fitting", "sweeps", "trained"},
+    {"doctor"},
     {"cli"},
     {"__main__"},
 )
