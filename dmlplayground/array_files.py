@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
@@ -13,7 +14,7 @@ from . import signals
 from .errors import UserError
 from .files import opened, replacing
 
-__all__ = ["read", "write"]
+__all__ = ["read", "write", "write_plain"]
 
 _NAMES, _HEADER = "names.json", "header.json"
 
@@ -27,13 +28,15 @@ def write(
     kept as well, in the first place.
     """
     named = {_NAMES: _as_array(list(arrays)), _HEADER: _as_array(header), **arrays}
-    # Not np.savez, whose archive stays open on a full disk and complains once more when it is collected.
-    with (
-        signals.deferred(),
-        replacing(path, "wb", through) as file,
-        zipfile.ZipFile(file, "w") as archive,
-    ):
-        for name, array in named.items():
+    with signals.deferred():
+        write_plain(path, named, through)
+
+
+def write_plain(path: str | Path, arrays: Mapping[str, np.ndarray], through: Optional[Path] = None) -> None:
+    """Named arrays alone, as np.savez writes them; its archive stays open on a full disk and complains once more when it
+    is collected."""
+    with replacing(path, "wb", through) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 

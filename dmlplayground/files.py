@@ -15,7 +15,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import IO, Any, Optional
 
@@ -80,6 +80,29 @@ def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None)
     finally:
         with contextlib.suppress(OSError):  # what could not be written has been told
             file.close()
+
+
+@contextlib.contextmanager
+def replacing_all() -> Iterator[Callable[..., IO]]:
+    """Several files that belong together: gives what opens each as ``replacing`` does. They take their places when all of
+    them are written, or none does."""
+    begun: list[tuple[str | Path, IO]] = []
+
+    def written() -> None:
+        for path, file in begun:
+            with writing_to(path):
+                file.flush()
+
+    with contextlib.ExitStack() as stack:
+
+        def begin(path: str | Path, mode: str = "w") -> IO:
+            written()
+            file = stack.enter_context(replacing(path, mode))
+            begun.append((path, file))
+            return file
+
+        yield begin
+        written()
 
 
 def _open_part(path: Path, mode: str, through: Optional[Path]) -> IO:
@@ -149,8 +172,12 @@ def alone(path: Path, advice: str) -> Iterator[None]:
 
 def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -> None:
     with signals.deferred(), replacing(path, through=through) as file:
-        json.dump(content, file, indent=1, allow_nan=False)
-        file.write("\n")
+        dump_json(content, file)
+
+
+def dump_json(content: Any, file: IO[str]) -> None:
+    json.dump(content, file, indent=1, allow_nan=False)
+    file.write("\n")
 
 
 LARGEST = 1 << 30  # bytes of a file that is read whole

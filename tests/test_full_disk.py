@@ -10,12 +10,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import mxnet as mx
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 from sweeps_fixture import SMALL
 
 import dmlplayground as dml
 from dmlplayground import cli, config, files
+from dmlplayground.backbones.weights import formats
 from dmlplayground.store import checkpoints, records
 
 TINY = {**SMALL, "method": "npairs", "iterations": 1, "epochs": 1}
@@ -58,26 +62,78 @@ def refused(code: int, errors: str, *words: str) -> None:
     assert all(word in line for word in words)
 
 
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """Eight classes of images of noise."""
+    folder, random = tmp_path_factory.mktemp("photos"), np.random.default_rng(0)
+    for number in range(32):
+        path = folder / f"class{number % 8}" / f"{number}.png"
+        path.parent.mkdir(exist_ok=True)
+        Image.fromarray(random.integers(0, 256, (24, 24, 3), np.uint8)).save(path)
+    return folder
+
+
 COMMANDS = {
-    "report": lambda trial, out: ("report", trial.parent),
-    "data show": lambda trial, out: ("data", "show", "glyphs", "--out", out / "sheet.png"),
-    "export": lambda trial, out: ("export", trial, out / "exported"),
-    "train": lambda trial, out: ("train", trial / "trial.json", "--set", "seed=1", "--store", out, "--quiet"),
-}
+    "report": lambda trial, photos, out: ("report", trial.parent),
+    "data show": lambda trial, photos, out: ("data", "show", "glyphs", "--out", out / "sheet.png"),
+    "export": lambda trial, photos, out: ("export", trial, out / "exported"),
+    "onnx": lambda trial, photos, out: ("export", trial, out / "exported", "--format", "onnx"),
+    "train": lambda trial, photos, out: (
+        "train", trial / "trial.json", "--set", "seed=1", "--store", out, "--quiet"
+    ),
+    "embed": lambda trial, photos, out: ("embed", trial, photos, "--out", out / "photos.npy"),
+    "retrieve": lambda trial, photos, out: (
+        "retrieve", trial, photos / "class0" / "0.png", photos, "--picture", out / "found.png"
+    ),
+    "features": lambda trial, photos, out: (
+        "features", "glyphs", "--backbone", "conv4", "--pretrained", "none", "--out", out / "features.npz",
+        "--set", "classes=16", "--set", "images_per_class=9", "--set", "size=24",
+    ),
+    "fit": lambda trial, photos, out: ("fit", photos, "--out", out / "fit", "--set", "iterations=1", "--quiet"),
+    "lr": lambda trial, photos, out: ("lr", trial / "trial.json", "--steps", "2", "--out", out / "rates.svg"),
+    "new": lambda trial, photos, out: ("new", "method", "my_loss", "--into", out),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_disk_that_is_full(trial, tmp_path, capsys, name):
-    words = [str(word) for word in COMMANDS[name](trial, tmp_path)]
-    with room(LIMIT):
+def test_a_disk_that_is_full(trial, photos, tmp_path, name, capsys):
+    if name == "onnx":
+        pytest.importorskip("onnx")
+    out = tmp_path / "out"
+    words = [str(word) for word in COMMANDS[name](trial, photos, out)]
+    with room(200 if name == "new" else LIMIT):  # its files are small
         code = cli.main(words)
-    refused(code, capsys.readouterr().err, "cannot ")
+    refused(code, capsys.readouterr().err, "cannot write")
+    assert not [path for path in out.rglob("*") if path.name.endswith(files.PART)]
 
 
-@pytest.mark.parametrize("name", ["data show", "export", "train"])
-def test_a_place_that_nothing_can_be_written_to(trial, capsys, name):
-    words = [str(word) for word in COMMANDS[name](trial, Path("/proc/nowhere"))]
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "report"])
+def test_a_place_that_nothing_can_be_written_to(trial, photos, name, capsys):
+    if name == "onnx":
+        pytest.importorskip("onnx")
+    words = [str(word) for word in COMMANDS[name](trial, photos, Path("/proc/nowhere"))]
     refused(cli.main(words), capsys.readouterr().err, "/proc/nowhere")
+
+
+def test_files_that_belong_together_are_written_all_or_none(tmp_path):
+    with (
+        pytest.raises(files.CannotWrite, match=r"cannot write .*second.json"),
+        room(LIMIT),
+        files.replacing_all() as begin,
+    ):
+        begin(tmp_path / "first.txt").write("short")
+        begin(tmp_path / "second.json").write("long" * LIMIT)
+    assert not list(tmp_path.iterdir())
+
+
+def test_weights_that_mxnet_cannot_write_are_told_in_a_line(tmp_path):
+    with (
+        pytest.raises(files.CannotWrite, match=r"cannot write .*w.params: not all of it"),
+        room(LIMIT),
+        files.replacing(tmp_path / "w.params", "wb") as file,
+    ):
+        formats.dump({"arg:weight": mx.nd.ones((LIMIT,))}, file)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_trial_goes_on_once_there_is_room(tmp_path):

@@ -20,12 +20,13 @@ import importlib
 import os
 import pkgutil
 import sys
+import warnings
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 from .. import parts, signals
-from ..errors import UserError, unknown
+from ..errors import UserError, unknown, warn
 
 __all__ = ["main"]
 
@@ -40,6 +41,12 @@ def main(argv: list[str] | None = None) -> int:
     if getattr(arguments, "threads", None):
         os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read once, when MXNet's library is loaded
     signals.listen()
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: warn(str(message))  # without our lines of code
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     try:
         return arguments.run(arguments) or 0
     except UserError as problem:

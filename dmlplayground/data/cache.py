@@ -49,7 +49,7 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
         _write(entry, made)
     except OSError as error:
         _say_once(
-            f"cannot write to the cache {folder()} ({error.strerror}): data sets stay in memory and are "
+            f"cannot write to the cache {folder()} ({error.strerror or error}): data sets stay in memory and are "
             "made anew by every process. Set DMLPLAYGROUND_CACHE to a folder that can be written."
         )
         return made

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import data, files, transforms
+from .. import array_files, data, transforms
 from ..errors import UserError
 from . import loader
 
@@ -32,8 +32,8 @@ def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extra
         parts["labels"] += [loaded.class_names[label] for label in loaded.labels]
         parts["split"] += _roles(loaded)
     features = np.concatenate(parts["features"]).astype(np.float32)
-    with files.replacing(target, "wb") as file:
-        np.savez(file, features=features, labels=np.array(parts["labels"]), split=np.array(parts["split"]))
+    arrays = {"features": features, "labels": np.array(parts["labels"]), "split": np.array(parts["split"])}
+    array_files.write_plain(target, arrays)
     return features.shape
 
 

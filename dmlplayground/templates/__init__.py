@@ -37,10 +37,9 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
     places = {folder / place: kind for kind, place in _places(plural, name).items()}
     if there := [path for path in places if path.exists()]:
         raise UserError(f"{there[0]} is there already.")
-    for path, kind in places.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with files.replacing(path) as stream:
-            stream.write(filled(plural, kind, name))
+    with files.replacing_all() as begin:
+        for path, kind in places.items():
+            begin(path).write(filled(plural, kind, name))
     return list(places)
 
 

@@ -96,8 +96,6 @@ class Index:
         if path.suffix == ".parquet":
             return [self._save_parquet(path)]
         path, manifest = path.with_suffix(".npy"), path.with_suffix(".json")
-        with files.replacing(path, "wb") as file:
-            np.save(file, self.rows.embeddings, allow_pickle=False)
         described = {
             "model": str(self.model.source),
             "distance": self.model.distance,
@@ -105,7 +103,9 @@ class Index:
             "classes": list(self.rows.classes),
             "digests": list(self.rows.digests),
         }
-        files.write_json(manifest, described)
+        with files.replacing_all() as begin:
+            np.save(begin(path, "wb"), self.rows.embeddings, allow_pickle=False)
+            files.dump_json(described, begin(manifest))
         return [path, manifest]
 
     @classmethod

@@ -13,13 +13,14 @@ of the images that it was tested with, and images of any other size give embeddi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from .. import config, files
+from ..backbones.weights import formats
 from ..errors import UserError
 
 FORMAT = "dmlplayground embedding network"
@@ -28,9 +29,15 @@ FORMAT = "dmlplayground embedding network"
 def write(learners: Sequence[Any], target: Path, size: tuple[int, int]) -> list[Path]:
     """Export the learners of a model, side by side; ``target`` is a path without a suffix, ``size`` the height and width
     of the images they take."""
-    from mxnet import cpu, nd, sym
+    with files.replacing_all() as begin:
+        return _write(learners, target, size, begin)
 
-    target.parent.mkdir(parents=True, exist_ok=True)
+
+def _write(
+    learners: Sequence[Any], target: Path, size: tuple[int, int], begin: Callable[..., IO]
+) -> list[Path]:
+    from mxnet import cpu, sym
+
     members, written = [], []
     for number, learner in enumerate(learners):
         stem = target if len(learners) == 1 else target.with_name(f"{target.name}-{number}")
@@ -45,26 +52,22 @@ def write(learners: Sequence[Any], target: Path, size: tuple[int, int]) -> list[
             stem.with_name(f"{stem.name}-symbol.json"),
             stem.with_name(f"{stem.name}-0000.params"),
         )
-        with files.replacing(symbol) as file:
-            file.write(graph.tojson())
-        with files.replacing(params, "wb") as file:
-            nd.save(file.name, arrays)
+        begin(symbol).write(graph.tojson())
+        formats.dump(arrays, begin(params, "wb"))
         members.append(
             {"symbol": symbol.name, "params": params.name, "width": learner.width, "fold": learner.fold}
         )
         written += [symbol, params]
     description = target.with_name(f"{target.name}.json")
     trial = learners[0].trial
-    files.write_json(
-        description,
-        {
-            "format": FORMAT,
-            "config": trial.mapping(),
-            "members": members,
-            "distance": trial.evaluation.distance,
-            "input": {"height": size[0], "width": size[1], "channels": "rgb", "type": "uint8"},
-        },
-    )
+    described = {
+        "format": FORMAT,
+        "config": trial.mapping(),
+        "members": members,
+        "distance": trial.evaluation.distance,
+        "input": {"height": size[0], "width": size[1], "channels": "rgb", "type": "uint8"},
+    }
+    files.dump_json(described, begin(description))
     return [description, *written]
 
 

@@ -63,15 +63,16 @@ def _network(model: Model, height: int, width: int) -> Any:
     with _converter() as (converter, scratch):
         target = scratch / "network.onnx"
         shape = ("batch", height, width, 3)
-        converter.export_model(
-            whole,
-            arrays,
-            [(1, height, width, 3)],
-            np.uint8,
-            str(target),
-            dynamic=True,
-            dynamic_input_shapes=[shape],
-        )
+        with files.writing_to(target):
+            converter.export_model(
+                whole,
+                arrays,
+                [(1, height, width, 3)],
+                np.uint8,
+                str(target),
+                dynamic=True,
+                dynamic_input_shapes=[shape],
+            )
         return _tidied(optional.load("onnx").load(str(target)))
 
 

@@ -3,11 +3,12 @@ checkpoints, and the weights of a trial of ours. Nothing in a file is ever execu
 
 from __future__ import annotations
 
+import errno
 import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -92,11 +93,23 @@ def _read_trial(path: Path) -> Arrays:
 
 def write(path: str | Path, network) -> None:
     """The network's parameters as ``.params`` under the names that its published checkpoint has."""
-    from mxnet import cpu, nd
+    from mxnet import cpu
 
     arrays = {}
     for name, parameter in loading.published(network).items():
         kind = "aux" if name.endswith(("running_mean", "running_var", "moving_mean", "moving_var")) else "arg"
         arrays[f"{kind}:{name}"] = parameter.data(parameter.list_ctx()[0]).as_in_context(cpu())
     with files.replacing(path, "wb") as file:
+        dump(arrays, file)
+
+
+def dump(arrays: Mapping[str, Any], file: IO[bytes]) -> None:
+    """MXNet's arrays by name as ``.params``, into a file that has a name."""
+    from mxnet import nd
+    from mxnet.base import MXNetError
+
+    try:
         nd.save(file.name, arrays)
+    except MXNetError:
+        # It does not say why it could not write all of them.
+        raise OSError(errno.ENOSPC, "not all of it could be written, the disk may be full") from None
