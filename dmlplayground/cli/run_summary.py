@@ -69,6 +69,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     if not elsewhere:
         for wanted in {(trial.device, trial.devices, trial.amp) for trial in trials}:
             devices.require(*wanted)
+        _require_weights(_distinct(trial.backbone for trial in trials))
     notes: list[str] = []
     known = {repr(data): _classes(data, notes) for data in _distinct(trial.data for trial in trials)}
     # Trials that differ in their seed alone share these parts, so that a large grid has few to look at.
@@ -76,6 +77,15 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     for trial in alike.values():
         config.check_data(trial, known[repr(trial.data)])
     return notes
+
+
+def _require_weights(networks: Iterable[Mapping[str, Any]]) -> None:
+    """Files of weights are there. Those of ImageNet may still have to be fetched."""
+    from .. import backbones
+
+    for network in networks:
+        if network.get("pretrained", "none") not in ("none", "imagenet"):
+            backbones.weights_path(backbones.get(network["name"]), network["pretrained"])
 
 
 def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:

@@ -24,6 +24,8 @@ class Places:
 
     def __init__(self, store: str | Path):
         self.store = Path(store)
+        if self.store.is_file():
+            raise UserError(f"{self.store} is a file; a store is a folder.")
 
     def folder(self, trial: Trial) -> Path:
         """The folder of the trial, whether or not it is there yet."""

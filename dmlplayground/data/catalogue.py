@@ -141,6 +141,8 @@ def divide(
     """
     names = natural({entry.label for entry in entries})
     if seed is not None:
+        if seed < 0:
+            raise UserError(f"{where}: seed must not be negative, not {seed}.")
         names = [names[i] for i in seeds.generator(seed, "split of classes").permutation(len(names))]
     training = set(_chosen(names, train, f"{where}: train"))
     others = [name for name in names if name not in training]

@@ -75,7 +75,9 @@ class Experiment:
     def configuration(self, choice: Choice) -> dict[str, Any]:
         layers = [config.expand(config.nested(key, value)) for key, value in choice.items()]
         chosen = config.merge(*layers)
-        own = self.methods.get(chosen.get("method", {}).get("name"), {})
+        method = chosen.get("method")
+        name = method.get("name") if isinstance(method, Mapping) else None
+        own = self.methods.get(name, {}) if isinstance(name, str) else {}
         return config.merge(config.expand(self.base), config.expand(own), chosen)
 
 

@@ -202,4 +202,6 @@ def _checked(rows: Rows, path: Path) -> Rows:
     lengths = {len(rows.names), len(rows.classes), len(rows.digests), len(rows.embeddings)}
     if len(lengths) > 1 or rows.embeddings.ndim != 2:
         raise UserError(f"{path} has {len(rows.embeddings)} rows, and names {len(rows.names)} files.")
+    if not np.isfinite(rows.embeddings).all():
+        raise UserError(f"{path} holds numbers that are not finite: nothing can be searched in it.")
     return rows

@@ -30,13 +30,17 @@ class Threshold(NamedTuple):
         )
 
 
+def check_share(false_accepts: float) -> None:
+    if not 0 <= false_accepts < 1:
+        raise UserError(f"false accepts are a share from 0 to below 1, not {false_accepts}.")
+
+
 def calibrate(
     embeddings: np.ndarray, classes: Sequence[str], kind: str, false_accepts: float, measured_on: str
 ) -> Threshold:
     """The largest distance between two images met here at which at most this share of the pairs of different classes
     match."""
-    if not 0 <= false_accepts < 1:
-        raise UserError(f"false accepts are a share from 0 to below 1, not {false_accepts}.")
+    check_share(false_accepts)
     rows = np.unique(np.linspace(0, len(embeddings) - 1, min(MOST, len(embeddings))).astype(int))
     points, labels = embeddings[rows], np.unique(np.asarray(classes), return_inverse=True)[1][rows]
     same, different = [], []

@@ -69,6 +69,7 @@ class Model:
         classes none of the networks was trained on. ``false_accepts`` is the share of pairs of different classes that
         may be taken for matches.
         """
+        matching.check_share(false_accepts)
         own = given is None
         pictures = image_inputs.read(
             models.data_of(self.trial, "test")[0] if given is None else given, self.stored
