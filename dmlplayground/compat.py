@@ -1,4 +1,4 @@
-"""All that a retired MXNet needs on a present-day Python, in one place, with a reason a line.
+"""Everything that a retired MXNet needs on a present-day Python, in one place, with a reason for each.
 
 ``import dmlplayground`` calls :func:`install`, which costs nothing: it only puts a finder in front of
 ``sys.meta_path``. When somebody first writes ``import mxnet`` (or ``gluoncv``), that finder lends NumPy and
@@ -50,7 +50,7 @@ SYSTEM_PACKAGES = {"libgomp.so.1": "libgomp1", "libquadmath.so.0": "libquadmath0
 
 
 class MissingMXNet(UserError, ImportError):
-    """MXNet cannot be used here. An ImportError as well, for those who try the import and do without."""
+    """MXNet cannot be used here. Also an ImportError, for code that tries the import and continues without it."""
 
 
 def install() -> None:
@@ -124,8 +124,8 @@ class _GluonCVLoader(SourceFileLoader):
 
 
 class _Hidden:
-    """An import of ``package`` fails meanwhile, as if it were not installed: gluoncv does without torch, but refuses to be
-    imported beside its version 2. (A None in ``sys.modules`` would do as much, and trips those who look there.)"""
+    """An import of ``package`` fails meanwhile, as if it were not installed: gluoncv does not need torch, but refuses
+    to be imported beside its version 2. (A None in ``sys.modules`` would do as much, and trips those who look there.)"""
 
     def __init__(self, package: str):
         self.package = package

@@ -1,4 +1,4 @@
-"""From the name of a device to MXNet's context, refusing what would only fail later and obscurely."""
+"""From the name of a device to MXNet's context; devices that would fail later are refused at once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ FIRST_TOO_NEW = (9, 0)
 
 
 def context(name: str) -> Any:
-    """The ``mxnet.Context`` called ``cpu``, ``gpu`` or ``gpu:1``; a UserError where it cannot be used."""
+    """The ``mxnet.Context`` called ``cpu``, ``gpu`` or ``gpu:1``; a UserError if it cannot be used."""
     found = re.fullmatch(r"(cpu|gpu)(?::(\d+))?", name)
     if not found:
-        raise UserError(
-            f"unknown device {name!r}. Known: cpu, gpu, and gpu:1 and so on where there are several."
-        )
+        raise UserError(f"unknown device {name!r}. Known: cpu, gpu, gpu:1 and so on.")
     import mxnet as mx
 
     index = int(found[2] or 0)
@@ -47,7 +45,7 @@ def context(name: str) -> Any:
 
 
 def require(device: str, count: int, amp: Union[bool, str]) -> None:
-    """A UserError where a trial's devices are not there, as far as that can be told without loading MXNet."""
+    """A UserError if a trial's devices do not exist, as far as that is known without loading MXNet."""
     if device != "gpu" and not amp:
         return
     gpus = 0 if device == "cpu" else len(gpu_capabilities())
@@ -59,7 +57,7 @@ def require(device: str, count: int, amp: Union[bool, str]) -> None:
 
 
 def check_amp(amp: Union[bool, str], count: int, gpus: int, kind: str) -> None:
-    """A UserError where ``amp`` is not for the kind of device that trains."""
+    """A UserError if ``amp`` does not fit the kind of device."""
     if amp is True and kind == "cpu":
         raise UserError(
             f"amp true computes in float16 on GPUs: the trial asks for {count}, and this machine offers MXNet {gpus}. "

@@ -1,4 +1,4 @@
-"""Checked downloads: they continue where an interrupted one ended, and only what was published gets to its place."""
+"""Checked downloads: an interrupted one is continued, and only the published file reaches its place."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ OTHER = "this is not what was published (wrong checksum); nothing was kept"
 
 
 class Failed(Exception):
-    """A download that did not come, or brought something else. The message is the reason."""
+    """A download failed, or brought something else. The message is the reason."""
 
 
 def fetch(url: str, target: Path, checksum: str = "") -> None:
-    """Download ``url`` to ``target``; raises ``Failed``. What an interrupted download has left is continued.
-
-    Without a ``checksum`` whatever comes is taken. Over plain http and ftp anybody on the way can put another file in its
-    place, so only a whole SHA-256 will do there.
+    """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum``
+    any content is accepted. Over plain http and ftp anybody on the way can replace the file, so a full SHA-256 is
+    required there.
     """
     if not _encrypted(url) and len(checksum) < 64:
         raise Failed("its address is not encrypted, and no SHA-256 is known to check the file by")
@@ -56,7 +55,7 @@ def _receive(url: str, partial: Path) -> None:
     except urllib.error.HTTPError as problem:
         if problem.code != 416:
             raise
-        partial.unlink()  # nothing lies beyond what is there, so it is whole, or another file: begin anew
+        partial.unlink()  # there is nothing more to fetch: the file is complete, or another one, so start over
         _receive(url, partial)
         return
     with response:
@@ -79,12 +78,12 @@ def _receive(url: str, partial: Path) -> None:
                 bar.update(len(chunk))
     if length and received < length:
         raise OSError(
-            f"the connection ended after {received} of {length} bytes; the next attempt goes on from there"
+            f"the connection ended after {received} of {length} bytes; the next attempt continues from there"
         )
 
 
 def _encrypted(url: str) -> bool:
-    """Whether nobody on the way can change what comes from there; what stays on this machine counts as well."""
+    """Whether nobody on the way can change the content; files on this machine count as safe."""
     address = urllib.parse.urlsplit(url)
     return address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
 

@@ -1,4 +1,4 @@
-"""Errors that are the user's to fix: one clear sentence, exit code 2, no traceback."""
+"""Errors that the user can fix: one clear sentence, exit code 2, no traceback."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class UserError(Exception):
 
 
 def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> UserError:
-    """The error for a name that is not among the known ones: lists them and offers the nearest.
-
-    ``also`` holds other names that people use for some of them, each with the one we know.
+    """The error for an unknown name: it lists the known ones and suggests the nearest. ``also`` maps other common
+    names to known ones.
     """
     names = sorted(known)
     spelled = {_plain(word): word for word in (*names, *also)}
@@ -31,12 +30,12 @@ def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, st
 
 
 def _plain(name: object) -> str:
-    """Without case, and with one kind of separator: ``N. Softmax`` and ``n-softmax`` are near each other."""
+    """Without case, and with one kind of separator, so that ``N. Softmax`` and ``n-softmax`` are close."""
     return "_".join(re.findall(r"[a-z0-9]+", str(name).lower()))
 
 
 def warn(line: str) -> None:
-    """Tell the user of something that is wrong but does not stop us; the same thing once."""
+    """Warn the user of a problem that does not stop the program; each only once."""
     if line not in _WARNED:
         _WARNED.add(line)
         print(f"warning: {line}", file=sys.stderr)

@@ -1,4 +1,5 @@
-"""Writing files so that a crash leaves the old one or the new one, never half: beside the target, then renamed."""
+"""Writing files so that a crash leaves the old or the new file, never half of one: they are written beside the target,
+then renamed."""
 
 from __future__ import annotations
 
@@ -36,18 +37,19 @@ __all__ = [
     "writing_to",
 ]
 
-PART = ".part"  # how the name of a file ends that is being written
+PART = ".part"  # the ending of a file that is being written
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-ABANDONED = 3600  # seconds after which such a file is one whose writer was killed
+ABANDONED = 3600  # seconds after which the writer of such a file must have been killed
 
 
 class CannotWrite(UserError):
-    """The disk is full, the folder read-only or the like: trouble of the place, not of what was to be written."""
+    """The disk is full, the folder is read-only or the like: a problem of the place, not of the content."""
 
 
 @contextlib.contextmanager
 def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Iterator[None]:
-    """Trouble with writing in this block becomes one clear line about ``path``; ``only`` trouble of these numbers."""
+    """Errors of writing in this block become one clear line about ``path``; with ``only``, just errors with these
+    numbers."""
     try:
         yield
     except OSError as problem:
@@ -58,9 +60,8 @@ def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Itera
 
 @contextlib.contextmanager
 def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None) -> Iterator[IO]:
-    """Open a file that takes the place of ``path`` when the block ends well, and vanishes when it does not.
-
-    Until then it is in the folder ``through``, on the same disk; beside ``path`` where nothing is given.
+    """Open a file that replaces ``path`` if the block succeeds, and is removed if it fails. Until then it is in the
+    folder ``through``, on the same disk, or beside ``path``.
     """
     path = Path(path)
     with writing_to(path):
@@ -78,7 +79,7 @@ def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None)
         part.unlink(missing_ok=True)
         raise
     finally:
-        with contextlib.suppress(OSError):  # what could not be written has been told
+        with contextlib.suppress(OSError):  # the error has been reported already
             file.close()
 
 
@@ -130,9 +131,8 @@ def _umask() -> int:
 
 @contextlib.contextmanager
 def filling(folder: Path) -> Iterator[Path]:
-    """A new folder to fill, which becomes ``folder`` when the block ends well and vanishes when it does not.
-
-    Of several processes that fill the same folder at once the first to finish wins; the others' work is thrown away.
+    """A new folder to fill, which becomes ``folder`` if the block succeeds, and is removed if it fails. If several
+    processes fill the same folder, the first to finish wins, and the work of the others is discarded.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = folder.with_name(f".{folder.name}-{secrets.token_hex(16)}")
@@ -149,10 +149,8 @@ def filling(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def alone(path: Path, advice: str) -> Iterator[None]:
-    """One process of this machine at a time in this block: by a lock beside ``path``, which all of them want to make.
-
-    ``advice`` ends the message where nothing can be written there. (A trial's lock is another: ``store.locks`` works on
-    shared folders too.)
+    """Only one process of this machine at a time enters this block, by a lock beside ``path``. ``advice`` ends the
+    message if nothing can be written there. (Trials have other locks: ``store.locks`` also works on shared folders.)
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -166,7 +164,7 @@ def alone(path: Path, advice: str) -> Iterator[None]:
             print(f"waiting for another process that is making {path}", file=sys.stderr)
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:
-            pass  # a file system without locks: all of them make it
+            pass  # a file system without locks: every process makes it
         yield
 
 
@@ -180,15 +178,14 @@ def dump_json(content: Any, file: IO[str]) -> None:
     file.write("\n")
 
 
-LARGEST = 1 << 30  # bytes of a file that is read whole
+LARGEST = 1 << 30  # the most the most the most bytes of a file that is read whole
 
 
 @contextlib.contextmanager
 def opened(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to read from. A pipe or a device, which might never end, is an ``OSError``; so is a path that no file can
-    have."""
+    """A file to read. A pipe or a device, which might never end, is an ``OSError``, and so is an impossible path."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # to open a pipe would wait as well
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a pipe would wait as well
     except ValueError:
         raise OSError(errno.EINVAL, "its name holds a NUL character") from None
     with os.fdopen(descriptor, "rb") as file:
@@ -198,7 +195,7 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """All that is in a file, if that is not absurdly much; else an ``OSError``."""
+    """The content of a file; an ``OSError`` if it is absurdly large."""
     with opened(path) as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:

@@ -1,4 +1,4 @@
-"""Text for a terminal: columns that fit its width, and prose that does."""
+"""Text for a terminal: columns and prose that fit its width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Optional
 __all__ = ["columns", "fill", "prose", "width"]
 
 GAP = "  "
-LONG = 110  # characters of a line where nothing limits it
+LONG = 110  # characters of a line if nothing limits it
 ENTRY = re.compile(r"^(?=[\w.]+: )", re.MULTILINE)  # where an entry of a list of names begins
 LEAST = 24  # characters that text should have to be wrapped in; half as many beside a wide first column
 
@@ -23,6 +23,12 @@ def width() -> Optional[int]:
     if os.environ.get("COLUMNS", "").isdigit() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     return None
+
+
+def plural(number: int, word: str) -> str:
+    """``1 trial``, ``2 trials``, ``3 classes``"""
+    ending = "" if number == 1 else "es" if word.endswith("s") else "s"
+    return f"{number:,} {word}{ending}"
 
 
 def columns(rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: bool = False) -> str:
@@ -86,7 +92,7 @@ def fill(text: str, first: str = "", later: Optional[str] = None) -> str:
 
 
 def prose(text: str) -> str:
-    """Text whose paragraphs are filled anew where a line is too long; indented lines, such as formulas, stay."""
+    """Text with paragraphs re-wrapped if a line is too long; indented lines, such as formulas, stay."""
     room = width()
     if room is None:
         return text

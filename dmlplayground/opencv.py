@@ -1,5 +1,5 @@
-"""OpenCV's image operations: those of the ``cv2`` package, which let other threads run and are twice as fast,
-or those inside MXNet where ``cv2`` cannot be loaded (opencv-python wants libGL, which slim containers
+"""OpenCV's image operations: those of the ``cv2`` package, which let other threads run and are twice as fast, or
+MXNet's own if ``cv2`` cannot be loaded (opencv-python wants libGL, which slim containers
 lack)."""
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def package() -> Any:
         import cv2
     except ImportError:
         return None
-    cv2.setNumThreads(1)  # our threads take an image each
+    cv2.setNumThreads(1)  # our threads each take an image
     return cv2
 
 
 def library() -> str:
-    """What decodes and resizes here: it decides the last digit of a pixel."""
+    """The library that decodes and resizes; pixels may differ slightly between libraries."""
     cv2 = package()
     if cv2 is not None:
         return f"opencv {cv2.__version__}"

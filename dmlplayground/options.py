@@ -1,7 +1,8 @@
-"""Typed values from untyped mappings (YAML, JSON, the command line): checked, completed, with errors that name the key.
+"""Typed values from untyped mappings (YAML, JSON, the command line): checked and completed, with errors that name the
+key.
 
 Two forms of description are read: dataclasses (``build``) and the keyword arguments of a constructor (``options_of``,
-``fill_options``), so what a component accepts is stated once, in its signature.
+``fill_options``), so a component's options are stated once, in its signature.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _WORDS = {
     list: "a list",
     type(None): "nothing",
 }
+_MANY = {"a whole number": "whole numbers", "a number": "numbers", "a word": "words", "a mapping": "mappings"}
 
 
 class Option(NamedTuple):
@@ -94,7 +96,7 @@ def build(cls: type, given: Any, where: str) -> Any:
 
 
 def convert(value: Any, kind: Any, where: str) -> Any:
-    """``value`` as ``kind``, or a UserError that says what was expected there."""
+    """``value`` as ``kind``, or a UserError that says what was expected."""
     if kind is Any or (kind is type(value) and kind in (bool, int, str)):
         return value
     origin, arguments = _made_of(kind)
@@ -132,7 +134,7 @@ def _convert_union(value: Any, members: tuple, kind: Any, where: str) -> Any:
     problems = []
     for member in sorted(
         members, key=lambda member: member is not type(value)
-    ):  # 1.0 is no whole number here
+    ):  # 1.0 is not a whole number here
         if member is type(None):
             continue
         try:
@@ -159,14 +161,15 @@ def _convert_scalar(value: Any, kind: type, where: str) -> Any:
 
 
 def describe(kind: Any) -> str:
-    """A type in a user's words."""
+    """A type in plain words."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in _UNIONS:
         return " or ".join(describe(member) for member in arguments)
     if origin is typing.Literal:
         return "one of " + ", ".join(map(str, arguments))
     if origin in (list, tuple):
-        return f"a list (of {describe(arguments[0])})"
+        one = describe(arguments[0])
+        return f"a list of {_MANY[one]}" if one in _MANY else f"a list, each entry being {one}"
     if dataclasses.is_dataclass(kind) or origin in (dict, Mapping):
         return "a mapping"
     return _WORDS.get(kind, getattr(kind, "__name__", str(kind)))

@@ -1,9 +1,9 @@
 """One mechanism for everything that has a name: methods, miners, samplers, data sets, metrics and the rest.
 
 A *kind* of part is a package such as ``dmlplayground.samplers``; each file in it registers one part, and adding the
-file is all it takes to add the part. What a part is, is stated once: its facts in the decorator's arguments, its
-options in the signature, its story in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's
-pages, "did you mean" and the conformance tests all read that record.
+file is all it takes to add the part. A part is described once: its facts in the decorator's arguments, its options in
+the signature, and the rest in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's
+pages, "did you mean" and the conformance tests all read this description.
 
     SAMPLERS = parts.Kind("sampler", "dmlplayground.samplers", given=("labels", "batch_size"))
 
@@ -49,7 +49,7 @@ HOMES = {
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of one part. A kind whose parts state more facts than these has a subclass of this.
+    """What is known about one part. A kind whose parts have more facts uses a subclass.
 
     >>> part = dml.samplers.get("pairs")
     >>> part.key, list(part.options)
@@ -68,7 +68,7 @@ class Part:
 
     @property
     def notes(self) -> str:
-        """The docstring: the part's whole story."""
+        """The docstring."""
         return inspect.cleandoc(self.build.__doc__ or "")
 
     @property
@@ -78,9 +78,8 @@ class Part:
 
     @cached_property
     def options(self) -> dict[str, Option]:
-        """What a configuration may set, with types and defaults, as the signature states them.
-
-        A class whose constructor takes ``**shared`` has its base's options as well, before its own.
+        """What a configuration may set, with the signature's types and defaults. If a constructor takes ``**shared``,
+        its base class's options come first.
         """
         if not isinstance(self.build, type):
             return options_of(self.build, skip=self.given)
@@ -91,13 +90,13 @@ class Part:
 
     @property
     def prose(self) -> str:
-        """The notes without what they say of single options."""
+        """The notes without the lines on single options."""
         return _by_option(self.notes, self.options)[0]
 
     @property
     def option_notes(self) -> dict[str, str]:
-        """What the notes say of each option, in lines ``name: what it is`` (what follows indented belongs to it); of an
-        option that comes with a base class, that class's docstring."""
+        """The notes on each option, from lines ``name: what it is`` (indented lines that follow belong to it); for a
+        base class's option, from that class's docstring."""
         classes = reversed(inspect.getmro(self.build)) if isinstance(self.build, type) else ()
         notes: dict[str, str] = {}
         for text in (*(inspect.cleandoc(one.__doc__ or "") for one in classes), self.notes):
@@ -106,12 +105,12 @@ class Part:
 
     @property
     def configuration(self) -> Mapping[str, Any]:
-        """What a trial with this part does differently from others unless it is told otherwise."""
+        """What a trial with this part sets by default."""
         return {}
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a listing shows of the part beside its title, by heading."""
+        """What a listing shows beside the part's title, by heading."""
         return {}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -151,7 +150,7 @@ P = TypeVar("P", bound=Part)
 
 
 class Kind(Generic[P]):
-    """All parts of one kind, found in the files of one package when they are first asked for.
+    """All parts of one kind, found in the files of one package when they are first needed.
 
     >>> dml.samplers.KIND.name, "pairs" in dml.samplers.KIND.names()
     ('sampler', True)
@@ -171,8 +170,8 @@ class Kind(Generic[P]):
         self.package = package
         self.record = record
         self.setting = setting or name  # the configuration's key that chooses a part of this kind
-        self.remark = remark  # what else there is to say below a list of them
-        self.skip = skip  # files of the package that hold no part, and load what a listing can do without
+        self.remark = remark  # a remark below a list of them
+        self.skip = skip  # files of the package that hold no part, and load what a listing does not need
         self._parts: dict[str, P] = {}
         self._complete = False
 
@@ -202,7 +201,7 @@ class Kind(Generic[P]):
         return sorted(self._parts)
 
     def get(self, key: str) -> P:
-        """The record of one part; an unknown name raises ``UserError`` and offers the nearest.
+        """The facts of one part; an unknown name raises ``UserError`` and suggests the nearest.
 
         >>> dml.methods.get("npairs").title
         'N-pairs'
@@ -215,7 +214,7 @@ class Kind(Generic[P]):
             raise unknown(self.name, key, self._parts, also) from None
 
     def create(self, name: str, *given: Any, **options: Any) -> Any:
-        """The part itself, from what the program gives it and its options.
+        """The part itself, made from the program's arguments and its options.
 
         >>> dml.mining.create("multi_similarity", epsilon=0.2).epsilon
         0.2
@@ -234,7 +233,7 @@ class Kind(Generic[P]):
 
 
 def kind(plural: str) -> Kind:
-    """The kind that a listing's word names: ``kind("samplers")``.
+    """The kind with this plural name: ``kind("samplers")``.
 
     >>> kind("miners").get("semihard").key
     'semihard'
@@ -253,5 +252,5 @@ def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     options = {"name": component} if isinstance(component, str) else dict(component)
     if "name" not in options:
-        raise UserError(f"{component!r} names no part: give it a name.")
+        raise UserError(f"{component!r} does not name a part: give it a name.")
     return options.pop("name"), options

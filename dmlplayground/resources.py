@@ -1,4 +1,5 @@
-"""Where the YAML of ``experiments/`` and ``hyperparams/`` and the built pages are, in a checkout and in an installation."""
+"""Where the YAML files of ``experiments/`` and ``hyperparams/`` and the built pages are, in a checkout or an
+installation."""
 
 from __future__ import annotations
 
@@ -42,12 +43,12 @@ def search_names() -> list[str]:
 
 
 def find_experiment(name: str | Path) -> Path:
-    """A path of the user's own, or the file of ours by its name: with or without ``.yaml`` and folders, where one has it."""
+    """A user's own path, or a built-in file by its name, with or without ``.yaml`` and folders."""
     return _find("experiment", name, experiment_names())
 
 
 def find_search(name: str | Path) -> Path:
-    """The same of searches."""
+    """The same for searches."""
     return _find("search", name, search_names())
 
 
@@ -70,12 +71,12 @@ def _find(kind: str, name: str | Path, known: list[str]) -> Path:
 
 
 def _stem(path: Path) -> str:
-    """Without ``.yaml`` only: a name may hold a dot of its own."""
+    """Only ``.yaml`` is removed, since a name may contain a dot."""
     return path.as_posix()[: -len(".yaml")] if path.suffix == ".yaml" else path.as_posix()
 
 
 def checkout() -> Path | None:
-    """The checkout of the source that we run from, as an editable install does; None: we are installed."""
+    """The checkout of the source that the program runs from; None if it is installed."""
     return _PACKAGE.parent if (_PACKAGE.parent / "setup.py").is_file() else None
 
 
@@ -86,6 +87,6 @@ def pages() -> Path | None:
 
 
 def _folder(name: str) -> Path:
-    """At the top of the checkout if we run from one; else beside us."""
+    """At the top of a checkout, or else inside the installed package."""
     top = checkout()
     return top / name if top else _PACKAGE / "_files" / name

@@ -1,4 +1,4 @@
-"""One seed a trial: every random stream derives from it by name, so that streams never share or shift.
+"""One seed per trial: every random stream derives from it by name, so streams never overlap or shift.
 
 ``generator(7, "batches", 3)`` is the same stream in every process, on every machine and after a resume;
 no generator lives longer than the epoch (or batch) it is named after, so there is no state to save.

@@ -1,4 +1,4 @@
-"""Requests to stop: Ctrl-C, and the signals by which a system asks a process to end, are one thing to us."""
+"""Requests to stop: Ctrl-C and the signals by which a system ends a process are treated alike."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Optional
 __all__ = ["Stopped", "deferred", "exit_code", "listen"]
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-AGAIN = 0.02  # seconds until a request is made again that came at a moment when it cannot be heard
+AGAIN = 0.02  # seconds until a request is repeated that came when it could not be noticed
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody asked this process to stop by a signal other than Ctrl-C's."""
+    """This process was asked to stop by a signal other than Ctrl-C's."""
 
     def __init__(self, number: int):
         super().__init__(signal.Signals(number).name)
@@ -25,9 +25,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def listen() -> None:
-    """From now on SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost.
-
-    What is ignored (``nohup``) stays ignored.
+    """From now on SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost. Ignored signals
+    (``nohup``) stay ignored.
     """
     for number in ASKING:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
@@ -44,7 +43,7 @@ def _stop(number: int, frame: Optional[FrameType]) -> None:
 
 
 def _finalizing(frame: Optional[FrameType]) -> bool:
-    """Whether Python is in a ``__del__``: MXNet's arrays have one, so a training is there often."""
+    """Whether Python is in a ``__del__``. MXNet's arrays have one, so training is often there."""
     while frame is not None:
         if frame.f_code.co_name == "__del__":
             return True
@@ -53,13 +52,14 @@ def _finalizing(frame: Optional[FrameType]) -> bool:
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:
-    """What a program that was stopped so ends with, as shells count: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
+    """The exit code of a program that was stopped, as in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after
+    SIGHUP."""
     return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
 
 
 @contextlib.contextmanager
 def deferred() -> Iterator[None]:
-    """Requests to stop wait until the block has ended: a file half written would be thrown away, and its writer complain."""
+    """Requests to stop wait until the block has ended, so that no half-written file is left."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

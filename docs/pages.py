@@ -30,7 +30,7 @@ def of_kind(plural: str, kind: Kind) -> str:
         rows.append((f"[{name}]({name}.md)", inline(part.title), ", ".join(map(inline, part.also))))
     sections = [
         f"# {plural.capitalize()}",
-        f"`dmlplayground {plural}` lists them, `dmlplayground {plural} NAME` tells all about one.",
+        f"`dmlplayground {plural}` lists them, `dmlplayground {plural} NAME` describes one.",
         table(("name", "what it is", "also known as"), rows),
         inline(kind.remark),
     ]
@@ -134,7 +134,7 @@ def of_configuration() -> str:
             "# Configuration",
             "A trial's configuration is one mapping. `--set KEY=VALUE` changes one key, a YAML file any number. What is "
             "left unsaid comes from the method's record; what that leaves unsaid has the value below.",
-            table(("key", "is", "unless told otherwise", "meaning", "set or listed by"), rows),
+            table(("key", "is", "by default", "meaning", "set or listed by"), rows),
         ]
     )
 
@@ -183,14 +183,14 @@ def options(kind: Kind, part: Part) -> str:
         told = inline(part.option_notes.get(name, "").replace("``", "`"))
         key = f"{kind.setting}.{name}"
         rows.append((f"`{key}`", describe(option.type), default, told, studied.of_option(kind, part, name)))
-    heads = ("option", "is", "unless told otherwise", "meaning", "in the studies (source)")
+    heads = ("option", "is", "by default", "meaning", "in the studies (source)")
     if not any(row[-1] for row in rows):  # no study names the part
         return f"## Options\n\n{table(heads[:-1], [row[:-1] for row in rows])}" if rows else ""
     return f"## Options\n\n{table(heads, rows)}\n\n{NO_SOURCE}"
 
 
 def configuration(part: Part) -> str:
-    """What a trial with this part does differently unless told otherwise."""
+    """What a trial with this part does differently by default."""
     settings = part.configuration
     if not settings:
         return ""
@@ -208,9 +208,7 @@ def related(plural: str, kind: Kind, part: Part) -> str:
     every_method = parts.kind("methods")
     takers = [name for name in every_method.names() if _chosen(kind, every_method.get(name)) == part.key]
     found |= {("methods", name) for name in takers} if len(takers) <= FEW else set()
-    links = [f"[{len(takers)} methods](../methods/index.md) take it unless told otherwise"] * (
-        len(takers) > FEW
-    )
+    links = [f"[{len(takers)} methods](../methods/index.md) take it by default"] * (len(takers) > FEW)
     links += [
         f"[{name}](../studies/{name}.md) (study)"
         for name in parts.kind("studies").names()
@@ -225,7 +223,7 @@ def related(plural: str, kind: Kind, part: Part) -> str:
 
 
 def _chosen(kind: Kind, part: Part) -> str:
-    """The part of this kind that a trial with ``part`` takes unless told otherwise, if it says."""
+    """The part of this kind that a trial with ``part`` takes by default, if it says."""
     chosen = part.configuration.get(kind.setting) or ""
     return chosen.get("name", "") if isinstance(chosen, Mapping) else str(chosen)
 

@@ -34,7 +34,7 @@ def test_the_pages_are_served_on_this_machine_alone(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [([], "no pages were built here"), (["--port", "70000"], "--port must be from 0 to 65535, not 70000")],
+    [([], "no pages have been built"), (["--port", "70000"], "--port must be from 0 to 65535, not 70000")],
 )
 def test_what_cannot_be_shown_is_said(arguments, message, monkeypatch, capsys):
     monkeypatch.setattr(resources, "pages", lambda: None)

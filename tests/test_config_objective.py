@@ -37,7 +37,7 @@ def test_the_list_of_miners_says_which_goes_with_which():
         assert told[method][:2] == [found.own, "all" if found.miners else "none"]
         assert told[method][2] == ("all" if found.with_memory else "none")
     story = miners.told("intra_random")
-    takers, remembering = story.split("Losses that take it:")[1].split("With a memory")
+    takers, remembering = story.split("Losses that accept it:")[1].split("With a memory")
     assert "contrastive" in takers and "npairs" not in takers
     assert "none" in remembering
 

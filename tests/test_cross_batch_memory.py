@@ -248,7 +248,7 @@ def test_a_memory_is_no_part_of_a_larger_graph():
 
     network = Network()
     network.hybridize()
-    with pytest.raises(UserError, match="its memory is kept from call to call"):
+    with pytest.raises(UserError, match="its memory lasts from call to call"):
         network(nd.zeros((4, WIDTH), dtype="float64"), nd.arange(4))
 
 

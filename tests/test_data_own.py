@@ -129,7 +129,7 @@ def test_a_trial_can_be_configured_with_it(folder):
     [
         ({"train": 1.5}, "between 0 and 1"),
         ({"train": 0}, "between 0 and 1"),
-        ({"train": ["cow"]}, "'cow', which is no class"),
+        ({"train": ["cow"]}, "'cow', which is not a class"),
         ({"train": []}, "is empty"),
         ({"train": ["cat"], "test": ["cat", "1"]}, "share 1 classes, such as cat"),
         ({"train": "nowhere.txt"}, "nowhere.txt"),
@@ -210,7 +210,7 @@ def test_json_lines_with_queries(tmp_path):
         ("path,label\na.jpg\n", "line 2 needs a path and a label"),
         ("path,label,split\na.jpg,b,dev\n", "'dev'.*gallery, query, test, train"),
         ("path,label,box\na.jpg,b,1 2 3\n", "a box is x, y, width and height"),
-        ("path,label,split\na.jpg,b,train\nb.jpg,c,query\n", "all of queries and galleries"),
+        ("path,label,split\na.jpg,b,train\nb.jpg,c,query\n", "either all test images are queries or gallery"),
         ("path,label\n", "no images"),
     ],
 )
@@ -240,7 +240,7 @@ def test_a_box_that_is_none_is_refused(tmp_path, box):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("list.csv", "path,label\na.jpg," + "b" * 200_000, "not CSV as it is read here: field larger"),
+        ("list.csv", "path,label\na.jpg," + "b" * 200_000, "not valid CSV: field larger"),
         ("list.jsonl", "[" * 100_000, "line 1 is not JSON"),
         ("list.csv", "path,label\na\0.jpg,a\nb.jpg,b\n", "NUL"),
     ],
@@ -303,7 +303,7 @@ def test_parquet_with_columns_of_ones_own(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("row", "words"), [((None, 1), "row 0: there are no bytes"), ((b"x", None), "row 0: None is not a class")]
+    ("row", "words"), [((None, 1), "row 0: it holds no image"), ((b"x", None), "row 0: None is not a class")]
 )
 def test_parquet_rows_without_an_image_or_a_class_are_named(tmp_path, monkeypatch, row, words):
     monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))

@@ -152,7 +152,7 @@ def test_inshop_has_queries_and_a_gallery(miniatures):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_part_of_a_release_is_used_only_when_asked_for(name, miniatures):
     for split in data.SPLITS:
-        with pytest.raises(UserError, match="not the whole of .*partial: true"):
+        with pytest.raises(UserError, match="not a complete .*partial: true"):
             data.load(name, split, root=str(miniatures[name]))
 
 
@@ -398,7 +398,7 @@ def test_fetched_once_and_prepared(served):
 
 def test_an_interrupted_download_goes_on_where_it_ended(served, tmp_path):
     served.most = 5000
-    with pytest.raises(UserError, match="what has come is kept") as caught:
+    with pytest.raises(UserError, match="what has arrived is kept") as caught:
         preparing.fetch(served.release)
     assert "data prepare cub200 --from birds.tgz" in str(caught.value)
     served.most = len(served.content)

@@ -40,9 +40,7 @@ def test_fault_makes_it_unusable_and_prints_the_remedy(monkeypatch, capsys):
     assert doctor.main() == 1
     printed = capsys.readouterr().out
     assert (
-        "X mxnet" in printed
-        and "-> pip install it" in printed
-        and "not usable (1 faults, 0 notes)" in printed
+        "X mxnet" in printed and "-> pip install it" in printed and "not usable (1 fault, 0 notes)" in printed
     )
 
 
@@ -133,7 +131,7 @@ def test_memory_of_a_container(limit, state, monkeypatch):
     files(monkeypatch, {"/sys/fs/cgroup/memory.max": limit})
     monkeypatch.setattr("os.sysconf", lambda name: 4096 if name == "SC_PAGE_SIZE" else 2**22)
     check = only(doctor._memory, "memory")
-    assert check.state == state and ("grants 2.0" in check.found) == (state == "note")
+    assert check.state == state and ("allows 2.0" in check.found) == (state == "note")
 
 
 @pytest.mark.parametrize("architecture, flags, state", [

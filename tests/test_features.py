@@ -144,7 +144,7 @@ def test_files_that_are_none(tmp_path):
     [
         ({"backbone": "conv4"}, "holds features, and the backbone conv4 takes images"),
         ({"backbone": {"features": 4}}, "backbone.features is 4, and the data set features has 10"),
-        ({"transform": "paper"}, "takes images, and these are features"),
+        ({"transform": "paper"}, "takes images, but these are features"),
     ],
 )
 def test_what_does_not_go_together(path, tmp_path, changes, message):

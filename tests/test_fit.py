@@ -38,7 +38,7 @@ def test_from_a_folder_to_a_search(photos, tmp_path, capsys):
     command = [sys.executable, "-m", "dmlplayground", *words(photos, "--out", out, "--quiet", "--threads", 1)]
     first = subprocess.run(command, capture_output=True, text=True)
     assert first.returncode == 0, first.stderr
-    assert "40 images of 10 classes, 4 to 4 a class" in first.stdout
+    assert "40 images of 10 classes, 4 to 4 in each" in first.stdout
     assert "7 classes to train on, 3 others to test on" in first.stdout
     assert "training takes about" in first.stdout and "joined" in first.stdout
     for command in ("retrieve", "embed", "export", "serve"):
@@ -115,7 +115,7 @@ def bad_folders(tmp_path: Path) -> dict[str, Path]:
         ("loose", "images, but no folders of classes"),
         ("one", "1 class with at least 3 images"),
         ("two", "0 classes with at least 3 images"),
-        ("broken", "1 of 30 images cannot be used; mend or remove them: class 3/0.jpg cannot be read"),
+        ("broken", "1 of 30 images cannot be used; repair or remove them: class 3/0.jpg cannot be read"),
         ("empty", "holds no images"),
         ("missing", "there is no folder"),
     ],
@@ -129,7 +129,7 @@ def test_what_cannot_be_trained_on_is_said_in_a_line(tmp_path, capsys, name, mes
 def test_a_file_and_a_place_that_cannot_be_written(photos, capsys):
     file = photos / CLASSES[0] / "0.jpg"
     assert cli.main(words(file)) == 2
-    assert "is a file; give the folder" in capsys.readouterr().err
+    assert "is a file; give a folder" in capsys.readouterr().err
     assert cli.main(words(photos, "--out", file / "run")) == 2
     told = capsys.readouterr()
     assert "Not a directory" in told.err and "training takes" not in told.out

@@ -292,7 +292,7 @@ def test_weights_of_another_network_are_refused_by_name():
     learner = Learner(trial(), CLASSES, CPU)
     weights = learner.weights()
     missing = {name: array for name, array in weights.items() if name != "network.head.0.bias"}
-    with pytest.raises(UserError, match=r"missing: .*network\.head\.0\.bias"):
+    with pytest.raises(UserError, match=r"Missing: .*network\.head\.0\.bias"):
         learner.load_weights(missing)
     with pytest.raises(
         UserError, match=r"network\.head\.0\.bias has the shape \(3,\); this network needs \(8,\)"

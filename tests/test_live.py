@@ -198,7 +198,7 @@ def test_an_address_that_is_taken_is_refused(store):
         command = [sys.executable, "-m", "dmlplayground", "serve", str(store), "--port", str(port)]
         result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 2
-    assert f"cannot listen at 127.0.0.1:{port}: Address already in use" in result.stderr
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in result.stderr
 
 
 def test_a_store_is_served_beside_other_work(store):

@@ -66,7 +66,7 @@ def test_an_explosion_ends_it():
 @pytest.mark.parametrize(
     ("changes", "low", "high", "words"),
     [
-        ({}, 1e-2, 1e-3, "the lowest first"),
+        ({}, 1e-2, 1e-3, "the lower one first"),
         ({}, 0.0, 1.0, "above 0"),
         ({"optimizer": {"lr": 0.0}}, 1e-4, 1, "lr is 0"),
     ],

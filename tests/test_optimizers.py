@@ -167,7 +167,7 @@ def test_rates_and_decays_have_multipliers():
 
 IMPOSSIBLE = {
     "momentum=1": "momentum must be from 0",
-    "lr=-1": "no learning rate",
+    "lr=-1": "not a valid learning rate",
     "clip=0": "clip must be above 0",
     "clip_norm=-1": "clip_norm must be above 0",
     "root=inside": "must be one of of the square, of both",

@@ -143,7 +143,7 @@ def test_validated_scores_each_folds_model_and_all_of_them_together():
     assert [entry["metrics"]["R@1"] for entry in results["separate"]] == [0.1, 0.1]  # on test classes
     assert results["joined"]["weights"] == ["best0", "best1"]
     assert protocol.judged(results) == pytest.approx(0.6)
-    with pytest.raises(UserError, match="keeps no classes back"):
+    with pytest.raises(UserError, match="has no validation classes"):
         protocols.create("paper").judged(results)
 
 

@@ -56,7 +56,7 @@ def test_the_same_numbers_when_a_node_is_lost_in_the_middle(tmp_path, cluster, c
     runner.run(tmp_path / "ray", wanted, executor)
     told = capsys.readouterr().out
     assert "was lost with its node" in told
-    assert "going on after epoch" in told
+    assert "continuing after epoch" in told
     runner.run(tmp_path / "local", wanted, local.Local(), quiet=True)
     assert len(numbers(tmp_path / "ray")) == 3
     assert numbers(tmp_path / "ray") == numbers(tmp_path / "local")

@@ -30,7 +30,7 @@ def test_a_grid_of_methods_that_are_none(tmp_path, capsys, method):
 def test_weights_that_are_not_there_are_found_by_a_dry_run(tmp_path, capsys):
     weights = tmp_path / "none.params"
     words = ("train", "npairs", "--set", f"backbone.pretrained={weights}", "--dry-run", "--store", tmp_path)
-    assert f"{weights} is no file" in told(capsys, *words)
+    assert f"{weights} is not a file" in told(capsys, *words)
 
 
 def test_a_store_that_is_a_file(tmp_path, capsys):

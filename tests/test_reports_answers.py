@@ -19,53 +19,53 @@ def runs(method, level, seeds=4, noise=0.003, **changes):
 def test_a_clear_winner():
     said = answers(runs("margin", 0.5) + runs("npairs", 0.4) + runs("angular", 0.3))
     assert said["Best"].answer == "margin"
-    assert said["By"].answer == "Yes"
-    assert "ahead of npairs (p" in said["By"].details[0]
-    assert any(detail.startswith("the untrained network: 5.00") for detail in said["Best"].details)
+    assert said["Is"].answer == "Yes"
+    assert "ahead of npairs (p" in said["Is"].details[0]
+    assert any(detail.startswith("untrained network: 5.00") for detail in said["Best"].details)
 
 
 def test_level_methods_are_named():
     said = answers(runs("margin", 0.5, noise=0.02) + runs("npairs", 0.5, noise=0.02) + runs("angular", 0.2))
-    assert said["By"].answer.startswith("No: level with ")
-    assert "angular" not in said["By"].answer
+    assert said["Is"].answer.startswith("No: level with ")
+    assert "angular" not in said["Is"].answer
 
 
 @pytest.mark.parametrize(
-    ("seeds", "verdict"), [((1, 1), "single runs"), ((3, 1), "the others are single runs")]
+    ("seeds", "verdict"), [((1, 1), "there are only single runs"), ((3, 1), "the others are single runs")]
 )
 def test_single_runs_decide_nothing(seeds, verdict):
     said = answers(runs("margin", 0.5, seeds[0]) + runs("npairs", 0.3, seeds[1]))
-    assert said["By"].answer == f"Cannot be said: {verdict}"
+    assert said["Is"].answer == f"Unknown: {verdict}"
 
 
 def test_one_method_has_nothing_to_be_compared_with():
-    assert "no other method" in answers(runs("margin", 0.5))["By"].answer
+    assert "no other method" in answers(runs("margin", 0.5))["Is"].answer
 
 
 def test_training_that_did_not_help_is_told():
     said = answers(runs("margin", 0.03, noise=0.0005))
-    assert any("not beyond the untrained network" in detail for detail in said["Best"].details)
+    assert any("no better than the untrained network" in detail for detail in said["Best"].details)
 
 
 def test_methods_meet_at_their_best_settings():
     said = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128) + runs("npairs", 0.4))
     assert said["Best"].answer == "margin, embed_dim 128"
-    assert "npairs" in said["By"].details[0]
+    assert "npairs" in said["Is"].details[0]
 
 
 def test_the_winner_is_held_against_its_own_next_setting_too():
     said = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128) + runs("npairs", 0.4))
-    assert said["By"].details[1].endswith(", its next setting")
-    assert "ahead of margin, embed_dim 64 (p" in said["By"].details[1]
+    assert said["Is"].details[1].endswith(", its next setting")
+    assert "ahead of margin, embed_dim 64 (p" in said["Is"].details[1]
     alone = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128))
-    assert len(alone["By"].details) == 1 and "its next setting" in alone["By"].details[0]
+    assert len(alone["Is"].details) == 1 and "its next setting" in alone["Is"].details[0]
 
 
 def test_another_leader_after_the_last_epoch_is_named():
     records = runs("margin", 0.5) + runs("npairs", 0.4)
     for record in records[:4]:  # margin falls back at the end
         record.results["last"] = {**record.results["last"], "metrics": {"R@1": 0.1, "NMI": 0.1}}
-    assert any("after the last epoch npairs leads" in detail for detail in answers(records)["By"].details)
+    assert any("after the last epoch npairs leads" in detail for detail in answers(records)["Is"].details)
 
 
 def test_the_gap_to_the_published():
@@ -74,10 +74,10 @@ def test_the_gap_to_the_published():
         sum(100 * r.results["best"]["metrics"]["R@1"] for r in runs("npairs", 0.5, data="cub200", epochs=25))
         / 4
     )
-    assert said["Against"].answer.endswith("points for npairs")
-    shown = float(said["Against"].answer.split(" ")[0].replace("−", "-"))
+    assert said["How"].answer.endswith("points for npairs")
+    shown = float(said["How"].answer.split(" ")[0].replace("−", "-"))
     assert shown == pytest.approx(measured - 53.7, abs=0.006)
-    assert answers(runs("npairs", 0.5))["Against"].answer == "Nothing published corresponds"
+    assert answers(runs("npairs", 0.5))["How"].answer == "No published number has the same conditions"
 
 
 def test_what_it_cost_and_what_is_as_good_for_less():
@@ -88,7 +88,7 @@ def test_what_it_cost_and_what_is_as_good_for_less():
     cost = answers(records)["What"]
     assert cost.answer == "2.0 h a trial"
     assert cost.details[0].startswith("level with it and quicker: ") and cost.details[0].endswith("30.0 s")
-    assert cost.details[1] == "all 8 trials: 8.0 h"
+    assert cost.details[1] == "8 trials in all: 8.0 h"
 
 
 def test_nothing_finished_nothing_said():

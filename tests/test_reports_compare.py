@@ -57,7 +57,7 @@ def test_what_cannot_be_said(two):
         fixture.record("angular", 0, status="failed"),
     ]
     assert verdicts(*two(a, b)) == {
-        "npairs": "cannot be said: single run",
+        "npairs": "unknown: single run",
         "margin": "only in A",
         "dreml": "only in B",
         "angular": "no result in either",

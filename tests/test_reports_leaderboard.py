@@ -100,7 +100,7 @@ def test_failed_missing_and_single_cells_are_shown_as_such(store):
     assert rows["discriminative"]["seeds"] == "0 (1 missing)"
     assert rows["angular"]["seeds"] == "1"
     text = reports.terminal(reports.leaderboard(fixture.grid(), manifest.read(store).trials))
-    assert "nothing is known of their spread" in text and "0 (1 missing)" in text
+    assert "so their spread is unknown" in text and "0 (1 missing)" in text
 
 
 def bold(table, metric="R@1 best"):

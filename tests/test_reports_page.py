@@ -75,8 +75,8 @@ def test_the_first_screen_answers(page):
     text = page.read_text(encoding="utf-8")
     for question in (
         "Best method",
-        "By how much, beyond the noise?",
-        "Against what was published?",
+        "Is the lead more than noise?",
+        "How does it compare with published numbers?",
         "What did it cost?",
     ):
         assert question in text

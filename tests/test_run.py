@@ -506,7 +506,7 @@ def test_a_process_that_slept_writes_nothing_once_another_has_its_trial(tmp_path
     sleeper.send_signal(signal.SIGCONT)
     _, told = sleeper.communicate(timeout=60)
     assert sleeper.returncode == 1
-    assert "was given up for dead, and another process goes on with it" in told.splitlines()[-1]
+    assert "was taken for dead, and another process continues with it" in told.splitlines()[-1]
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert records.find(folder).status == ending
 
@@ -621,7 +621,7 @@ def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
     the_same(calm, stopped)
     [line] = capsys.readouterr().err.splitlines()
     assert f"{MEMBERS_ID}/{name}" in line
-    assert line.endswith("The trial begins anew; that file is now checkpoint.npz.damaged.")
+    assert line.endswith("The trial starts over; that file is now checkpoint.npz.damaged.")
     assert (stopped / checkpoints.DAMAGED).exists()
 
 

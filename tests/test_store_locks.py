@@ -129,7 +129,7 @@ def test_clocks_do_not_matter(tmp_path, quick, far, monkeypatch, jump):
 
 def test_an_owner_that_was_given_up_stops(tmp_path, quick):
     """It was asleep; when it wakes there is a successor. The interrupt reaches it at its work."""
-    with pytest.raises(locks.Busy, match="another process goes on with it"), locks.hold(tmp_path):
+    with pytest.raises(locks.Busy, match="another process continues with it"), locks.hold(tmp_path):
         locks._create(tmp_path, 2, locks._identity())
         for _ in range(1000):
             time.sleep(0.01)

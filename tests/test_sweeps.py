@@ -146,7 +146,7 @@ def test_a_file_like_another(tmp_path):
         (0, 4, 6, 0.1, 24), (1, 4, 6, 0.1, 24),
     ]  # fmt: skip
     first.write_text(yaml.safe_dump({"title": "Small", "like": str(second)}))
-    with pytest.raises(UserError, match="small.yaml is like second.yaml, and that is like it"):
+    with pytest.raises(UserError, match="small.yaml is like second.yaml, which is like small.yaml in turn"):
         grid.load(second)
 
 
@@ -306,7 +306,7 @@ def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path, caps
     backbones = [{"name": "conv4", "pretrained": str(tmp_path / "none.params")}, "conv4"]
     file = experiment_file(tmp_path, grid={"method": ["npairs", "proxy_nca"], "backbone": backbones})
     assert cli.main(command(file, tmp_path / "store")[3:]) == 2  # without "python -m dmlplayground"
-    assert "none.params is no file" in capsys.readouterr().err
+    assert "none.params is not a file" in capsys.readouterr().err
     assert not list((tmp_path / "store").glob("*/record.json"))
 
 

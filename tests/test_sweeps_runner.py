@@ -225,7 +225,7 @@ def test_a_disk_without_room(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(room.pop(0) if len(room) > 1 else room[0]))
     executor = Scripted({0: [["epoch"] * 3]})
     with pytest.raises(
-        UserError, match=r"1 MB left, too little for a trial\. Make room; .* the same command goes on"
+        UserError, match=r"1 MB left, too little for a trial\. Make room: .* the same command continues"
     ):
         runner.run(tmp_path, TRIALS, executor, workers=1, quiet=True)
     assert set(statuses(tmp_path).values()) == {"finished"}
@@ -253,7 +253,7 @@ def test_a_store_that_is_none(tmp_path):
     ("content", "reason"),
     [
         ("{half a rec", "is not valid JSON"),
-        ("[]", "it holds no mapping"),
+        ("[]", "it does not hold a mapping"),
         (json.dumps({"id": "x", "config": {}, "status": "done"}), "its status 'done' is not one of"),
         (json.dumps({"id": "x", "config": TRIALS[0].mapping(), "status": "failed"}), "of another trial, x"),
     ],

@@ -91,7 +91,7 @@ def test_a_trial_that_was_trained_before_is_said_to_be(tmp_path, capsys):
         assert cli.main(command) == 0
         told.append(capsys.readouterr())
     assert "nothing to do" not in told[0].err
-    assert "nothing to do: this trial was begun on" in told[1].err
+    assert "nothing to do: this trial has finished already" in told[1].err
     assert told[0].out == told[1].out
 
 
@@ -111,7 +111,7 @@ def test_clean_lists_the_cache_and_frees_only_what_is_ours(tmp_path, monkeypatch
     (store / "record.json").write_text("{}")
 
     told = run("clean")
-    assert "glyphs-" in told and "images/folder-train-" in told and "nothing was freed" in told
+    assert "glyphs-" in told and "images/folder-train-" in told and "nothing was deleted" in told
     assert run("clean") == told
     assert "freed." in run("clean", "--yes") and "is empty" in run("clean")
     assert (store / "record.json").exists() and folder.is_dir()

@@ -146,7 +146,7 @@ def test_an_index_of_another_model_is_refused(model, photos, tmp_path):
     with pytest.raises(UserError, match="has 2 rows, and names 3 files"):
         Index.load(path, model)
     path.write_bytes(b"")
-    with pytest.raises(UserError, match="are no index that embed wrote"):
+    with pytest.raises(UserError, match="are not an index written by 'embed'"):
         Index.load(path, model)
     with pytest.raises(UserError, match=r"g\.json"):
         Index.load(tmp_path / "g.npy", model)
@@ -186,7 +186,7 @@ def test_a_threshold_needs_pairs_of_both_kinds(model, photos):
         matching.calibrate(np.eye(3), ["a", "b", "c"], "euclidean", 0.01, "here")
     with pytest.raises(UserError, match="has none of different classes"):
         model.threshold(photos / "class0")
-    with pytest.raises(UserError, match="a share from 0 to below 1"):
+    with pytest.raises(UserError, match="at least 0 and below 1"):
         model.threshold(photos, false_accepts=1.5)
 
 
@@ -283,7 +283,7 @@ def test_every_member_of_an_ensemble_is_exported(tmp_path):
 def test_an_export_with_a_missing_part_is_refused(trained, tmp_path):
     written = dml.load(trained).export(tmp_path / "network")
     written[2].unlink()
-    with pytest.raises(UserError, match="are no exported network"):
+    with pytest.raises(UserError, match="are not an exported network"):
         mxnet_files.read(written[0])
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(UserError, match="does not describe an exported network"):
@@ -406,4 +406,4 @@ def test_export_from_the_command_line(trained, tmp_path, capsys):
     assert cli.main(["export", str(trained), str(tmp_path / "x"), "--format", "onxx"]) == 2
     assert "unknown format 'onxx'. Did you mean 'onnx'?" in capsys.readouterr().err
     assert cli.main(["export", str(trained), str(tmp_path / "x"), "--resize"]) == 2
-    assert "only an ONNX file can hold the resizing" in capsys.readouterr().err
+    assert "only an ONNX file can include the resizing" in capsys.readouterr().err

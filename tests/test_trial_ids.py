@@ -133,7 +133,7 @@ def test_records_of_both_editions_share_cells():
 
 
 def test_the_old_name_of_a_key_is_answered_with_the_new_one():
-    with pytest.raises(UserError, match="warmup_epochs is called frozen_epochs now"):
+    with pytest.raises(UserError, match="warmup_epochs is now called frozen_epochs"):
         config.trial({"method": "npairs", "warmup_epochs": 1})
     with pytest.raises(UserError, match="frozen_epochs"):
         config.trial({"method": "npairs"}, ["warmup_epochs=1"])

@@ -1,4 +1,4 @@
-"""Searches: ranges in place of values, judged on validation classes alone, resumed, pruned, and kept as a file."""
+"""Searches: ranges in place of values, needs validation classes alone, resumed, pruned, and kept as a file."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def test_whole_numbers_stay_whole():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"epochs": 3}, "no range in its config"),
+        ({"epochs": 3}, "needs a range in its config"),
         (
             {"optimizer": {"lr": {"range": [1e-2, 1e-5]}}},
-            "optimizer.lr: a range has a lower and an upper end",
+            "optimizer.lr: a range needs a lower and an upper end",
         ),
-        ({"optimizer": {"lr": {"range": [1, 2, 3]}}}, "a range has a lower and an upper end"),
-        ({"optimizer": {"lr": {"range": [1]}}}, "a range has a lower and an upper end"),
-        ({"optimizer": {"lr": {"range": [0, 1], "log": True}}}, "begins above 0"),
-        ({"batch_size": {"choose": []}}, "nothing to choose from"),
+        ({"optimizer": {"lr": {"range": [1, 2, 3]}}}, "a range needs a lower and an upper end"),
+        ({"optimizer": {"lr": {"range": [1]}}}, "a range needs a lower and an upper end"),
+        ({"optimizer": {"lr": {"range": [0, 1], "log": True}}}, "must begin above 0"),
+        ({"batch_size": {"choose": []}}, "choose needs at least one value"),
         ({"batch_size": {"choose": [1], "from": 2}}, "unknown key in batch_size: 'from'"),
     ],
 )
@@ -94,7 +94,7 @@ def test_an_unknown_rule_is_refused(tmp_path):
 
 
 def test_only_validation_classes_may_judge():
-    with pytest.raises(UserError, match="judged on validation classes"):
+    with pytest.raises(UserError, match="needs validation classes"):
         wanted(config={**CONFIG, "protocol": "paper"}).trial(
             {"batch_size": 4, "method.scale": 1, "optimizer.lr": 1e-3}
         )
@@ -308,7 +308,9 @@ def test_what_cannot_be_trained_is_passed_over_and_told_if_it_is_all(tmp_path):
     assert states["fail"] > 0
     assert states["complete"] == len(machine.started) == 12 - states["fail"]
     odd = wanted(config={**pairs, "batch_size": {"choose": [5, 7]}}, trials=12)
-    with pytest.raises(UserError, match="no proposal of the search can be trained; the last: .* is odd"):
+    with pytest.raises(
+        UserError, match="none of the search's proposals can be trained; the last one: .* is odd"
+    ):
         optuna_search.tune(odd, tmp_path / "none", Machine(), quiet=True)
 
 

@@ -72,5 +72,5 @@ def test_the_first_wrong_trials_are_named_with_what_is_wrong():
     lines = str(problem.value).splitlines()[1:]
     assert len(lines) == 7
     assert lines[0].endswith("head.dropout 0.5, seed x: seed must be a whole number, not 'x'.")
-    assert lines[1].endswith("head.dropout 2, seed 0: head.dropout is a share from 0 to below 1, not 2.0.")
+    assert lines[1].endswith("head.dropout 2, seed 0: head.dropout must be at least 0 and below 1, not 2.0.")
     assert "lr" in lines[3].rpartition("seed 0: ")[2]

@@ -9,7 +9,8 @@
 >>> int(block.min()), int(block.max())
 (100, 100)
 
-A new file that registers an augmentation is all it takes to add one. See ``base`` for what an augmentation promises.
+A new file that registers an augmentation is all it takes to add one. See ``base`` for what an augmentation must
+provide.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Part:
-    """The record of an augmentation: its title, its options, its notes.
+    """The facts of an augmentation: its title, its options, its notes.
 
     >>> sorted(dml.augmentations.get("grey").options)
     ['chance']

@@ -1,7 +1,7 @@
-"""What every augmentation builds on. It changes a block (B, h, w, 3) of uint8 where it is, image by image.
+"""The base of every augmentation. It changes a block (B, h, w, 3) of uint8 where it is, image by image.
 
-Everything random comes from the generator handed in. An image takes as many numbers whatever is in it and whatever
-becomes of it, so that others' draws do not depend on it.
+Everything random comes from the generator handed in. Every image uses the same number of random draws, so that others'
+draws do not depend on it.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ class ColourJitter(Augmentation):
     """Brightness, contrast, saturation and hue of every image changed a little, in random order.
 
     brightness: pixels are multiplied by a factor drawn from 1 - this to 1 + this.
-    contrast: so is their distance from the image's mean grey.
-    saturation: and their distance from their own grey.
+    contrast: the same for their distance from the image's mean grey.
+    saturation: the same for their distance from their own grey.
     hue: the hue is moved by a share of the circle of colours drawn from -this to this.
 
     The four are one multiplication of every pixel, which is rounded and cut to 0 .. 255 once, at the end. The circle

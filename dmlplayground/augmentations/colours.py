@@ -11,7 +11,7 @@ _YIQ = np.array([LUMA, [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
 
 
 def scaled(colours: np.ndarray, offset: float = 0.0) -> np.ndarray:
-    """The matrix of these three columns and an offset common to all channels."""
+    """The matrix with these three columns, and an offset shared by all channels."""
     return np.column_stack([colours, np.full(3, offset)])
 
 

@@ -8,8 +8,8 @@ One file in ``zoo/`` registers one network or a family, and adding that file is 
         return Conv4(width)                       # a HybridBlock: (B, 3, H, W) float32 -> (B, features)
 
 Its key is the file's name. The function imports MXNet itself, so that listing the networks needs none. Its
-keyword-only parameters are the backbone's options; every backbone has the option ``pretrained`` besides.
-``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those zoos, without a file of their own.
+keyword-only parameters are the backbone's options; every backbone also has the option ``pretrained``.
+``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those model zoos; they need no file here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Backbone:
-    """The record of a network; ``gluon:NAME`` and ``gluoncv:NAME`` are known too.
+    """The facts of a network; ``gluon:NAME`` and ``gluoncv:NAME`` work too.
 
     >>> dml.backbones.get("resnet50_v2").features
     2048
@@ -77,8 +77,8 @@ def create(name: str, **options: Any):
 
 
 def ready(network):
-    """A network that has its weights. Gluon warns for each of its parameters when somebody calls ``initialize`` out of
-    habit; here that changes nothing and says nothing, unless ``force_reinit`` asks for new weights."""
+    """A network that has its weights. Gluon warns for each parameter if ``initialize`` is called again; here that does
+    nothing, unless ``force_reinit`` asks for new weights."""
     initialize = network.initialize
 
     def again(*arguments, force_reinit: bool = False, **named) -> None:
@@ -90,7 +90,7 @@ def ready(network):
 
 
 def build(record: Backbone, initializer: Any = None, **options: Any):
-    """The network, its weights drawn by the initializer; without one it has shapes but no weights yet.
+    """The network with weights drawn by the initializer; without an initializer it has shapes but no weights yet.
 
     >>> network = dml.backbones.build(dml.backbones.get("conv4"), mx.init.Zero())
     >>> network(mx.nd.zeros((1, 3, 32, 32))).sum().asscalar()
@@ -101,8 +101,8 @@ def build(record: Backbone, initializer: Any = None, **options: Any):
     network = record.build(**options)
     if record.preprocessing and any(0 in parameter.shape for parameter in network.collect_params().values()):
         image = nd.zeros((1, 3, record.preprocessing.size, record.preprocessing.size))
-        network.infer_shape(image)  # some layers learn from an image how large their input is
-        network.hybridize(False)  # forgets the graph that this took
+        network.infer_shape(image)  # some layers find their input size from an image
+        network.hybridize(False)  # drops the graph that this built
     if initializer is not None:
         network.initialize(initializer)
     return network
@@ -119,7 +119,7 @@ def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
     if pretrained != "imagenet":
         if not Path(pretrained).is_file():
             raise UserError(
-                f"pretrained: {pretrained} is no file; give imagenet, none, or a file of weights."
+                f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
             )
         return Path(pretrained)
     if backbone.imagenet is None:

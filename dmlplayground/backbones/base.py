@@ -14,8 +14,7 @@ from .weights.sources import Homes
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What stands between a uint8 RGB image and the network: channels in its order, ``(image - mean) / std``,
-    channels first.
+    """From a uint8 RGB image to the network's input: channels reordered, ``(image - mean) / std``, channels first.
 
     >>> dml.backbones.Preprocessing(size=224, mean=(124.0, 117.0, 104.0), channels="bgr").channels
     'bgr'
@@ -33,17 +32,17 @@ IMAGENET = Preprocessing(224, mean=(123.675, 116.28, 103.53), std=(58.395, 57.12
 
 @dataclass(frozen=True)
 class Backbone(Part):
-    """One network that can be built: what it expects, how large it is, where trained weights for it are.
+    """A network: what it expects, how large it is, and where its trained weights are.
 
     >>> dml.backbones.get("inception_bn").preprocessing.size
     224
     """
 
     features: int = 0
-    parameters: int = 0  # numbers that are learned; 0: not counted
+    parameters: int = 0  # number of trainable parameters; 0: not counted
     preprocessing: Optional[Preprocessing] = Preprocessing(
         224, (127.5, 127.5, 127.5)
-    )  # None: no images go in
+    )  # None: it takes no images
     imagenet: Optional[Homes] = None
 
     @cached_property
@@ -57,7 +56,7 @@ class Backbone(Part):
 
     @property
     def configuration(self) -> Mapping[str, Any]:
-        """Where there are ImageNet weights, a trial with it begins with them."""
+        """If there are ImageNet weights, a trial starts from them."""
         return {"backbone": {"pretrained": "imagenet"}} if self.imagenet else {}
 
     @property

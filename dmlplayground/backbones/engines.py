@@ -1,4 +1,4 @@
-"""How embeddings are computed once a network is trained: as it is, with fused layers, or in bfloat16.
+"""How a trained network computes embeddings: as it is, with fused layers, or in bfloat16.
 
 ``fused`` lets oneDNN compute a convolution with its batch-norm and activation in one step: the same numbers
 to rounding, faster. ``bfloat16`` keeps 8 bits of each product: faster still on CPUs that have it in hardware,
@@ -20,9 +20,8 @@ ENGINES = ("float32", "fused", "bfloat16")
 
 
 class Engine:
-    """A network computed by one of the engines; it is made ready for the first images it gets.
-
-    What the network has learned by then is what counts: training it further does not reach the engine.
+    """A network run by one of the engines. It is converted at the first images, with the weights of that moment; later
+    training does not change the engine.
     """
 
     def __init__(self, network, engine: str):
@@ -48,15 +47,14 @@ class Engine:
             return graph
         from mxnet.contrib import amp
 
-        graph(images)  # the conversion starts from the graph of a first pass
+        graph(images)  # the conversion needs the graph of a first pass
         converted = amp.convert_hybrid_block(graph, target_dtype="bfloat16", ctx=cpu())
         converted.hybridize(static_alloc=True, static_shape=True)
         return converted
 
 
 def graph_of(network, images: nd.NDArray, change: Callable = lambda graph: graph):
-    """The network's graph for such images, changed as told, with the same parameters. The network itself stays as it
-    is."""
+    """The network's graph for such images, converted, with the same parameters. The network itself does not change."""
     data = sym.var("data", dtype=images.dtype)
     graph = gluon.SymbolBlock(change(network(data)), data, params=network.collect_params())
     graph.hybridize(static_alloc=True, static_shape=True)

@@ -1,7 +1,7 @@
 """Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features.
 
 Most zoo networks keep the layers before the classifier in ``features``. In the others the classifier is taken
-out and lets its input pass. Either way the parameters keep the names they have in the zoo's checkpoints.
+out and lets its input pass. Either way the parameters keep the names they have in the zoo's files of weights.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def _gluoncv() -> Any:
 
 
 def names(library: str) -> list[str]:
-    """The zoo's networks that classify images; gluoncv's has others too."""
+    """The zoo's image classification networks; gluoncv has others too."""
     if library == "gluoncv":
         return sorted(name for name in _gluoncv().get_model_list() if CLASSIFIES.fullmatch(name))
     from mxnet.gluon.model_zoo import vision
 
     try:
         vision.get_model("")
-    except ValueError as listing:  # the zoo names its networks in this error and nowhere else
+    except ValueError as listing:  # the zoo lists its networks only in this error
         return str(listing).split("\n\t")[1:]
     raise AssertionError("a network without a name")
 
@@ -83,7 +83,7 @@ def preprocessing(name: str) -> Preprocessing:
 
 
 class Features(gluon.HybridBlock):
-    """The ``features`` of a network, pooled to one vector an image where they are maps."""
+    """The ``features`` of a network; if they are maps, pooled to one vector per image."""
 
     def __init__(self, network, pool: bool):
         super().__init__(prefix=network.prefix)
@@ -96,7 +96,7 @@ class Features(gluon.HybridBlock):
 
 
 class Passing(gluon.HybridBlock):
-    """In a classifier's place: gives on what it gets, one vector an image."""
+    """Replaces a classifier: passes its input on, one vector per image."""
 
     def hybrid_forward(self, F, x):
         return F.Flatten(x)
@@ -120,14 +120,14 @@ def cut(network, size: int):
 
 
 def output_shape(network, size: int) -> tuple[int, ...]:
-    """What the network makes of one image, found without computing it."""
+    """The shape of the network's output for one image, without computing it."""
     graph = network(sym.var("data"))
     return graph.infer_shape_partial(data=(1, 3, size, size))[1][0]
 
 
 @cache
 def record(library: str, name: str) -> Backbone:
-    """The record of a zoo's network: what there is to know of it without a file of its own."""
+    """The facts of a zoo's network, which has no file here."""
     network = trunk(library, name)
     weights = Zoo(library, name) if name in checksums(library) else None
 

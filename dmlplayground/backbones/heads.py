@@ -1,5 +1,4 @@
-"""From features to embeddings: the layers a method declares in its record, and the whole network of a
-trial."""
+"""From features to embeddings: the layers that a method declares, and the whole network of a trial."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from .base import Preprocessing
 
 
 class TruncatedNormal(init.Initializer):
-    """A normal distribution cut at two standard deviations (by drawing again what falls outside)."""
+    """A normal distribution truncated at two standard deviations (values outside are drawn again)."""
 
     def __init__(self, sigma: float):
         super().__init__(sigma=sigma)
@@ -73,8 +72,8 @@ def add_max_pooling(backbone) -> None:
 
 
 class Head(nn.HybridSequential):
-    """Features (B, features) -> embeddings (B, width). Without a last layer, what comes before it: unit length is then the
-    business of who reduces it."""
+    """Features (B, features) -> embeddings (B, width). Without a last layer, its input is returned; unit length is
+    then left to the caller."""
 
     def __init__(self, config: HeadConfig, features: int, embed_dim: int, num_classes: int):
         super().__init__()

@@ -27,7 +27,7 @@ def last(network, kinds: tuple[type, ...]) -> Any | None:
 
 
 def replace(network, old, new) -> None:
-    """Put ``new`` wherever ``old`` is; a layer can be registered in several places."""
+    """Replace ``old`` by ``new`` everywhere; a layer can be registered in several places."""
     for parent, name, layer in list(layers(network)):
         if layer is old:
             parent._children[name] = new

@@ -39,7 +39,9 @@ def main(argv: list[str] | None = None) -> int:
     commands = _commands()
     arguments = _parser(commands).parse_args(_completed(sys.argv[1:] if argv is None else argv, commands))
     if getattr(arguments, "threads", None):
-        os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read once, when MXNet's library is loaded
+        os.environ["OMP_NUM_THREADS"] = str(
+            arguments.threads
+        )  # read only once, when MXNet's library is loaded
     signals.listen()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))  # without our lines of code
@@ -53,19 +55,19 @@ def _run(arguments: argparse.Namespace) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
-        print("\nstopped; what was finished is kept, and the same command continues there.", file=sys.stderr)
+        print("\nstopped; finished work is kept, and the same command continues from there.", file=sys.stderr)
         return signals.exit_code(stop)
-    except BrokenPipeError:  # the reader of a pipe has gone, as after "| head"
+    except BrokenPipeError:  # the reader of a pipe is gone, as with "| head"
         sys.stdout = None
         return 1
-    except OSError as problem:  # a full disk, a folder that is read-only, wherever it was met
+    except OSError as problem:  # such as a full disk or a read-only folder
         place = f"{problem.filename}: " if problem.filename else ""
         print(f"error: cannot read or write: {place}{problem.strerror or problem}.", file=sys.stderr)
         return 2
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse's, but a misspelt command is answered as everything else that is misspelt."""
+    """argparse's parser, except that a misspelt command gets our own "did you mean"."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
@@ -74,7 +76,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _completed(words: list[str], commands: Mapping[str, ModuleType]) -> list[str]:
-    """The words of a command line; a command may write out what it allows to be left out."""
+    """The words of a command line, with the words that a command allows to be left out."""
     complete = getattr(commands.get(words[0]) if words else None, "complete", None)
     return [words[0], *complete(words[1:])] if complete else words
 
@@ -85,7 +87,7 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
-        epilog=f"to list the parts of a trial, or to read all about one:\n  {', '.join(parts.HOMES)}\n\n{EXITS}",
+        epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(parts.HOMES)}\n\n{EXITS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
@@ -104,7 +106,7 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
 
 
 def vocabulary() -> dict[str, list[str]]:
-    """Every command with what may stand behind it as it is: options, actions and choices."""
+    """Every command with the words that can follow it: options, actions and choices."""
     (subparsers,) = (
         action for action in _parser(_commands())._actions if isinstance(action, argparse._SubParsersAction)
     )
@@ -133,7 +135,7 @@ def _add_kind(subparsers, plural: str) -> None:
     """The command that lists the parts of one kind."""
     from . import listing
 
-    described = _described(f"list the {plural}, or tell all about one", plural, f"parts/{plural}/index")
+    described = _described(f"list the {plural}, or describe one", plural, f"parts/{plural}/index")
     command = subparsers.add_parser(plural, **described)
     listing.add_name(command, plural)
     command.set_defaults(run=lambda arguments: print(listing.told(plural, arguments.name)))

@@ -37,7 +37,7 @@ def add_trial_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--hyperparams", dest="set", action="append", type="hyperparams={}".format, metavar="NAME",
-        help="begin with published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
+        help="start from published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
     )  # fmt: skip
     command.add_argument(
         "--dry-run", action="store_true", help="check everything, print what would run, and stop"
@@ -49,14 +49,14 @@ def add_executor(command: argparse.ArgumentParser) -> None:
         "--workers",
         type=count,
         metavar="N",
-        help="trials at a time (default: one for each GPU, or else for each core)",
+        help="trials at a time (default: one per GPU, or one per core without a GPU)",
     )
     command.add_argument(
         "--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)"
     )
     command.add_argument(
         "--address",
-        help="of the Ray cluster (default: the one that this machine belongs to, else a new one on this machine)",
+        help="address of the Ray cluster (default: the one this machine belongs to, or a new one on this machine)",
     )
     add_log(command)
 
@@ -84,7 +84,7 @@ def add_which(command: argparse.ArgumentParser) -> None:
         "--which",
         choices=(BEST, LAST),
         default=BEST,
-        help="which of a trial's weights (default: %(default)s)",
+        help="which of the trial's weights to use (default: %(default)s)",
     )
 
 

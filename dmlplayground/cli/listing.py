@@ -1,4 +1,4 @@
-"""Lists of parts, and the whole story of one: the same for every kind of part."""
+"""Lists of parts and descriptions of one, the same for every kind of part."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import text
 
 
 def add_name(command: argparse.ArgumentParser, plural: str) -> None:
-    command.add_argument("name", nargs="?", help=f"one of the {plural}, to read all about it")
+    command.add_argument("name", nargs="?", help=f"one of the {plural}, to describe")
 
 
 def told(plural: str, name: str | None) -> str:
-    """All parts of a kind, or the whole story of the one that is named."""
+    """All parts of a kind, or a description of the one that is named."""
     kind = parts.kind(plural)
     return story(kind, kind.get(name)) if name else table(plural, kind)
 
@@ -31,13 +31,13 @@ def table(plural: str, kind: parts.Kind) -> str:
     lines = [
         layout.columns(rows),
         layout.prose(kind.remark),
-        f"Read all about one: dmlplayground {plural} NAME",
+        f"Describe one: dmlplayground {plural} NAME",
     ]
     return "\n\n".join(filter(None, lines))
 
 
 def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
-    """All that is known of one part."""
+    """Everything about one part."""
     head = [f"{part.key}: {part.title}"]
     if part.also:
         head.append(f"also known as {', '.join(part.also)}")
@@ -48,7 +48,7 @@ def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
         paragraphs.append("Options, with their defaults:\n" + "\n".join(lines))
     if part.configuration:
         lines = [f"  {key}: {text.value(value)}" for key, value in part.configuration.items()]
-        paragraphs.append("What a trial with it sets, unless told otherwise:\n" + "\n".join(lines))
+        paragraphs.append("What a trial with it sets by default:\n" + "\n".join(lines))
     return "\n\n".join([*filter(None, paragraphs), *more])
 
 

@@ -1,4 +1,4 @@
-"""What is to run, and what has come of it."""
+"""What is to run, and what came of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOWN = 500  # trials of a dry run that are listed
 
 
 def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
-    """The data, networks and protocols of these trials, and what a recipe sets: nothing is chosen silently."""
+    """The data, networks and protocols of these trials, and what a recipe sets, so that nothing is chosen silently."""
     rows = [
         ("data", _named("data", (trial.data for trial in trials))),
         ("network", _named("backbones", (trial.backbone for trial in trials))),
@@ -54,15 +54,14 @@ def _part(plural: str, component: Mapping[str, Any]) -> str:
 def dry_run(
     trials: Sequence[Trial], store: Path, recipe: Mapping[str, Any] = {}, elsewhere: bool = False
 ) -> None:
-    """Print what would run, after looking for all that can be found wrong without running it."""
+    """Print what would run, after checking everything that can be checked without running it."""
     notes = look(trials, elsewhere)
     print("\n".join([conditions(trials, recipe), *notes, remaining(trials, store)]))
 
 
 def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
-    """Errors for what this machine lacks or the data do not allow; notes where published sets are yet to come.
-
-    ``elsewhere``: other machines train, and their devices cannot be seen from here.
+    """Errors for what this machine lacks or the data do not allow; notes on published sets that are not here yet.
+    ``elsewhere``: other machines train, and their devices cannot be checked from here.
     """
     from .. import config, devices
 
@@ -72,7 +71,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
         _require_weights(_distinct(trial.backbone for trial in trials))
     notes: list[str] = []
     known = {repr(data): _classes(data, notes) for data in _distinct(trial.data for trial in trials)}
-    # Trials that differ in their seed alone share these parts, so that a large grid has few to look at.
+    # Trials that differ only in their seed share these parts, so even a large grid has few to check.
     alike = {(id(one.data), id(one.protocol), id(one.sampler), one.batch_size): one for one in trials}
     for trial in alike.values():
         config.check_data(trial, known[repr(trial.data)])
@@ -89,9 +88,9 @@ def _require_weights(networks: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
-    """How many classes there are to train on, if that is known; of a published set, what its authors say.
+    """The number of training classes, if known; for a published set that is not here, what its authors say.
 
-    A user's own data that are not there are an error.
+    If a user's own data are not there, that is an error.
     """
     from .. import data
 
@@ -106,7 +105,7 @@ def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
 
 
 def remaining(trials: Sequence[Trial], store: Path) -> str:
-    """What would run, and what of it is there already."""
+    """What would run, and how much of it is done already."""
     from ..config import Places
     from ..sweeps.worklist import status
 
@@ -117,7 +116,7 @@ def remaining(trials: Sequence[Trial], store: Path) -> str:
     more = f"\nand {len(rows) - MOST_SHOWN:,} more" if len(rows) > MOST_SHOWN else ""
     return (
         layout.columns(rows[:MOST_SHOWN])
-        + f"{more}\n{text.plural(len(trials), 'trial')} in {store}: "
+        + f"{more}\n{layout.plural(len(trials), 'trial')} in {store}: "
         + text.tally(states)
     )
 
@@ -126,7 +125,7 @@ def results(record: Record, folder: Path) -> str:
     """A finished trial's results."""
     from .. import metrics, protocols
 
-    # Of several models in one result each has its own figures; the report shows their mean.
+    # If a result has several models, each has figures of its own; the report shows their mean.
     protocol = protocols.get(record.config["protocol"]["name"])
     shown = [key for key in protocol.results if isinstance(record.results.get(key), dict)]
     names = list(record.results[shown[-1]]["metrics"])
@@ -140,7 +139,7 @@ def results(record: Record, folder: Path) -> str:
 
 
 def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str]:
-    """A warning where training has made the network worse at classes that it has not seen."""
+    """A warning if training made the network worse at classes that it has not seen."""
     from .. import metrics, protocols
 
     trained = results.get(protocols.get(protocol).trained)
@@ -158,7 +157,7 @@ def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str
 
 
 def scores(values: Mapping[str, Any]) -> str:
-    """Metrics, a line each: in percent, or as numbers where they are no shares."""
+    """Metrics, one on a line: in percent, or as plain numbers where they are not fractions."""
     from .. import metrics
 
     return layout.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])

@@ -11,13 +11,13 @@ from ..options import Option
 
 
 def options(given: Mapping[str, Option]) -> str:
-    """``margin=1.0, symmetric=False``; an option without a default by its name alone."""
+    """``margin=1.0, symmetric=False``; only the name of an option without a default."""
     told = (name if option.required else f"{name}={option.default}" for name, option in given.items())
     return ", ".join(told) or "-"
 
 
 def value(content: Any) -> str:
-    """A value as YAML would have it on one line."""
+    """A value on one line, as in YAML."""
     if isinstance(content, Mapping):
         return "{" + ", ".join(f"{k}: {value(v)}" for k, v in content.items()) + "}"
     if isinstance(content, (list, tuple)):
@@ -28,11 +28,6 @@ def value(content: Any) -> str:
 def tally(states: Counter) -> str:
     """``24 finished, 2 failed``"""
     return ", ".join(f"{count} {state}" for state, count in states.most_common()) + "."
-
-
-def plural(number: int, word: str) -> str:
-    """``1 trial``, ``2 trials``"""
-    return f"{number:,} {word}" + "s" * (number != 1)
 
 
 def entries(described: Iterable[tuple[str, str, str]]) -> str:

@@ -2,7 +2,7 @@
 
 ``trial`` makes one of a mapping (``building``, with ``layers`` and ``safe_yaml`` below it); ``schema`` says what it
 holds, ``checking`` what is refused. ``Trial.mapping()`` is the canonical form: it holds every value, so that a record
-can be rerun whatever defaults become.
+can be rerun even if defaults change.
 
 >>> from dmlplayground import config
 >>> config.trial({"method": "npairs"}, ["batch_size=32"]).batch_size

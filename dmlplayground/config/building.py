@@ -38,7 +38,7 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
 
 
 def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
-    """The trial, complete and of the right types, whether or not its values can work."""
+    """The trial, complete and with the right types, without checking whether its values can work."""
     built = Trial(**completed(layered(given, overrides)))
     object.__setattr__(built, "id", trial_ids.name(built))
     return built
@@ -77,9 +77,10 @@ def completed(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_today(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """A record's configuration with every key of today, whichever edition wrote it; one of parts that are gone as it is.
+    """A record's configuration with all of today's keys, whichever edition wrote it. If it names parts that no longer
+    exist, it stays as it is.
 
-    So records of one configuration are known to be alike, though keys and options came between them.
+    So records of the same configuration are equal, even if keys and options were added between them.
 
     >>> mapping = dml.config.trial({"method": "npairs"}).mapping()
     >>> older = {key: value for key, value in mapping.items() if key != "embed_dim"}
@@ -100,7 +101,7 @@ def _of_today(recorded: str) -> str:
 
 
 def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
-    """All that the key ``hyperparams`` of such a configuration sets, by dotted keys; empty without that key.
+    """Everything that the key ``hyperparams`` of such a configuration sets, by dotted keys; empty without that key.
 
     >>> recipe({"method": "npairs", "data": "cub200", "hyperparams": "fehervari2019"})["backbone.name"]
     'inception_bn'
@@ -118,7 +119,7 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
     """What the user says, in a file and on the command line."""
     if isinstance(given, Trial):
         given = given.mapping()
-    # Overrides are joined first: whether a part's name or its options come first makes no difference.
+    # Overrides are merged first, so the order of a part's name and its options does not matter.
     changes = merge(*(expand(override(text)) for text in overrides))
     said = merge(first_edition.translated(expand(given)), changes)
     first_edition.refuse(said)
@@ -130,7 +131,7 @@ def _neutral(*keys: str) -> dict[str, Named]:
 
 
 def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
-    """What the key ``hyperparams``, which is taken out, stands for in such a trial."""
+    """The settings that the key ``hyperparams`` (removed here) stands for in such a trial."""
 
     def name(part: str) -> str:
         value = given.get(part, {"name": part_keys.NEUTRAL.get(part, "")})
@@ -147,7 +148,7 @@ def _of_data(given: Named) -> dict[str, Any]:
 
 
 def _whole(given: dict[str, Any]) -> dict[str, Any]:
-    """What the user says, once it names all parts that a trial cannot be without."""
+    """What the user says, after checking that it names every part that a trial needs."""
     for key in NEEDED:
         part = given.get(key, {})
         if not isinstance(part, Mapping) or not isinstance(part.get("name", ""), str):
@@ -158,7 +159,7 @@ def _whole(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _component(key: str, given: Any) -> Any:
-    """The part with every option; where there may be none, or several, nothing and each of them."""
+    """The part with every option; for an optional part nothing, and for a list each of its parts."""
     if not isinstance(given, Mapping):
         return given and [_component(key, one) for one in given]
     name, options = parts.split(given)

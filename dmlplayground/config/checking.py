@@ -1,4 +1,4 @@
-"""What is refused before any work: values and combinations that cannot work.
+"""Values and combinations that cannot work, and are refused before any work starts.
 
 The parameters of a check are the keys of a trial that it looks at.
 """
@@ -68,19 +68,19 @@ def _epochs(epochs: int, frozen_epochs: int) -> None:
 
 
 def _seed(seed: int) -> None:
-    """A seed is a number from 0 that fits into 63 bits."""
+    """A seed is a number from 0 to below 2**63."""
     _require(seed >= 0, f"seed must not be negative, not {seed}.")
     _require(seed < 2**63, "seed must be below 2**63.")
 
 
 def _metrics(protocol: Named, evaluation: Evaluation) -> None:
-    """Every metric that is asked for exists, and the one that chooses and the one that leads are computed."""
+    """Check that every requested metric exists, and that the one that chooses and the one that leads are computed."""
     counts = ("every", "training_every", "kmeans_starts")
     _check_counts(**{f"evaluation.{key}": getattr(evaluation, key) for key in counts})
     ranks = evaluation.ks
     _require(
         ranks and min(ranks) >= 1 and max(ranks) <= HIGHEST_RANK,
-        f"evaluation.ks must be ranks from 1 to {HIGHEST_RANK}, not {ranks}.",
+        f"evaluation.ks must be a list of ranks from 1 to {HIGHEST_RANK}, not {ranks}.",
     )
     chosen = dataclasses.asdict(evaluation)
     metrics.headline(chosen)
@@ -116,7 +116,7 @@ def _head(head: Head, epochs: int) -> None:
     )
     for key in ("dropout", "bottleneck_dropout"):
         rate = getattr(head, key)
-        _require(0 <= rate < 1, f"head.{key} is a share from 0 to below 1, not {rate}.")
+        _require(0 <= rate < 1, f"head.{key} must be at least 0 and below 1, not {rate}.")
 
 
 def _objective(
@@ -131,7 +131,7 @@ def _objective(
     looking = samplers.get(sampler["name"])
     _require(
         "proxies" in loss.weights or "proxies" not in looking.needs,
-        f"the sampler {looking.key} looks at the proxies of the loss, and {name} has none.",
+        f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.",
     )
 
 

@@ -1,7 +1,7 @@
-"""Configurations of the first edition, as its records and weights hold them: read, and found again.
+"""Configurations of the first edition, as its records and weights hold them, in today's form.
 
 There every key of every optimizer stood in every trial, and a trial's id was made of all of its keys. What its stores
-hold stays theirs, under the ids it has.
+hold keeps its ids.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def _complete(given: Mapping[str, Any]) -> bool:
 
 
 def _optimizer(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what other optimizers than the one that is named have options for."""
+    """Only the options that the named optimizer has."""
     known = optimizers.get(given["name"]).options
     return {key: value for key, value in given.items() if key == "name" or key in known}
 
 
 def _group(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what it left to the trial's optimizer, but with what another optimizer took over from that."""
+    """Only what the group sets itself; a different optimizer also inherits values from the trial's."""
     own = {key: value for key, value in given.items() if value is not None}
     if own.get("name", base["name"]) == base["name"]:
         return own
@@ -51,7 +51,7 @@ def _group(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse(given: Mapping[str, Any]) -> None:
-    """A key that has another name now is refused with that name."""
+    """Refuse a renamed key, and give its new name."""
     for old, new in RENAMED.items():
         if old in given:
-            raise UserError(f"{old} is called {new} now: it is the backbone that is frozen in these epochs.")
+            raise UserError(f"{old} is now called {new}: the backbone is frozen in these epochs.")

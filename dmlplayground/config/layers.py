@@ -1,4 +1,4 @@
-"""Configurations as layers: mappings such as a YAML file holds, merged key by key, the later ones winning."""
+"""Configurations as layers: mappings such as a YAML file holds, merged key by key, where later ones win."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["dotted", "expand", "merge", "nested", "overlay", "override"]
 T = TypeVar("T")
 
 GROUPS = tuple(group for group in Groups.__dataclass_fields__ if group not in COMPONENTS)
-"""The parts of the model: what is said of one may name an optimizer of its own."""
+"""The parts of the model, each of which may have an optimizer of its own."""
 KEPT = dict.fromkeys(("optimizer", *GROUPS), (*optimizers.SHARED, *Multipliers.__dataclass_fields__))
-"""Options that a part of another name takes over from the one before it."""
+"""Options that a part keeps when its name changes."""
 
 
 def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer with its bare words written out: ``method: npairs`` is ``method: {name: npairs}``.
+    """A layer with bare words expanded: ``method: npairs`` is ``method: {name: npairs}``.
 
     >>> dml.config.expand({"method": "npairs", "epochs": 3})
     {'method': {'name': 'npairs'}, 'epochs': 3}
@@ -40,8 +40,8 @@ def _short(value: Any) -> str:
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Mappings joined key by key, the later ones winning. A part given another name forgets its old options, but for
-    those that all parts of its kind share: another optimizer keeps the learning rate.
+    """Mappings joined key by key, where later ones win. A part given another name loses its old options, except those
+    that all parts of its kind share: another optimizer keeps the learning rate.
 
     >>> dml.config.merge({"optimizer": {"name": "sgd", "lr": 0.1}, "epochs": 3}, {"optimizer": {"lr": 0.2}})
     {'optimizer': {'name': 'sgd', 'lr': 0.2}, 'epochs': 3}
@@ -57,7 +57,7 @@ def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def replaced(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``old`` becomes where a later layer says ``new`` of the same part."""
+    """The value of a part for which an earlier layer says ``old`` and a later one ``new``."""
     if "name" in new and "name" in old and new["name"] != old["name"]:
         old = {option: value for option, value in old.items() if option in KEPT.get(key, ())}
     return merge(old, new)
@@ -102,7 +102,7 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def dotted(layer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The other way round: every value by its dotted key.
+    """The reverse: every value by its dotted key.
 
     >>> dml.config.dotted({"schedule": {"factor": 0.1}, "epochs": 3})
     {'schedule.factor': 0.1, 'epochs': 3}

@@ -21,7 +21,7 @@ def all_complete(base: Named, given: Groups) -> Groups:
 
 
 def complete(base: Named, given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A group as the trial holds it: all multipliers, and what it says of its optimizer, checked."""
+    """A group as the trial holds it: all multipliers, and the checked settings of its optimizer."""
     own = {key: value for key, value in given.items() if key not in MULTIPLIERS}
     multipliers = build(Multipliers, {key: given[key] for key in MULTIPLIERS if key in given}, where)
     checked = resolved(base, own, where)

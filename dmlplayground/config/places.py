@@ -1,4 +1,4 @@
-"""Where a trial lives in a store: under its id, or, if the first edition finished it, under the id it had there."""
+"""The folder of a trial in a store: named by its id or, if the first edition finished it, by its id there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Places"]
 
 
 class Places:
-    """The trials of a store by what they are. Folders of the first edition are read once, and only if there are any.
+    """The folders of a store's trials. Those of the first edition are read once, and only if there are any.
 
     >>> trial = dml.config.trial({"method": "npairs"})
     >>> dml.config.Places("runs").folder(trial).name == trial.id
@@ -36,12 +36,14 @@ class Places:
 
     @cached_property
     def former(self) -> dict[str, Path]:
-        """What the first edition finished, by the id of today."""
+        """The folders of trials that the first edition finished, by today's ids."""
         found: dict[str, Path] = {}
         paths = sorted(self.store.iterdir()) if self.store.is_dir() else []
         for path in paths:
             if first_edition.ID.fullmatch(path.name) and (path / records.RECORD).exists():
-                with contextlib.suppress(UserError):  # damaged, or of a part that is gone: reports say so
+                with contextlib.suppress(
+                    UserError
+                ):  # damaged, or with a part that no longer exists: reports say so
                     record = records.Record.load(path / records.RECORD)
                     if record.status == "finished":
                         found[building.unchecked(record.config).id] = path

@@ -1,4 +1,5 @@
-"""Recipes: the published settings of a study, every value with its source. They are read in layers, the later ones winning:
+"""Recipes: the published settings of a study, every value with its source. They are read in layers, where later ones
+win:
 
     hyperparams/<study>/common.yaml                 what all trials of the study share
     hyperparams/<study>/<row>.yaml                  what one row of its tables has on every data set
@@ -43,9 +44,9 @@ SOURCES = {
     "script": "the default of the released script; no log shows whether the result was made with it",
     "paper": "said in the text of the study",
     "code": "what the released code really does",
-    "published search": "the winner of the study's own search, in full precision",
+    "published search": "the winner of the study's own search, at full precision",
     "search": "found by a search of ours, on validation classes",
-    "chosen": "our choice, where nothing was published and the default cannot serve",
+    "chosen": "our choice, where nothing was published and the default does not work",
     "unpublished": "nothing was published; the value is that of CUB-200-2011",
 }
 Source = Literal["log", "script", "paper", "code", "published search", "search", "chosen", "unpublished"]
@@ -68,7 +69,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Settings:
-    """What differs from the method's record, and where the rest of that comes from (not said: as the layer below).
+    """What differs from the method's defaults, and the source of the rest (if not given, that of the layer below).
 
     >>> dml.hyperparams.Settings().values
     {}
@@ -96,16 +97,16 @@ class Reported:
 
 @dataclass(frozen=True)
 class Hyperparams(Settings):
-    """A recipe: a file of the user's own, or the layers of ours.
+    """A recipe: a user's own file, or the layers of a built-in one.
 
     >>> dml.hyperparams.find("fehervari2019", "npairs", "cub200").method
     'npairs'
     """
 
-    method: str = ""  # ours are named after their methods unless they say otherwise
+    method: str = ""  # built-in files are named after their methods unless they say otherwise
     title: str = ""
     data: str = ""  # the data set, where the folder is not named after it
-    like: str = ""  # the study whose files lie beneath these
+    like: str = ""  # the study whose files these are laid over
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
     target: Optional[float] = (
@@ -126,7 +127,7 @@ class Hyperparams(Settings):
         return str(named.value) if named else next((result.backbone for result in self.reported), "")
 
     def on(self, backbone: str) -> Settings:
-        """The settings for a backbone; of one that the file does not name, those of all."""
+        """The settings for a backbone; for one that the file does not name, those shared by all."""
         own = self.backbones.get(backbone, Settings())
         values = _overlay(self.values, own.values)
         if backbone != self.backbone:
@@ -134,7 +135,7 @@ class Hyperparams(Settings):
         return Settings(own.source or self.source, values, own.note or self.note)
 
     def over(self, below: Optional[Hyperparams]) -> Hyperparams:
-        """This file laid over a more general one."""
+        """This file merged over a more general one."""
         if below is None:
             return self
         backbones = dict(below.backbones)
@@ -162,7 +163,7 @@ def _overlay(below: dict[str, Value], above: dict[str, Value]) -> dict[str, Valu
 
 
 class Name(NamedTuple):
-    """A recipe of ours.
+    """A built-in recipe.
 
     >>> str(dml.hyperparams.Name("fehervari2019", "cub200", "npairs"))
     'fehervari2019/cub200/npairs'
@@ -187,7 +188,7 @@ def studies() -> dict[str, Hyperparams]:
 
 
 def names() -> list[Name]:
-    """All recipes of ours.
+    """All built-in recipes.
 
     >>> dml.hyperparams.Name("fehervari2019", "cub200", "npairs") in dml.hyperparams.names()
     True
@@ -250,12 +251,12 @@ def _layers(name: Name) -> Iterator[Path]:
 @cache
 def _file(path: Path) -> Hyperparams:
     where = path.relative_to(resources.hyperparams()).with_suffix("").as_posix()
-    content = read_yaml(path)  # a row may be there for its name alone
+    content = read_yaml(path)  # a row's file may be empty
     return build(Hyperparams, content or {}, where=where)
 
 
 def find(given: str, method: str, data: str) -> Hyperparams:
-    """What ``hyperparams: given`` stands for in a trial of this method (empty: any) and data set.
+    """The recipe that ``hyperparams: given`` names for a trial of this method (empty: any) and data set.
 
     >>> dml.hyperparams.find("fehervari2019/margin", "npairs", "cub200")
     Traceback (most recent call last):
@@ -299,7 +300,7 @@ def resolve(given: str, method: str, data: str) -> Name:
 
 
 def _row_of(place: str, method: str, known: set[Name]) -> str:
-    """The row named after the method, or else the only one of it that goes by another name."""
+    """The row named after the method, or else the only row of the method."""
     here = [name for name in known if name.data == place]
     if method in {name.row for name in here}:
         return method
@@ -319,7 +320,7 @@ def layer(recipe: Hyperparams, backbone: str) -> dict[str, Any]:
 
 
 def describe(method: str, settings: Settings) -> dict[str, Value]:
-    """Every value that the method's record or the recipe decides, with its source, by its dotted key.
+    """Every value that the method or the recipe sets, with its source, by its dotted key.
 
     >>> found = dml.hyperparams.find("fehervari2019", "npairs", "cub200")
     >>> dml.hyperparams.describe("npairs", found)["embed_dim"].value

@@ -15,7 +15,7 @@ __all__ = ["Key", "reference"]
 
 
 class Key(NamedTuple):
-    """One key of a configuration; ``neutral`` is what a trial has that nothing is said of."""
+    """One key of a configuration; ``neutral`` is its value in a trial that does not set it."""
 
     key: str
     type: str

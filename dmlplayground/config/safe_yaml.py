@@ -1,7 +1,7 @@
-"""YAML read safely, with limits: what is wrong with a text is one line that says where.
+"""YAML read safely, with limits: an error is one line that says where it is.
 
-PyYAML alone lets the last of two equal keys win, follows three thousand brackets until Python's stack ends, and
-unfolds a handful of aliases into gigabytes.
+PyYAML alone accepts duplicate keys, overflows Python's stack on deep nesting, and expands a few aliases into
+gigabytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import UserError
 __all__ = ["parse_yaml", "read_yaml"]
 
 LARGEST_FILE = 4 * 2**20  # bytes
-MOST_VALUES = 200_000  # of a text, each alias counted as what it stands for
+MOST_VALUES = 200_000  # in a text, with aliases expanded
 DEEPEST = 50  # levels of nesting
 LONGEST_NUMBER = 40  # characters
 
@@ -36,7 +36,9 @@ def read_yaml(path: str | Path) -> Any:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
-            raise UserError(f"{path} is larger than {LARGEST_FILE >> 20} MB, too large for a configuration.")
+            raise UserError(
+                f"{path} is larger than {LARGEST_FILE >> 20} MB, which is which is which is too large for a configuration."
+            )
         text = content.decode("utf-8")
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
@@ -95,7 +97,7 @@ class _Loader(_Base):
         node = super().compose_node(parent, index)
         self.depth -= 1
         if alias and node not in self.values:
-            raise yaml.MarkedYAMLError(None, None, "this alias stands for something that it is part of", mark)
+            raise yaml.MarkedYAMLError(None, None, "this alias refers to something that contains it", mark)
         if node not in self.values:
             self.values[node] = 1 + sum(self.values[part] for part in _parts(node))
         if self.values[node] > MOST_VALUES:
@@ -107,11 +109,11 @@ class _Loader(_Base):
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag in _NO_KEYS:
                 raise yaml.MarkedYAMLError(
-                    None, None, "a key is a word; put quotes around this one", key.start_mark
+                    None, None, "a key must be a string; put quotes around this one", key.start_mark
                 )
             if key.value in seen:
                 raise yaml.MarkedYAMLError(
-                    None, None, f"the key {key.value!r} is here a second time", key.start_mark
+                    None, None, f"the key {key.value!r} is a duplicate", key.start_mark
                 )
             seen.add(key.value)
         return super().construct_mapping(node, deep)

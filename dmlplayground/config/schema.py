@@ -1,9 +1,9 @@
-"""What a trial says: every key with its type, its neutral value and what it means.
+"""The keys of a trial, each with its type, its neutral value and its meaning.
 
 Nothing here knows which parts there are. ``building`` makes a trial of a user's mapping, and completes its parts.
 
-A neutral value never changes its meaning: the id of a trial is made of what differs from it (``trial_ids``), so a key
-that is added with one that does nothing leaves every trial its id.
+A neutral value never changes its meaning: the id of a trial is made of what differs from it (``trial_ids``), so a new
+key whose neutral value does nothing leaves every trial's id as it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Groups:
     """
 
     backbone: dict[str, Any] = key({}, "the network of the images")
-    head: dict[str, Any] = key({}, "the layers behind it")
+    head: dict[str, Any] = key({}, "the layers after the backbone")
     loss: dict[str, Any] = key({}, "the loss's own weights, such as proxies")
 
 
@@ -172,7 +172,7 @@ class Trial:
     sampler: Named = part("which images make up a batch")
     transform: Named = part("what happens to an image between its file and a batch")
     optimizer: Named = part("how weights move along their gradients")
-    schedule: Named = part("what the learning rate is multiplied by as training goes on")
+    schedule: Named = part("what the learning rate is multiplied by during training")
     protocol: Named = part("which classes are trained on, what chooses an epoch, and which result counts")
     embed_dim: int = key(64, "the length of an embedding")
     head: Head = Head()

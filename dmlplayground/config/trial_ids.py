@@ -1,6 +1,6 @@
 """The id of a trial: a readable name that ends in a digest of what differs from the neutral values.
 
-So a key or an option that is added later, with a neutral value that does what was done before it, renames no trial.
+So adding a key or an option renames no trial, if its neutral value keeps the old behaviour.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["departures", "name", "named", "texts"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
-DIGITS = 12  # of the digest; ids of the first edition have 10, and are of another making (``first_edition``)
+DIGITS = 12  # of the digest; ids of the first edition have 10 digits and are made in another way (``first_edition``)
 
 
 def name(trial: Trial) -> str:
@@ -102,7 +102,7 @@ def _of_part(key: str, component: Any) -> Any:
 
 
 def _of_group(base: Named, given: Groups, group: str) -> dict[str, Any]:
-    """The multipliers that do something, and what another optimizer than the trial's does there."""
+    """The multipliers that have an effect, and the settings of an optimizer other than the trial's."""
     multipliers = {key: getattr(given, group)[key] for key in optimizer_groups.MULTIPLIERS}
     found = _differing(multipliers, neutral_values(optimizer_groups.Multipliers))
     own = optimizer_groups.optimizer_of(base, given, group)

@@ -1,4 +1,4 @@
-"""What a trial trains one after another, and how many classes that leaves for its batches."""
+"""The units that a trial trains one after another, and how many classes that leaves for its batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Unit(NamedTuple):
 
 
 def units(trial: Trial) -> list[Unit]:
-    """All of a trial's trainings in their order; each lasts the trial's epochs.
+    """All trainings of a trial in order; each takes the trial's number of epochs.
 
     >>> trial = dml.config.trial({"method": "npairs", "protocol": {"name": "validated", "folds": 3}})
     >>> [unit.fold for unit in dml.config.units(trial)]
@@ -58,7 +58,7 @@ def criterion(protocol: Named, evaluation: Evaluation) -> metrics.Metric:
 
 
 def check_data(trial: Trial, num_classes: Optional[int]) -> None:
-    """Whether batches as configured can be made from so many training classes, or (None) from any number.
+    """Check that the configured batches can be made from this many training classes, or (None) from any number.
 
     >>> dml.config.check_data(dml.config.trial({"method": "npairs", "batch_size": 60}), 20)
     Traceback (most recent call last):

@@ -10,7 +10,7 @@
         return Dataset("glyphs", split, images, labels, class_names)
 
 Its key is the file's name; the function's keyword-only parameters are its options. ``settings`` are what a trial on it
-does differently. A set of image files returns a ``Catalogue`` of them instead; they are decoded here.
+sets by default. A set of image files returns a ``Catalogue`` of them instead; they are decoded here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SPLITS = ("train", "test")
 
 
 def names() -> list[str]:
-    """The data sets there are.
+    """The keys of all data sets.
 
     >>> "glyphs" in dml.data.names()
     True
@@ -60,8 +60,8 @@ def get(name: str) -> DatasetPart:
 def load(name: str, split: str = "train", *, stored: Stored | None = None, **options: Any) -> Dataset:
     """One split of a data set, ``train`` or ``test``. Options that are not given have their defaults.
 
-    ``stored`` says at what size image files are kept once they are decoded, which is a transform's to know
-    (``transforms.create("paper").stored``); nothing: squashed to 256 x 256, as the study's text has it.
+    ``stored`` says at what size decoded images are kept, which the transform decides
+    (``transforms.create("paper").stored``). By default they are squashed to 256 x 256, as the study's text has it.
 
     >>> dml.data.load("glyphs", "train", classes=16, images_per_class=9, size=24).describe()
     'glyphs (train): 69 images of 8 classes, 7 to 11 a class, 24 x 24 pixels'
@@ -69,7 +69,10 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     found = _listed(name, split, options)
     if isinstance(found, Dataset):
         return found
-    from . import decoded_cache, decoding  # here, as listings load this file and Pillow takes its time
+    from . import (
+        decoded_cache,
+        decoding,
+    )  # imported here, since listings load this file and Pillow is slow to load
 
     images = (decoded_cache.images if found.cached else decoding.Live)(found, stored or Stored())
     return Dataset(name, split, images, found.labels, found.class_names, found.queries)
@@ -92,9 +95,8 @@ def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
 
 
 def require(name: str, **options: Any) -> Optional[int]:
-    """A ``UserError`` where the data set's files are not there, or not as they should be. No image is decoded.
-
-    Gives the number of classes to train on, where that can be told without drawing images.
+    """A ``UserError`` if the data set's files are missing or not as they should be. No image is decoded. Returns the
+    number of training classes, if it is known without drawing images.
 
     >>> dml.data.require("glyphs", classes=40)
     20

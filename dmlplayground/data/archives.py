@@ -1,5 +1,5 @@
-"""Unpacking archives of others: nothing is written outside the folder given, only plain files and folders are, and no
-more than images can come to."""
+"""Unpacking archives from elsewhere: only plain files and folders are written, only inside the given folder, and no
+more than images can amount to."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_FILES = 5_000_000
 
 class Member(NamedTuple):
     name: str
-    kind: str  # file, folder, or what it is called where it is refused
+    kind: str  # 'file', 'folder', or the name of what is refused
     content: IO[bytes] | None
 
 
@@ -40,8 +40,8 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Write the archive's files below the folder; how many they were. What is refused is refused with a
-    UserError."""
+    """Write the archive's files below the folder. Returns their number. Raises a UserError for anything that is
+    refused."""
     count, room = 0, MOST_TIMES * archive.stat().st_size + MOST_BESIDES
     try:
         members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
@@ -51,7 +51,7 @@ def unpack(archive: Path, folder: Path) -> int:
                 target.mkdir(parents=True, exist_ok=True)
             elif member.content is None:
                 raise UserError(
-                    f"{archive} holds {member.kind} ({member.name}); a data set has no need of one, so it is "
+                    f"{archive} holds {member.kind} ({member.name}); a data set does not need one, so it is "
                     "not unpacked."
                 )
             else:
@@ -67,7 +67,8 @@ def unpack(archive: Path, folder: Path) -> int:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], room: int) -> int:
-    """How many bytes were copied; it stops once there are more than ``room``. What an archive says of sizes may be wrong."""
+    """Copy, and return the number of bytes. It stops after ``room`` bytes, since the sizes stated in an archive may be
+    wrong."""
     copied = 0
     while copied <= room and (chunk := source.read(1 << 20)):
         target.write(chunk)
@@ -76,7 +77,7 @@ def _copy(source: IO[bytes], target: IO[bytes], room: int) -> int:
 
 
 def _parts(name: str, archive: Path) -> tuple[str, ...]:
-    """The pieces of a member's path, none of which leads out of the folder on any system."""
+    """The parts of a member's path, after checking that it cannot lead out of the folder on any system."""
     path = PurePosixPath(name)
     strange = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or ":" in name
     if strange or not name.strip("/"):

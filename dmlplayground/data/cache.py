@@ -1,4 +1,4 @@
-"""Arrays that are made once and then read from disk, memory-mapped.
+"""Arrays that are computed once and then memory-mapped from disk.
 
 An entry is a folder of ``.npy`` files and their checksums, which every process compares once.
 """
@@ -32,10 +32,9 @@ def folder() -> Path:
 
 
 def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
-    """The arrays that ``make`` returns, read-only; from the cache if it has an entry with this name and key.
-
-    ``key`` holds all that the arrays depend on, as plain values. Where the cache cannot be written the arrays
-    come from memory, and a warning says so once.
+    """The arrays that ``make`` returns, read-only, from the cache if it has an entry with this name and key. ``key``
+    holds everything that the arrays depend on, as plain values. If the cache cannot be written, the arrays stay in
+    memory, and one warning says so.
     """
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     entry = folder() / f"{name}-{digest}"
@@ -62,7 +61,7 @@ def entries(name: str) -> list[Path]:
 
 
 def remove_if_damaged(entry: Path) -> bool:
-    """Whether the entry is not what was written; if so it is gone now, and will be made anew."""
+    """Whether the entry was damaged. If so, it has been removed and will be made anew."""
     if _read(entry) is None:
         shutil.rmtree(entry, ignore_errors=True)
         return True
@@ -73,7 +72,7 @@ CHECKSUMS = "checksums.json"
 
 
 def _read(entry: Path) -> Arrays | None:
-    """The entry's arrays, memory-mapped; None where there is no entry, or one that is damaged."""
+    """The entry's arrays, memory-mapped. None if there is no entry, or it is damaged."""
     try:
         checksums = json.loads((entry / CHECKSUMS).read_text(encoding="utf-8"))
         found = {
@@ -97,7 +96,7 @@ def _write(entry: Path, made: Arrays) -> None:
                 os.fsync(file.fileno())
         checksums = {name: _checksum(array) for name, array in made.items()}
         (beside / CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
-        checked = (entry / CHECKSUMS).exists()  # entries of long ago have no checksums
+        checked = (entry / CHECKSUMS).exists()  # old entries have no checksums
         if remove_if_damaged(entry) and checked:
             warnings.warn(f"the cache {entry} was damaged; it has been made anew.", stacklevel=4)
 

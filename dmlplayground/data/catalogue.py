@@ -1,4 +1,4 @@
-"""Which image files there are: their classes, splits and boxes, before anything is decoded."""
+"""The image files of a data set with their classes, splits and boxes, before anything is decoded."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def catalogue(
     roles = {entry.split for entry in chosen}
     if roles & {"query", "gallery"} and roles != {"query", "gallery"}:
         raise UserError(
-            f"data set {name}: a test split is all of queries and galleries or has none of them; got "
+            f"data set {name}: either all test images are queries or gallery, or none are; got "
             f"{', '.join(sorted(roles))}."
         )
     if boxes:
@@ -105,14 +105,14 @@ def is_box(box: Box) -> bool:
 
 
 def natural(names: Iterable[str]) -> list[str]:
-    """Sorted as people do: class 2 before class 10."""
+    """Sorted as people would: class 2 before class 10."""
     return sorted(
         names, key=lambda name: ([int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)], name)
     )
 
 
 def class_folders(folder: Path) -> list[Entry]:
-    """The images of a folder with a folder for every class, whatever they are called there."""
+    """The images of a folder that has one folder for every class, whatever the files are called."""
     entries = []
     for label in natural(path.name for path in folder.iterdir() if path.is_dir()):
         files = (path for path in (folder / label).rglob("*") if is_image(path))
@@ -133,8 +133,7 @@ def divide(
     where: str,
     seed: Optional[int] = None,
 ) -> list[Entry]:
-    """The entries with the splits of their classes: ``train`` as it says, then ``test``, or else all the
-    others.
+    """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others.
 
     A share is that of the first classes for ``train``, and of the last for ``test``: by name, or, with a seed,
     in an order that is drawn at random.
@@ -150,7 +149,7 @@ def divide(
     if training & testing:
         raise UserError(
             f"{where}: train and test share {len(training & testing)} classes, such as "
-            f"{natural(training & testing)[0]}; a class belongs to one of them."
+            f"{natural(training & testing)[0]}; a class can only belong to one of them."
         )
     roles = {**dict.fromkeys(training, "train"), **dict.fromkeys(testing, "test")}
     return [entry._replace(split=roles.get(entry.label, "")) for entry in entries]
@@ -160,7 +159,7 @@ def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[st
     if isinstance(classes, float):
         if not 0 < classes < 1:
             raise UserError(
-                f"{where} is a share of the classes between 0 and 1, a list or a file, not {classes}."
+                f"{where} must be a share of the classes between 0 and 1, a list or a file, not {classes}."
             )
         return names[: min(max(1, round(classes * len(names))), len(names) - 1)]
     if isinstance(classes, str):
@@ -168,13 +167,15 @@ def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[st
     strange = [name for name in classes if name not in set(names)]
     if strange or not classes:
         raise UserError(
-            f"{where} names {strange[0]!r}, which is no class there." if strange else f"{where} is empty."
+            f"{where} names {strange[0]!r}, which is not a class of the data set."
+            if strange
+            else f"{where} is empty."
         )
     return classes
 
 
 def lines(path: Path) -> list[str]:
-    """The lines of a text file that hold anything."""
+    """The non-empty lines of a text file."""
     try:
         text = files.read_bytes(path).decode("utf-8-sig")
         return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,9 +1,9 @@
-"""Drawing characters: which of them can serve as classes, and one picture of one of them.
+"""Drawing characters: which of them can be classes, and a single picture of one of them.
 
 The typefaces are those inside matplotlib's wheel, so nothing is downloaded. What is drawn depends on the
 arguments alone: the same Pillow, NumPy and typefaces give the same bytes on every machine. (Coefficients are
-rounded before Pillow sees them, and similarities come from sums of whole numbers, so that the last digit of a
-processor's arithmetic decides nothing.)
+rounded before Pillow sees them, and similarities come from sums of whole numbers, so that rounding differences between
+processors change nothing.)
 """
 
 from __future__ import annotations
@@ -79,9 +79,8 @@ def _path(face: str) -> Path:
 
 @cache
 def alphabet() -> tuple[str, ...]:
-    """The characters fit to be classes, in Unicode's order: plain, in enough faces, no two looking alike.
-
-    Of characters that look alike the first is kept: capitals before small letters, Latin before Greek.
+    """The characters that can be classes, in Unicode's order: plain, in enough typefaces, and no two alike. Of
+    characters that look alike the first is kept: capitals before small letters, Latin before Greek.
     """
     candidates = [BLOB, *_candidates()]
     alike = _similarity(candidates) > ALIKE
@@ -98,7 +97,8 @@ def _candidates() -> list[str]:
 
 
 def _is_plain(character: str) -> bool:
-    """A character in its own right: no variant of another, no letter WITH an accent, no mere shape."""
+    """Whether it is a character in its own right: not a variant of another, not a letter WITH an accent, not a mere
+    shape."""
     shapeless = any(ord(character) in block for block in SHAPELESS) or character in "\ufffc\ufffd"
     variant = unicodedata.decomposition(character) or " WITH " in unicodedata.name(character, "")
     return unicodedata.category(character) in CATEGORIES and not (variant or shapeless)
@@ -128,7 +128,7 @@ def _drawings(texts: list[str], degrees: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _to_grid(drawn: Image.Image) -> np.ndarray:
-    """The ink alone, stretched to fill the grid but for a rim: pictures vary in place, size, proportions."""
+    """The ink alone, stretched to fill the grid except for a rim, since pictures vary in place, size and proportions."""
     inside = drawn.crop(drawn.getbbox()).resize((GRID - 2, GRID - 2), Image.Resampling.BOX)
     grid = Image.new("L", (GRID, GRID))
     grid.paste(inside, (1, 1))
@@ -152,7 +152,7 @@ def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def picture(text: str, index: int, size: int, strength: float, seed: int) -> np.ndarray:
-    """Picture number ``index`` of ``text``: (size, size, 3) uint8, depending on nothing but the arguments.
+    """Picture number ``index`` of ``text``: (size, size, 3) uint8, which depends only on the arguments.
 
     ``strength`` says how far it strays from dark on light, upright and in the middle, from 0 to 1: in colour,
     background, angle, slant, proportions, size, place and noise. The typeface changes at every strength.
@@ -184,7 +184,7 @@ def _placed(drawn: Image.Image, size: int, strength: float, u: np.ndarray) -> Im
 
 
 def _colours(size: int, strength: float, stream: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A wavy background, and a colour that stands out from it: (size, size, 3) and (3,) float32."""
+    """A wavy background, and a colour that contrasts with it: (size, size, 3) and (3,) float32."""
     dark, light = (25, 230) if stream.random() >= strength / 2 else (230, 25)
     ground = light + 0.4 * strength * stream.random() * (dark - light)
     grey = ground + (1 - 0.65 * strength * stream.random()) * (dark - light)

@@ -1,4 +1,4 @@
-"""Pictures of a data set, for looking at it."""
+"""A sheet of a data set's images, to look at."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from PIL import Image
 
 from .dataset import Dataset
 
-LARGEST = 128  # pixels that an image takes at most, either way
+LARGEST = 128  # the most pixels of an image in either direction
 GAP = 2
 
 
 def contact_sheet(dataset: Dataset, classes: int = 12, per_class: int = 12) -> Image.Image:
-    """One row a class, with its first images, of the first ``classes`` classes; large images are made
-    smaller."""
+    """One row for each of the first ``classes`` classes, with its first images. Large images are shrunk."""
     rows = [
         np.flatnonzero(dataset.labels == label)[:per_class]
         for label in range(min(classes, dataset.num_classes))

@@ -1,4 +1,4 @@
-"""What a data set is: once loaded, the value that everything else reads; before, the record of how to load it."""
+"""A data set: once loaded, the value that everything else reads; before that, the facts on how to load it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dataset:
     """One split of a data set.
 
     ``images`` is an array, or looks like one, (N, H, W, 3) of uint8: in memory, memory-mapped or decoded when
-    asked for, and never written to. Where heights or widths differ the shape has None for them. Of a data set of
+    asked for, and never written to. Where heights or widths differ the shape has None for them. For a data set of
     features it is an array (N, width) of float32. ``labels`` is
     (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
     Two splits have no class in common: metric learning is tested on classes never seen in training.
@@ -41,7 +41,7 @@ class Dataset:
         return len(self.labels)
 
     def __getitem__(self, row: int) -> tuple[np.ndarray, int]:
-        """An image and its label, as ``mxnet.gluon.data.DataLoader`` asks for them."""
+        """An image and its label, as ``mxnet.gluon.data.DataLoader`` wants them."""
         return self.images[row], self.labels[row]
 
     @property
@@ -52,7 +52,9 @@ class Dataset:
         """The images of these classes, renumbered from 0 in the order given. No image is copied."""
         chosen = [int(label) for label in classes]
         if not chosen or len(set(chosen)) < len(chosen):
-            raise UserError(f"a subset of {self.name} needs one class or more, each once; got {chosen}.")
+            raise UserError(
+                f"a subset of {self.name} needs at least one class, each only once; got {chosen}."
+            )
         if min(chosen) < 0 or max(chosen) >= self.num_classes:
             raise UserError(
                 f"{self.name} ({self.split}) has the classes 0 to {self.num_classes - 1}; got {chosen}."
@@ -70,12 +72,12 @@ class Dataset:
         )
 
     def describe(self) -> str:
-        """One line for people: how much there is of what."""
+        """A description in one line."""
         counts = np.bincount(self.labels, minlength=self.num_classes)
         searching = "" if self.queries is None else f", {int(self.queries.sum())} of them queries"
         return (
             f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, "
-            f"{counts.min()} to {counts.max()} a class, {self._size()}{searching}"
+            f"{counts.min()} to {counts.max()} in each, {self._size()}{searching}"
         )
 
     def _size(self) -> str:
@@ -95,7 +97,7 @@ class DatasetPart(Part):
 
     settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None
-    training_classes: Optional[Callable[..., int]] = None  # from its options, where those alone decide
+    training_classes: Optional[Callable[..., int]] = None  # from its options, if those alone decide
 
     given = ("split",)
 
@@ -104,7 +106,7 @@ class DatasetPart(Part):
         return {} if callable(self.settings) else self.settings
 
     def configured(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a trial on it does differently, where that depends on the options (on a file that they name)."""
+        """What a trial on it sets by default, if that depends on the options (on a file that they name)."""
         return self.settings(**self.fill(options, "data set")) if callable(self.settings) else self.settings
 
     @property

@@ -1,9 +1,9 @@
-"""Decoded once: the images of a catalogue as one mapped file in the cache.
+"""Images decoded once: a catalogue's images as one memory-mapped file in the cache.
 
 An entry is named by the content it was made from (names and bytes of the files, boxes) and by how they are
-stored; files that look untouched since are not read again to find that out. Its index says that in full, and
-every image has a checksum. It is made by as many threads as there are cores, and is there whole or not at all. Of several
-processes that want the same entry one makes it and the others wait.
+stored; files whose size and time have not changed are not read again for that. Its index holds all of this, and every
+image has a checksum. It is made by one thread per core, and is either complete or absent. If several processes want
+the same entry, one makes it and the others wait.
 """
 
 from __future__ import annotations
@@ -36,11 +36,8 @@ INDEX = "index.json"
 GENERATION = 1
 #: A disk is not filled to the last byte.
 SPARE = 64 << 20
-ADVICE = (
-    "set DMLPLAYGROUND_CACHE to a folder that can be written, or decode images anew each time with the data set's "
-    "option cache: none"
-)
-TOLD = 5  # broken files are named up to so many
+ADVICE = "set DMLPLAYGROUND_CACHE to a writable folder, or decode images each time with the data set's option cache: none"
+TOLD = 5  # broken files named in a message
 
 
 def images(catalogue: Catalogue, stored: Stored) -> Packed:
@@ -73,7 +70,7 @@ def entries(name: str) -> Iterator[Path]:
 
 
 def remove_if_damaged(entry: Path) -> bool:
-    """Whether any image of the entry is not what was written; if so it is gone now, and will be made anew."""
+    """Whether any image of the entry was damaged. If so, the entry has been removed and will be made anew."""
     found = _open(entry)
     if found is not None and all(map(found.whole, range(len(found)))):
         return False
@@ -82,7 +79,7 @@ def remove_if_damaged(entry: Path) -> bool:
 
 
 def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
-    """All that the pixels depend on, as plain values."""
+    """Everything that the pixels depend on, as plain values."""
     return {
         "name": catalogue.name,
         "split": catalogue.split,
@@ -111,7 +108,7 @@ def _content(catalogue: Catalogue) -> str:
     total = hashlib.blake2b(digest_size=16)
     for one in progress(ahead(digest, range(len(catalogue)), cores()), len(catalogue)):
         total.update(one)
-    with contextlib.suppress(written.CannotWrite):  # then they are read again the next time
+    with contextlib.suppress(written.CannotWrite):  # then they are read again next time
         written.write_json(known, {"content": total.hexdigest()})
     return total.hexdigest()
 
@@ -162,7 +159,7 @@ def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stor
 
 
 def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
-    """(N, 2) heights and widths, from the beginnings of the files where they are needed at all."""
+    """(N, 2) heights and widths, from the files' headers, if they are needed."""
     if stored.resize == "squash":
         return np.full((len(catalogue), 2), stored.size, np.int32)
 
@@ -170,7 +167,7 @@ def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
         try:
             return stored.shape(*decoding.size(catalogue.path(row), catalogue.box(row)))
         except decoding.Unreadable:
-            return 0, 0  # said with all the others, when it is to be decoded
+            return 0, 0  # reported with all others when it is decoded
 
     return np.array(list(ahead(one, range(len(catalogue)), cores())), np.int32)
 
@@ -180,7 +177,7 @@ def _require_room(place: Path, total: int) -> None:
     if total + SPARE > free:
         raise UserError(
             f"the decoded images take {_bytes(total)}, and {place} has {_bytes(free)} free: set "
-            "DMLPLAYGROUND_CACHE to a folder with more room, or decode images anew each time with the data "
+            "DMLPLAYGROUND_CACHE to a folder with more room, or decode images each time with the data "
             "set's option cache: none."
         )
 
@@ -204,7 +201,7 @@ def _decode(
                 problems.append(str(problem))
                 return
             if image.shape[:2] != tuple(sizes[row]):
-                problems.append(f"{catalogue.path(row)} decodes to another size than it states.")
+                problems.append(f"{catalogue.path(row)} has another size than its header states.")
                 return
             checksums[row] = zlib.crc32(image.data)
             if os.pwrite(file.fileno(), image.data, begin + int(ends[row]) - image.nbytes) < image.nbytes:
@@ -219,8 +216,8 @@ def _decode(
 
 
 def progress(items: Iterator, total: int) -> Iterator:
-    """A bar with the time left, on standard error; in a log a line now and then."""
-    from tqdm import tqdm  # here, as listings load this file
+    """A bar with the time left, on standard error; in a log, an occasional line."""
+    from tqdm import tqdm  # imported here, since listings load this file
 
     return tqdm(items, total=total, unit="image", mininterval=0.1 if sys.stderr.isatty() else 10, delay=1)
 

@@ -1,10 +1,9 @@
 """From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names
 it.
 
-What is decided: grey becomes three equal channels; CMYK is converted, inverted or not as its maker says;
-transparent pixels show white; 16 bits keep their upper 8; a picture is turned upright as its EXIF data says;
-of an animation the first frame counts; a file that is cut or damaged, as far as its decoder can tell, is an error and
-not a half-grey picture.
+The rules: grey becomes three equal channels; CMYK is converted, inverted or not as the file says; transparent pixels
+become white; of 16 bits the upper 8 are kept; a picture is turned upright by its EXIF data; only the first frame of an
+animation counts; a truncated or damaged file, as far as its decoder notices, is an error and not a half-grey picture.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from .catalogue import Box, Catalogue
 from .images import Images
 
 # A JPEG has no checksum. Where its data stop making sense the decoder warns and fills in the rest, and OpenCV and Pillow
-# hide the warning. simplejpeg calls the same library, gives the same pixels, and takes the warning for an error.
+# hide the warning. simplejpeg calls the same library, gives the same pixels, and treats the warning as an error.
 try:
     import simplejpeg
-except ImportError:  # no wheel for this machine: files that are cut are still found, other damage is not
+except ImportError:  # no wheel for this machine: truncated files are still found, other damage is not
     simplejpeg = None
 
 _MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")  # of a JPEG; the others stand inside its data
@@ -37,7 +36,7 @@ _PROBLEMS = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBomb
 
 
 class Unreadable(UserError):
-    """A file that is no image, or a broken one, or is not there."""
+    """A file that is not an image, is broken, or does not exist."""
 
     def __init__(self, path: Path, reason: str):
         super().__init__(f"cannot read the image {path}: {reason}.")
@@ -45,7 +44,7 @@ class Unreadable(UserError):
 
 
 class Live(Images):
-    """Files, decoded every time they are asked for."""
+    """Image files, decoded each time they are read."""
 
     def __init__(self, catalogue: Catalogue, stored: Stored):
         fixed = stored.size if stored.resize == "squash" else None
@@ -97,7 +96,7 @@ def decode(content: bytes) -> np.ndarray:
             _require_all_scans(content)
             if opened.mode in ("L", "RGB"):
                 return _upright(simplejpeg.decode_jpeg(content, "RGB"), opened.getexif().get(0x0112))
-            simplejpeg.decode_jpeg(content, "CMYK")  # raises where it is damaged; Pillow knows more of inks
+            simplejpeg.decode_jpeg(content, "CMYK")  # raises if it is damaged; Pillow knows more about inks
         opened.load()
         return np.asarray(_as_rgb(ImageOps.exif_transpose(opened)))
 
@@ -140,7 +139,7 @@ def _upright(image: np.ndarray, orientation: object) -> np.ndarray:
 
 def _as_rgb(image: Image.Image) -> Image.Image:
     if image.mode == "F" or (image.mode == "I" and image.format not in ("PNG", None)):
-        raise ValueError("its pixels are 32-bit numbers of no stated range")
+        raise ValueError("its pixels are 32-bit numbers without a stated range")
     if image.mode.startswith("I"):
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
     if image.mode in _TRANSPARENT or "transparency" in image.info:
@@ -151,7 +150,7 @@ def _as_rgb(image: Image.Image) -> Image.Image:
 
 def _unreadable(path: Path, problem: Exception) -> Unreadable:
     if isinstance(problem, UnidentifiedImageError):
-        reason = "it is not an image that Pillow knows" if path.stat().st_size else "it is empty"
+        reason = "it is not an image in a format that Pillow knows" if path.stat().st_size else "it is empty"
     else:
         reason = getattr(problem, "strerror", None) or str(problem)
     return Unreadable(path, reason)

@@ -1,4 +1,4 @@
-"""Writing the file that the data set ``features`` reads: what a network makes of the images of another data set."""
+"""Writing the file that the data set ``features`` reads: a network's features of another data set's images."""
 
 from __future__ import annotations
 

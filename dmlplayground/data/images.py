@@ -1,5 +1,4 @@
-"""Images that stay where they are until one is asked for, with the look of a NumPy array (N, H, W, 3) of
-uint8."""
+"""Images that are read only when they are asked for, but look like a NumPy array (N, H, W, 3) of uint8."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ class Images:
             return np.empty((0, *(length or 0 for length in self.shape[1:])), np.uint8)
         if any(image.shape != images[0].shape for image in images):
             raise UserError(
-                "these images are of different sizes and make no block; choose a transform that crops them."
+                "these images have different sizes and cannot form a block; choose a transform that crops them."
             )
         return np.stack(images)
 
@@ -55,7 +54,7 @@ class Packed(Images):
     """The decoded images of a cache entry, one after another in one mapped file."""
 
     def __init__(self, folder: Path):
-        """Raises OSError or ValueError where there is no whole entry."""
+        """Raises OSError or ValueError if there is no complete entry."""
         pixels = np.load(folder / PIXELS, mmap_mode="r", allow_pickle=False)
         self.sizes = np.load(folder / SIZES, allow_pickle=False)
         self.checksums = np.load(folder / CHECKSUMS, allow_pickle=False)
@@ -77,7 +76,7 @@ class Packed(Images):
         if self._touched > RESIDENT:
             self._forget()
         pixels = self._pixels[end - height * width * 3 : end]
-        if not self._checked[row]:  # once in a process; reading it from disk takes longer
+        if not self._checked[row]:  # checked once per process; reading it from disk takes longer
             self._check(row, pixels)
         return pixels.reshape(height, width, 3)
 
@@ -98,8 +97,7 @@ class Packed(Images):
         self._checked[row] = True
 
     def _forget(self) -> None:
-        """Give the pages back: what has been read remains in the system's cache, but not in this process's
-        memory."""
+        """Release the pages: what was read stays in the system's cache, but not in this process's memory."""
         self._touched = 0
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
@@ -118,7 +116,7 @@ class Rows(Images):
 
 
 def select(images: Any, rows: np.ndarray) -> Any:
-    """These rows, in ascending order, without a copy of them (but of features, which are small)."""
+    """These rows, in ascending order, without copying them (except features, which are small)."""
     if images.ndim == 2:
         return images[rows]
     if rows.size and rows[-1] - rows[0] + 1 == rows.size and isinstance(images, np.ndarray):

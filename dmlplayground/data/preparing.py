@@ -1,4 +1,4 @@
-"""Putting a published data set in its place, from archives, from folders or from the web: checked, and whole or not at all."""
+"""Installing a published data set from archives, from folders or from the web: checked, and complete or not at all."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["fetch", "prepare", "problems", "unusable"]
 
 
 def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
-    """Put the release in its place from archives or folders, checked; says what is there now. Doing it again
-    changes nothing; where anything is wrong nothing is left behind, and what was there is not touched."""
+    """Install the release from archives or folders, with checks. Returns a description of it. Doing it again changes
+    nothing. If anything is wrong, nothing is left behind, and what was there is not touched."""
     home = data_root(root) / release.name
     ours = home.exists() and not home.is_symlink()
     if _whole(release, home, allow_partial) or (ours and allow_partial and release.find(home) is not None):
         return f"{release.name} is already prepared: {_told(release, home)}"
     if ours:
-        raise UserError(f"{home} is there already, and not all of {release.name}; move it away first.")
+        raise UserError(f"{home} exists already, but is not a complete {release.name}; move it away first.")
     for source in sources:
         if not source.exists():
             raise UserError(f"there is no {source}.")
@@ -50,18 +50,18 @@ def _require_whole(release: Release, place: Path, sources: Sequence[Path], allow
     found = release.find(place)
     if found is None:
         raise UserError(
-            f"{', '.join(map(str, sources))} holds none of the layouts that {release.name} is known in: "
+            f"{', '.join(map(str, sources))} holds none of the known layouts of {release.name}: "
             + "; ".join(f"{layout.title} has {' or '.join(layout.markers)}" for layout in release.layouts)
             + f". {release.advice}"
         )
     wrong = problems(release, found, allow_partial)
     if wrong:
-        hint = "" if allow_partial else " (--allow-partial accepts a part of it)"
-        raise UserError(summary(f"{release.name} is not whole and was not prepared{hint}", wrong))
+        hint = "" if allow_partial else " (--allow-partial accepts an incomplete one)"
+        raise UserError(summary(f"{release.name} is incomplete and was not prepared{hint}", wrong))
 
 
 def _whole(release: Release, place: Path, allow_partial: bool) -> bool:
-    """Whether every image that is listed there is there, and they are as many as were published."""
+    """Whether every listed image exists, and their number is the published one."""
     folder = release.find(place)
     if folder is None:
         return False
@@ -103,7 +103,7 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
 
 
 def problems(release: Release, folder: Path, allow_partial: bool) -> list[str]:
-    """All that is wrong with the release in this folder: other counts, and files missing or unreadable."""
+    """Everything that is wrong with the release in this folder: wrong counts, and missing or unreadable files."""
     entries = release.entries(folder, allow_partial)
     found = [] if allow_partial else [f"{line}." for line in release.miscounted(entries)]
     if not entries:
@@ -129,7 +129,7 @@ def unusable(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def fetch(release: Release, root: str = "") -> str:
-    """Download what has an address, prepare it, and say what is there now."""
+    """Download what has an address, and prepare it. Returns a description of it."""
     home = data_root(root) / release.name
     if _whole(release, home, allow_partial=False):
         return prepare(release, [], root)
@@ -150,7 +150,7 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
             download.fetch(archive.url, target, archive.digest)
         except (download.Failed, OSError) as problem:
             raise UserError(
-                f"cannot download {archive.url} ({problem}); what has come is kept, and the same command goes on "
+                f"cannot download {archive.url} ({problem}); what has arrived is kept, and the same command continues "
                 f"from there. {release.advice} Then run: dmlplayground data prepare {release.name} --from "
                 f"{archive.name}"
             ) from None

@@ -1,4 +1,4 @@
-"""Data sets as their authors publish them: what belongs to one, and where it is on this machine.
+"""Data sets as their authors publish them: what belongs to one, and where it is kept on this machine.
 
 A release lives in the folder of its name below the data root: $DMLPLAYGROUND_DATA, else dmlplayground/ in the
 user's data folder. ``preparing`` puts it there.
@@ -18,7 +18,7 @@ from .catalogue import ROLES, Catalogue, Entry, catalogue
 
 
 class Archive(NamedTuple):
-    """A file of the release; ``digest`` (MD5, SHA-1 or SHA-256) where it is known, ``url`` where one is."""
+    """A file of the release, with its ``digest`` (MD5, SHA-1 or SHA-256) and ``url`` if known."""
 
     name: str
     url: str = ""
@@ -34,7 +34,7 @@ class Count(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """One way in which a data set's files circulate. A folder is known by any of the ``markers``, files or folders in it;
+    """One layout in which a data set's files circulate. A folder is known by any of the ``markers``, files or folders in it;
     ``read`` lists its images with their splits."""
 
     title: str
@@ -46,7 +46,7 @@ class Layout(NamedTuple):
 class Release:
     """What a data set's authors publish, and how to read it in each layout that it is found in.
 
-    ``counts`` says how many images belong to each split; ``advice`` says where the files are to be had.
+    ``counts`` says how many images belong to each split; ``advice`` says where to get the files.
     """
 
     name: str
@@ -64,14 +64,14 @@ class Release:
         return next((place for place in (folder, *inside) if self.layout(place)), None)
 
     def layout(self, folder: Path) -> Layout | None:
-        """The first of the known layouts that the folder has a mark of."""
+        """The first known layout of which the folder has a marker."""
         for layout in self.layouts:
             if any((folder / marker).exists() for marker in layout.markers):
                 return layout
         return None
 
     def locate(self, root: str) -> Path:
-        """The release's folder on this machine, or a UserError that says how to come by it."""
+        """The release's folder on this machine, or a UserError that says how to get it."""
         base = data_root(root)
         found = self.find(base / self.name) or self.find(base)
         if found is None:
@@ -84,7 +84,7 @@ class Release:
         return found
 
     def entries(self, folder: Path, partial: bool = False) -> list[Entry]:
-        """The images that the release lists; of a part of it, those that are there."""
+        """The images that the release lists; if it is incomplete, those that are there."""
         layout = self.layout(folder)
         assert layout is not None, folder
         try:
@@ -96,7 +96,7 @@ class Release:
         return [entry for entry in listed if (folder / entry.file).is_file()] if partial else listed
 
     def miscounted(self, entries: Sequence[Entry]) -> list[str]:
-        """Where the entries are not as many as were published, split by split."""
+        """The splits whose number of entries is not the published one."""
         return [
             f"{split}: {found}, and the release has {self.counts[split]}"
             for split, found in counts(entries).items()
@@ -104,14 +104,13 @@ class Release:
         ]
 
     def catalogue(self, split: str, *, root: str, boxes: bool, cache: str, partial: bool) -> Catalogue:
-        """One split as it is on this machine; only ``partial`` accepts other counts than the published
-        ones."""
+        """One split as it is on this machine. Counts other than the published ones are only accepted with ``partial``."""
         folder = self.locate(root)
         entries = self.entries(folder, partial)
         miscounted = self.miscounted(entries)
         if miscounted and not partial:
             raise UserError(
-                f"{folder} is not the whole of {self.name} ({'; '.join(miscounted)}). Set the data set's "
+                f"{folder} is not a complete {self.name} ({'; '.join(miscounted)}). Set the data set's "
                 "option partial: true to use it as it is; the record will say so."
             )
         return catalogue(self.name, split, folder, entries, boxes=boxes, cached=cache == "disk")

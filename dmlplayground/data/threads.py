@@ -1,4 +1,4 @@
-"""Work done ahead by threads. Decoding and resizing let go of Python's lock, so threads are all it takes."""
+"""Work done ahead by threads. Threads are enough, since decoding and resizing release Python's global lock."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ def cores() -> int:
 
 
 def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """``map(prepare, items)``, in order, the next few results being made by ``threads`` threads while this
-    one is used."""
+    """``map(prepare, items)``, in order. The next few results are prepared by ``threads`` threads while one is used."""
     if threads < 1:
         yield from map(prepare, items)
         return
@@ -40,9 +39,10 @@ def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], threads: int
 
 
 def beside(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, made by a thread of their own a few ahead of their use.
+    """The same items, made a few ahead of their use by a separate thread.
 
-    The first is made by the thread that asks: before it a sampler may look at a network, which belongs to one thread.
+    The first is made by the calling thread: a sampler may look at a network before it, and a network belongs to one
+    thread.
     """
     end: Any = object()
     item = next(items, end)

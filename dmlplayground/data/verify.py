@@ -1,5 +1,4 @@
-"""Looking at all of a data set: whether every file is there and can be read, and whether its cache is
-undamaged."""
+"""Checking all of a data set: whether every file exists and can be read, and whether its cache is undamaged."""
 
 from __future__ import annotations
 
@@ -10,8 +9,7 @@ from .preparing import unusable
 
 
 def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
-    """What was looked at, and what is wrong with it. Damaged cache entries are removed: they will be made
-    anew."""
+    """What was checked, and what is wrong with it. Damaged cache entries are removed and will be made anew."""
     part = get(name)
     part.fill(options, "data set")
     of_files = "cache" in part.options
@@ -24,11 +22,11 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         )
         wrong += unusable(files.folder, files.files)
     if not of_files:
-        told.append(f"{name} is drawn, not read from image files: its cache is all there is to verify")
+        told.append(f"{name} is drawn, not read from image files: only its cache can be verified")
     home = decoded_cache if of_files else cache
     for entry in home.entries(name):
         damaged = home.remove_if_damaged(entry)
         told.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")
         if damaged:
-            wrong.append(f"the cache entry {entry} was damaged; it is removed and will be made anew.")
+            wrong.append(f"the cache entry {entry} was damaged; it has been removed and will be made anew.")
     return told, wrong

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib import request
 
-from .. import __version__, compat, devices, files, optional
+from .. import __version__, compat, devices, files, layout, optional
 
 __all__ = ["Check", "main", "report"]
 
@@ -34,7 +34,7 @@ REQUIRED = {  # package as pip knows it: module
     "simplejpeg": "simplejpeg",
     "tqdm": "tqdm",
 }
-# What an old OpenBLAS takes a processor for that it does not know: kernels without AVX.
+# What an old OpenBLAS takes an unknown processor for: one without AVX.
 SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
 GIB = 2**30
 ANSWER = 5  # seconds that a server has to answer in
@@ -42,7 +42,7 @@ MARKS = {"ok": " ", "note": "!", "fault": "X"}
 
 
 class Check(NamedTuple):
-    """One finding. A "note" works but is worth reading; with a "fault" nothing will work."""
+    """One finding. With a "note" things work, but it is worth reading; with a "fault" nothing will work."""
 
     name: str
     state: str
@@ -56,7 +56,9 @@ def main() -> int:
     print("\n".join(told(checks)))
     states = [check.state for check in checks]
     verdict = "not usable" if "fault" in states else "usable"
-    print(f"\n{verdict} ({states.count('fault')} faults, {states.count('note')} notes)")
+    print(
+        f"\n{verdict} ({layout.plural(states.count('fault'), 'fault')}, {layout.plural(states.count('note'), 'note')})"
+    )
     return 1 if "fault" in states else 0
 
 
@@ -103,7 +105,7 @@ def _progress(line: str) -> None:
 
 
 def report() -> list[Check]:
-    """Every check, MXNet before those that ask what it has loaded."""
+    """Every check, with MXNet before those that depend on what it has loaded."""
     installed = (_python, _mxnet, _gradients, _packages, _numpy, _gluoncv, _opencv)
     machine = (_gpus, _cores, _threads, _blas, _memory, _cache)
     return [check for part in (*installed, *machine, _optional) for check in part()]
@@ -139,7 +141,7 @@ def _mxnet() -> Iterator[Check]:
 
 
 def _gradients() -> Iterator[Check]:
-    """Whether a static graph still gives wrong gradients where an input that needs none enters ``+`` by itself."""
+    """Whether a static graph still gives wrong gradients if an input without gradient is an operand of ``+``."""
     try:
         from mxnet import autograd, gluon, nd
     except ImportError:
@@ -160,7 +162,7 @@ def _gradients() -> Iterator[Check]:
         value.backward()
         gradients.append(x.grad.asnumpy().tolist())
     if gradients[0] != gradients[1]:
-        found = "MXNet's static graphs get some wrong; the losses here go around that, and a test looks at every one"
+        found = "MXNet's static graphs get some wrong; our losses avoid that, and a test checks every one"
         remedy = "In a loss of your own write F.broadcast_add(a, b) where b is an input without gradient, such as labels."
         yield Check("gradients", "ok", found, remedy)
 
@@ -240,7 +242,7 @@ def _cores() -> Iterator[Check]:
         remedy = (
             f"Run no more than {max(1, int(quota))} trials at a time: sweep --workers {max(1, int(quota))}."
         )
-        yield Check("cores", "note", f"{found}, of which the control group grants {quota:g}", remedy)
+        yield Check("cores", "note", f"{found}, of which the control group allows {quota:g}", remedy)
     else:
         yield Check("cores", "ok", found)
 
@@ -249,12 +251,12 @@ def _threads() -> Iterator[Check]:
     setting = os.environ.get("OMP_NUM_THREADS", "")
     if setting in ("", "1"):
         yield Check(
-            "threads", "ok", f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread a process"
+            "threads", "ok", f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process"
         )
     else:
         remedy = (
             "Good for one training alone on the machine (with OMP_WAIT_POLICY=passive); 8 to 30 times slower "
-            "as soon as anything else runs, our own data workers included. Otherwise: unset OMP_NUM_THREADS."
+            "as soon as anything else runs, even our own loader threads. Otherwise: unset OMP_NUM_THREADS."
         )
         yield Check("threads", "note", f"OMP_NUM_THREADS={setting}", remedy)
 
@@ -270,7 +272,7 @@ def _blas() -> Iterator[Check]:
         owner = Path(info["filepath"]).parent.name.split(".")[0]
         found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
         if info["architecture"] in SLOW_KERNELS and _has_avx2():
-            remedy = "It does not know this processor and does without AVX: export OPENBLAS_CORETYPE=Haswell."
+            remedy = "It does not know this processor and does not use AVX: export OPENBLAS_CORETYPE=Haswell."
             yield Check("blas", "note", found, remedy)
         else:
             yield Check("blas", "ok", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""))
@@ -285,7 +287,7 @@ def _memory() -> Iterator[Check]:
     limit = _cgroup_memory()
     usable = min(total, limit) if limit else total
     found = f"{total:.1f} GiB" + (
-        f", of which the control group grants {limit:.1f}" if usable < total else ""
+        f", of which the control group allows {limit:.1f}" if usable < total else ""
     )
     if usable < 4:
         yield Check("memory", "note", found, "A trial takes 1 to 2 GiB: run one at a time, with --workers 1.")
@@ -303,7 +305,7 @@ def _cache() -> Iterator[Check]:
     elsewhere = "export DMLPLAYGROUND_CACHE=/a/folder/with/room"
     if not os.access(existing, os.W_OK):
         yield Check(
-            "cache", "note", f"{folder} cannot be written: images are prepared anew in each run", elsewhere
+            "cache", "note", f"{folder} cannot be written: images are prepared again in each run", elsewhere
         )
     elif free < 5:
         yield Check("cache", "note", found, f"The largest data set takes about 5 GiB: {elsewhere}")

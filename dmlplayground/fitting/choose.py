@@ -1,4 +1,4 @@
-"""A configuration for a folder of images, of what was seen there and of what this machine has."""
+"""A configuration for a folder of images, based on what is in it and on this machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..config import Trial
 from .look import Look
 
 PRETRAINED = "efficientnet_lite0"
-# Pixels: the time that a processor takes grows with their number. Smaller images keep their size: blown up, they would
-# cost more and tell no more.
+# Pixels: computing time grows with their number. Smaller images keep their size: enlarged, they would
+# cost more without showing more.
 LARGEST = {PRETRAINED: 128, "conv4": 64}
 SMALLEST = 64  # pixels, below which a network pretrained on large photographs sees too little
 FOLDS = 2  # the fewest that validation can have: every fold is a training
@@ -20,7 +20,7 @@ TRAIN = 0.7  # of the classes
 
 
 def configuration(found: Look) -> dict[str, Any]:
-    """What ``train`` is given; all that it leaves out is as for any other trial."""
+    """The configuration for ``train``; what it leaves out has the usual defaults."""
     pretrained = found.shorter >= SMALLEST and has_weights()
     network = PRETRAINED if pretrained else "conv4"
     chosen = {
@@ -69,7 +69,7 @@ def has_weights() -> bool:
 
 
 def write_classes(path: Path, trial: Trial) -> dict[str, int]:
-    """Write down what each class is for; gives how many classes are for what.
+    """Write down what each class is used for. Returns the number of classes for each use.
 
     A class for training is for validation too where the fold of that number is trained: never in the same training.
     """

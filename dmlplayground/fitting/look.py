@@ -1,4 +1,4 @@
-"""What there is in a folder of images: classes, how many of each, sizes, and files that cannot be read."""
+"""What a folder of images holds: classes, their sizes, image sizes, and files that cannot be read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..data.preparing import unusable
 from ..data.sets import folder as folders
 from ..errors import UserError
 
-CLASSES, IMAGES = 6, 3  # so many classes are needed, with so many images each
+CLASSES, IMAGES = 6, 3  # the fewest classes needed, and the fewest images of each
 NAMED = 5  # broken files that a message names
 
 
@@ -24,7 +24,7 @@ class Look:
     folder: Path
     counts: dict[str, int]  # images, by class
     sizes: list[tuple[int, int]]  # height and width of every image
-    train_classes: int = 0  # where the folder itself says which are for training
+    train_classes: int = 0  # if the folder itself says which are for training
 
     @property
     def shorter(self) -> int:
@@ -32,20 +32,22 @@ class Look:
         return int(statistics.median(min(size) for size in self.sizes))
 
     def describe(self) -> str:
-        """Two lines for people."""
+        """A description in two lines."""
         counts, (heights, widths) = sorted(self.counts.values()), zip(*self.sizes)
-        number = f"{len(self.sizes):,} images of {len(counts):,} classes, {counts[0]} to {counts[-1]} a class"
+        number = f"{len(self.sizes):,} images of {len(counts):,} classes, {counts[0]} to {counts[-1]} in each"
         smallest, largest = f"{min(widths)} x {min(heights)}", f"{max(widths)} x {max(heights)}"
         pixels = smallest if smallest == largest else f"from {smallest} to {largest}"
         few = [name for name, count in self.counts.items() if count < IMAGES]
-        note = f"\nnote: classes with fewer than {IMAGES} images teach little: {_some(few)}" if few else ""
+        note = (
+            f"\nnote: classes with fewer than {IMAGES} images contribute little: {_some(few)}" if few else ""
+        )
         return f"{self.folder}: {number}, {pixels} pixels{note}"
 
 
 def look(folder: Path) -> Look:
-    """Look at every image; a ``UserError`` where they cannot be trained on."""
+    """Look at every image; a ``UserError`` if they cannot be used for training."""
     if folder.is_file():
-        raise UserError(f"{folder} is a file; give the folder that holds a folder of images for every class.")
+        raise UserError(f"{folder} is a file; give a folder that holds one folder of images for each class.")
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}.")
     entries = folders.entries(folder)
@@ -54,7 +56,7 @@ def look(folder: Path) -> Look:
     files = [entry.file for entry in entries]
     if broken := unusable(folder, files):
         raise UserError(
-            f"{len(broken)} of {len(files):,} images cannot be used; mend or remove them: {_some(broken)}"
+            f"{len(broken)} of {len(files):,} images cannot be used; repair or remove them: {_some(broken)}"
         )
     train = {entry.label for entry in entries if entry.split == "train"}
     return Look(folder, dict(counts), [decoding.size(folder / file) for file in files], len(train))

@@ -11,12 +11,12 @@ from ..training import folds, models
 from ..training.feed import Feed
 from ..training.learner import Learner
 
-STEPS = 3  # measured, after one that warms up
-FORWARD = 1 / 3  # of the work of a step is what an embedding costs
+STEPS = 3  # measured, after one to warm up
+FORWARD = 1 / 3  # the cost of embedding an image, as a fraction of a training step's
 
 
 def seconds(trial: Trial) -> float:
-    """An estimate: the trial's steps, and the images embedded when it is evaluated."""
+    """An estimate of the seconds that the trial takes: its steps, and the images embedded in its evaluations."""
     division = folds.divide(trial)
     train = division.folds[0].train
     learner = Learner(trial, train.num_classes, models.devices(trial), (0, 0))

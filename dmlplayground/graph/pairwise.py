@@ -30,7 +30,7 @@ def distances(F, x):
 
 
 def squares_between(F, x, y, precision):
-    """|x_i - y_j|^2 as (B, R), exactly zero where it is no more than ``precision``, the numbers' rounding, makes of it."""
+    """|x_i - y_j|^2 as (B, R), exactly zero where it is within the rounding error (``precision``)."""
     squares, apart = _between(F, x, y, precision)
     return squares * apart
 

@@ -1,7 +1,7 @@
-"""A page that lives: the report of one or several stores, served over HTTP, which updates itself while trials run.
+"""A live page: the report of one or more stores, served over HTTP, which updates itself while trials run.
 
-Nothing is written over HTTP, and nothing is read but the stores that were named: every address is made from the
-server's own list of stores and from the ids of their trials.
+Nothing can be written over HTTP, and nothing but the given stores can be read: addresses are made only from the
+server's list of stores and from the ids of their trials.
 """
 
 __all__ = ["cell_pair", "server", "state"]

@@ -1,4 +1,4 @@
-"""Two cells of a store side by side: in which settings they differ, and whether their scores do beyond the noise."""
+"""Two cells of a store side by side: which settings differ, and whether their scores differ by more than noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..reports.tables import Column, Row, Table
 
 
 def body(store: Path, left: str, right: str) -> str:
-    """The page's content for the cells with these keys; without any, only the choice of two."""
+    """The page's content for the cells with these keys; without keys, only the form to choose two."""
     known = {cell.key: cell for arena in grouping.arenas(usable_records.load(store)) for cell in arena.cells}
     parts = [
         "<h1>Two cells side by side</h1>",
@@ -53,4 +53,4 @@ def _settings(left: grouping.Cell, right: grouping.Cell) -> Table:
         Column(left.label, numeric=False),
         Column(right.label, numeric=False),
     ]
-    return Table("settings", "What differs", "", columns, rows, [] if rows else ["They differ in nothing."])
+    return Table("settings", "What differs", "", columns, rows, [] if rows else ["They do not differ."])

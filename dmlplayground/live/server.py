@@ -35,7 +35,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 class Site:
-    """The pages of these stores. Pages are made anew when a record has changed, and kept until then."""
+    """The pages of these stores. A page is kept until a record changes, and then made anew."""
 
     def __init__(self, stores: Sequence[Path]):
         self.stores = stores
@@ -63,7 +63,7 @@ class Site:
 
 
 def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
-    """The application. It answers requests for these host names alone, so that no other site's page can ask for ours."""
+    """The application. It only answers requests for these host names, so that no other site's page can read ours."""
     site = Site(stores)
 
     async def index(request: Request) -> Response:
@@ -98,7 +98,7 @@ def serve(stores: Sequence[Path], host: str, port: int) -> None:
 
 
 def serve_beside(stores: Sequence[Path], host: str, port: int) -> None:
-    """Serve from a thread, beside whatever this process does, until it ends."""
+    """Serve from a thread until this process ends."""
     taken = _socket(host, port)
     threading.Thread(target=_uvicorn(stores, host).run, kwargs={"sockets": [taken]}, daemon=True).start()
 
@@ -111,7 +111,7 @@ def _uvicorn(stores: Sequence[Path], host: str) -> Any:
 
 
 def _socket(host: str, port: int) -> socket.socket:
-    """Bound at once, so that an address that cannot be had is refused before anything else begins."""
+    """Bound at once, so that an unavailable address is refused before anything else starts."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -120,7 +120,7 @@ def _socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as problem:
         listening.close()
         raise UserError(
-            f"cannot listen at {host}:{port}: {getattr(problem, 'strerror', None) or problem}."
+            f"cannot listen on {host}:{port}: {getattr(problem, 'strerror', None) or problem}."
         ) from None
     return listening
 
@@ -139,7 +139,7 @@ def _html(content: str) -> HTMLResponse:
 
 
 async def _refused(request: Request, problem: Any) -> Response:
-    return HTMLResponse(_page("Not to be had", f"<p>{html.escape(str(problem))}</p>"), status_code=409)
+    return HTMLResponse(_page("Not available", f"<p>{html.escape(str(problem))}</p>"), status_code=409)
 
 
 def _with_panel(page: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""What the trials of a store are doing at this moment, as plain values."""
+"""What the trials of a store are doing now, as plain values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, Optional
 
 from .. import config as configuration
 from .. import metrics
-from ..errors import UserError
 from ..store import locks, manifest, records, stream
 from ..store.records import Record
 
-WAITING = "waiting"  # expected, and nobody has begun with it
-CURVE = 200  # points of a curve that are sent at the most
+WAITING = "waiting"  # expected, and not started
+CURVE = 200  # the most points of a curve that are sent
 
 
 def of(store: Path) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def of(store: Path) -> dict[str, Any]:
 
 
 def version(store: Path) -> str:
-    """Changes whenever a record does: of a running trial its record stays as it is until the trial ends."""
+    """A value that changes whenever a record does. The record of a running trial does not change until the trial ends."""
     stamps = [
         (path.parent.name, path.stat().st_mtime_ns) for path in sorted(store.glob(f"*/{records.RECORD}"))
     ]
@@ -62,7 +61,7 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
 
 
 def _seconds_left(entries: list[dict[str, Any]], done: int, total: int) -> Optional[float]:
-    """By the mean of the epochs so far; their evaluation included."""
+    """The time left, by the mean time of the epochs so far, with evaluation."""
     timed = [
         entry["seconds"] + entry.get("evaluation_seconds", 0.0) for entry in entries if "seconds" in entry
     ]
@@ -87,12 +86,6 @@ def _stopped(record: Record) -> dict[str, Any]:
         "status": record.status,
         "reason": reason.splitlines()[-1]
         if reason
-        else "its process has ended; sweep again to go on with it",
+        else "its process has ended; run the sweep again to continue it",
         "traceback": reason,
     }
-
-
-def check(store: Path) -> None:
-    """Raise UserError where there is no store."""
-    if not store.is_dir():
-        raise UserError(f"there is no store at {store}.")

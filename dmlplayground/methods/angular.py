@@ -42,7 +42,7 @@ class Angular(Loss):
 
     The paper's values: alpha from 36 to 55 degrees, 45 most often, no L2 term (the released code has one, and
     so have we, by default). The released code halves the gradient (its step divides by rows, not pairs),
-    which Adam does not notice but for a weight decay that then weighs twice as much.
+    which does not affect Adam, except that weight decay weighs twice as much.
 
     negatives: pairs is the form above. With all, every row a is an anchor, the other one of its pair its positive p and
         all rows n of other classes its negatives, and L is the mean over rows of

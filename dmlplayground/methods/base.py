@@ -1,6 +1,6 @@
-"""What every method's file builds on: the record, its registry, and the loss as a plain object.
+"""The base of every method: its facts, the registry, and the loss as a plain object.
 
-A loss is plain Python: it checks its options, declares its own weights and states its formula on ``F``. So a
+A loss is plain Python: it checks its options, declares its own weights and states its formula in terms of ``F``. So a
 configuration can be checked without MXNet; ``objective.Objective`` makes a Gluon block of it.
 """
 
@@ -24,15 +24,15 @@ class Loss:
 
     A subclass writes ``hybrid_forward(self, F, embeddings, labels, [what it reads,] **its own weights)``, which
     returns one number, (1,). ``embeddings`` is (B, E), taken as the head gives it; ``labels`` is (B,), class
-    numbers in the type of the embeddings. ``reads`` says what else it is given, and so which miners it goes with:
+    numbers in the type of the embeddings. ``reads`` says what else it is given, and so which miners it works with:
 
     * ``batch``: nothing. The loss looks at the batch as the sampler lays it out, and takes no miner.
     * ``rows``: ``weights``, (B,) or None: how much each row's term counts.
     * ``pairs``: a ``mining.tuples.Pairs``: how often each positive and each negative pair counts.
     * ``triplets``: a ``mining.tuples.Triplets``.
 
-    Every loss is built with ``num_classes`` and ``embed_dim`` whether or not it has use for them, so that the
-    trainer need not know. Labels and the like are to be added by ``F.broadcast_add``: where an input without
+    Every loss is built with ``num_classes`` and ``embed_dim`` whether or not it uses them, so the trainer need not
+    know. Labels and the like are to be added by ``F.broadcast_add``: where an input without
     gradient enters ``+`` itself, MXNet 1.9.1's static graphs give wrong gradients (apache/mxnet#20293).
 
     >>> dml.methods.create("triplet", 10, 64).reads
@@ -67,15 +67,15 @@ class Loss:
         self.weights[name] = Weight(shape, init, learned)
 
     def require(self, condition: Any, message: str) -> None:
-        """Raise UserError with this message, which need not name the loss, unless the condition holds."""
+        """Raise UserError with this message unless the condition holds; the loss is named before it."""
         if not condition:
             raise UserError(f"{self.key}: {message}")
 
     def check(self, rows: int, width: int) -> None:
-        """Raise UserError for a batch of this shape that the loss cannot read."""
+        """Raise UserError if the loss cannot read a batch of this shape."""
 
     def check_labels(self, labels: np.ndarray) -> None:
-        """Raise UserError for labels, on the host, that the loss cannot read."""
+        """Raise UserError if the loss cannot read these labels (on the host)."""
         if self.weights or self.reads == "rows":
             wrong = labels[(labels < 0) | (labels >= self.num_classes) | (labels != np.floor(labels))]
             self.require(
@@ -83,7 +83,7 @@ class Loss:
             )
 
     def default_miner(self) -> Optional[Mapping[str, Any]]:
-        """The miner, by name and options, of a loss for which "all tuples" is not what its authors meant."""
+        """The loss's own miner, by name and options, if its authors did not mean all tuples."""
         return None
 
     def hybrid_forward(self, F, embeddings, labels, *read, **weights):
@@ -92,7 +92,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Method(parts.Part):
-    """One method: the facts a paper states, and the loss (``build``) that computes it.
+    """One method: the facts from its paper, and the loss (``build``) that computes it.
 
     >>> dml.methods.get("npairs").year
     2016
@@ -103,8 +103,8 @@ class Method(parts.Part):
     year: int = 0
     paper: str = ""
     sampler: Mapping[str, Any] = field(default_factory=dict)  # what the loss needs of its batch
-    head: Mapping[str, Any] = field(default_factory=dict)  # ... and of its embeddings
-    defaults: Mapping[str, Any] = field(default_factory=dict)  # any other part of a trial's configuration
+    head: Mapping[str, Any] = field(default_factory=dict)  # what the loss needs of its embeddings
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # other settings of a trial
 
     @property
     def reads(self) -> Reads:
@@ -113,9 +113,7 @@ class Method(parts.Part):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """The method's trial as its authors or the study ran it: a layer of configuration for others to
-        override.
-        """
+        """A trial of the method as its authors or the study ran it: a layer of configuration that others override."""
         return {**self.defaults, "sampler": dict(self.sampler), "head": dict(self.head)}
 
     @property

@@ -1,4 +1,4 @@
-"""Which loss goes with which miner and with a memory: asked of the parts themselves, at their own options."""
+"""Which loss works with which miner and with a memory, found by asking the parts at their default options."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .cross_batch_memory import memory_for
 
 
 class Combinations(NamedTuple):
-    """What goes with one loss."""
+    """What works with one loss."""
 
-    own: str  # the miner that it has unless another is named; "-" if it takes none
+    own: str  # its default miner; "-" if it takes none
     miners: tuple[str, ...]  # those it takes
-    with_memory: tuple[str, ...]  # those it takes together with a memory
+    with_memory: tuple[str, ...]  # the miners it takes together with a memory
 
 
 def combinations() -> dict[str, Combinations]:
-    """Of every loss, by its key.
+    """The combinations of every loss, by its key.
 
     >>> "semihard" in dml.methods.combinations()["triplet"].miners
     True

@@ -26,7 +26,7 @@ class CosFace(Classifier):
     label_smoothing: the share of the target that goes to the other classes.
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E).
-    init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
+    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class Memory:
         self.weight = weight
 
     def check(self, rows: int) -> None:
-        """Raise UserError for a batch that does not fit in."""
+        """Raise UserError if a batch does not fit into the memory."""
         _require(rows <= self.size, f"size must be at least that of a batch, {rows}, not {self.size}.")
 
     def pairs(self, F, embeddings, labels, precision, rows, row_labels, filled, places) -> Pairs:
@@ -73,7 +73,7 @@ FORMS = ("authors", "alone", "library")
 
 
 def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, Any]]) -> Optional[Memory]:
-    """The memory that a loss is given, by its options; None without a size. What cannot have one refuses it.
+    """A loss's memory, by its options; None without a size. Losses that cannot use a memory refuse it.
 
     >>> loss = dml.methods.create("contrastive", 10, 64)
     >>> dml.methods.memory_for(loss, None, {"size": 1024}).size

@@ -1,4 +1,4 @@
-"""A loss's own weights, described without MXNet: their shape, and how they are drawn when they are made.
+"""A loss's own weights, described without MXNet: their shape and their initial values.
 
 An initialiser is a function ``fill(nd, array)`` that fills the array with numbers of MXNet's generator.
 """
@@ -12,7 +12,8 @@ Fill = Callable[[Any, Any], None]
 
 
 class Weight(NamedTuple):
-    """Weights that belong to a loss: ``proxies``, ``beta``; not ``learned``: constants saved with the others."""
+    """Weights that belong to a loss, such as ``proxies`` or ``beta``. If not ``learned``, they are constants, saved
+    with the others."""
 
     shape: tuple[int, ...]
     fill: Fill
@@ -41,7 +42,7 @@ def xavier(rows: int, columns: int, magnitude: float) -> Fill:
 
 
 SMALL = normal(0.01 / 8)
-"""The first study's proxies: their length is the loss's to set, their direction is all that matters."""
+"""The first study's proxies: only their direction matters, since the loss sets their length."""
 
 Start = Literal["normal", "uniform"]
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from ..graph import angles, classes
-from . import initial_weights, usual_settings
+from ..graph import classes
+from . import usual_settings
 from .base import KIND
-from .proxy_classifier import Classifier
+from .proxy_classifier import AngleMultiplied
 
 
 @KIND.register(
@@ -13,7 +13,7 @@ from .proxy_classifier import Classifier
     also=("L-Softmax",),
     **usual_settings.RAW_CLASSES,
 )
-class LargeMarginSoftmax(Classifier):
+class LargeMarginSoftmax(AngleMultiplied):
     """A plain softmax in which the angle to the own class's weights is counted several times over.
 
     With w_k the class's proxy as it is, theta_ik the angle between x_i and w_k, and
@@ -31,25 +31,7 @@ class LargeMarginSoftmax(Classifier):
     init_std: their deviation at the start. Here their length matters.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: int = 4,
-        scale: float = 1.0,
-        label_smoothing: float = 0.0,
-        init: initial_weights.Start = "normal",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
-        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = margin
-        self.scale = scale
-
-    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+    def compared(self, F, embeddings, proxies, labels):
         logits = F.FullyConnected(embeddings, self.scale * proxies, num_hidden=self.num_classes, no_bias=True)
-        largest = self.scale * classes.lengths(F, embeddings) * F.take(classes.lengths(F, proxies), labels)
-        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
-        return self.against_others(F, logits, own, labels, weights)
+        own_lengths = F.take(classes.lengths(F, proxies), labels)
+        return logits, self.scale * classes.lengths(F, embeddings) * own_lengths

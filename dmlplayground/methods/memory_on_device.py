@@ -1,4 +1,4 @@
-"""What a cross-batch memory holds, on the device. This file needs MXNet."""
+"""The content of a cross-batch memory, on the device. This file needs MXNet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cross_batch_memory import Memory
 
 
 class Ring:
-    """The last rows that a loss was given, with their labels; new rows take the places of the oldest.
+    """The latest rows that a loss was given, with their labels; new rows replace the oldest.
 
     How many rows were written is counted on the host, so nothing is waited for.
     """

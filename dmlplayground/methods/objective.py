@@ -69,7 +69,7 @@ class Objective(gluon.HybridBlock):
             return super().forward(embeddings, labels)
         self.loss.require(
             isinstance(embeddings, nd.NDArray),
-            "its search needs values, so it cannot be part of a larger graph.",
+            "its search needs values, so it cannot be used inside a larger graph.",
         )
         found = self.loss.host(embeddings.asnumpy(), labels.asnumpy())
         read = [self._on_device(each, embeddings) for each in found]
@@ -106,7 +106,7 @@ class Objective(gluon.HybridBlock):
         """Writes the batch into the memory; what the memory then holds, or nothing while it is not in use."""
         self.loss.require(
             isinstance(embeddings, nd.NDArray),
-            "its memory is kept from call to call, so it cannot be part of a larger graph.",
+            "its memory lasts from call to call, so it cannot be used inside a larger graph.",
         )
         ring.memory.check(len(embeddings))
         before = ring.in_use
@@ -125,7 +125,8 @@ class Objective(gluon.HybridBlock):
 
     @contextmanager
     def memory_held(self) -> Iterator[None]:
-        """Within it, batches are compared with the memory and not remembered; the last one written may be asked again."""
+        """In this block, batches are compared with the memory but not remembered; the last written one may be passed
+        again."""
         if self.ring is None:
             yield
             return
@@ -136,7 +137,7 @@ class Objective(gluon.HybridBlock):
             self.ring.held = False
 
     def state(self) -> dict[str, np.ndarray]:
-        """What is remembered, as arrays; nothing without a memory. The weights are not in it."""
+        """The content of the memory, as arrays; empty without a memory. The weights are not part of it."""
         return {} if self.ring is None else self.ring.state()
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:

@@ -31,8 +31,8 @@ class Prototypical(Loss):
     The paper's values: embeddings not normalised, squared distances, several episodes averaged into a step
     (``accumulate``); the study: one episode of 12 classes x (5 supports + 5 queries).
 
-    The released code divides the sum over queries by all rows, supports included: half our gradient, which
-    Adam does not notice but for a weight decay that then weighs twice as much. It cannot make an episode of a
+    The released code divides the sum over queries by all rows, supports included: half our gradient, which does not
+    affect Adam, except that weight decay weighs twice as much. It cannot make an episode of a
     class with fewer images than it wants; our sampler gives each of them once and then some again.
 
     supports: rows of each class that make up its prototype; the others are queries.

@@ -1,8 +1,8 @@
-"""What the losses share that compare rows with a proxy of every class."""
+"""The base of losses that compare rows with a proxy of every class."""
 
 from __future__ import annotations
 
-from ..graph import classes
+from ..graph import angles, classes
 from . import initial_weights
 from .base import Loss
 
@@ -34,3 +34,33 @@ class Classifier(Loss):
         return classes.against_others(
             F, logits, own, labels, self.num_classes, self.dtype, weights, self.label_smoothing
         )
+
+
+class AngleMultiplied(Classifier):
+    """Base: the angle to the own class counts ``margin`` times. A subclass writes ``compared``."""
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: int = 4,
+        scale: float = 1.0,
+        label_smoothing: float = 0.0,
+        init: initial_weights.Start = "normal",
+        init_std: float = 1.0,
+    ):
+        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
+        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
+        self.require(scale > 0, f"scale must be above 0, not {scale}.")
+        self.margin = margin
+        self.scale = scale
+
+    def compared(self, F, embeddings, proxies, labels):
+        """The logits (B, C), and each row's largest possible logit for its own class (B,)."""
+        raise NotImplementedError
+
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        logits, largest = self.compared(F, embeddings, proxies, labels)
+        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
+        return self.against_others(F, logits, own, labels, weights)

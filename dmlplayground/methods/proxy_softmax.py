@@ -52,7 +52,7 @@ class ProxySoftmax(Loss):
 
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E).
-    init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
+    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
 
     temperature: what cosines are divided by.
     label_smoothing: the share e of the target that goes to the other classes.

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from ..graph import angles, classes
-from . import initial_weights, usual_settings
+from ..graph import classes
+from . import usual_settings
 from .base import KIND
-from .proxy_classifier import Classifier
+from .proxy_classifier import AngleMultiplied
 
 
 @KIND.register(
@@ -13,7 +13,7 @@ from .proxy_classifier import Classifier
     also=("A-Softmax", "angular softmax"),
     **usual_settings.RAW_CLASSES,
 )
-class SphereFace(Classifier):
+class SphereFace(AngleMultiplied):
     """A softmax in which the angle to the own class is counted several times over.
 
     With p_k = proxy_k / |proxy_k|, theta_ik the angle between x_i and p_k, and
@@ -28,31 +28,12 @@ class SphereFace(Classifier):
     label_smoothing: the share of the target that goes to the other classes.
     init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
         1 / sqrt(E).
-    init_std: their deviation at the start. Their length does not matter for the loss, but for how far a step takes them.
+    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
 
-    The authors' training blends psi with cos theta and lets the blend fade; that is not done here. The library that
-    Musgrave et al. used lost the embeddings' lengths in their time.
+    The authors' training blends psi with cos theta and lets the blend fade; that is not implemented. The library that
+    Musgrave et al. used at the time ignored the embeddings' lengths.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: int = 4,
-        scale: float = 1.0,
-        label_smoothing: float = 0.0,
-        init: initial_weights.Start = "normal",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
-        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = margin
-        self.scale = scale
-
-    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+    def compared(self, F, embeddings, proxies, labels):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)
-        largest = self.scale * classes.lengths(F, embeddings)
-        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
-        return self.against_others(F, logits, own, labels, weights)
+        return logits, self.scale * classes.lengths(F, embeddings)

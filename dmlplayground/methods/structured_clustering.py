@@ -72,9 +72,9 @@ class StructuredClustering(Loss):
 
 def search(embeddings: np.ndarray, labels: np.ndarray, gamma: float, sweeps: int):
     """Every row's medoid in the best clustering found and in the true one; gamma (1 - NMI) of the found."""
-    from scipy.spatial.distance import pdist, squareform  # takes a while to load
+    from scipy.spatial.distance import pdist, squareform  # slow to load
 
-    if not np.isfinite(embeddings).all():  # nothing to search in; the loss tells, as any other's does
+    if not np.isfinite(embeddings).all():  # nothing to search in; the loss reports that as any other does
         anywhere = np.zeros(len(labels), np.intp)
         return anywhere, anywhere, np.nan
     distances = squareform(pdist(embeddings.astype(np.float64)))
@@ -109,7 +109,7 @@ def assign(distances, medoids) -> np.ndarray:
 
 def greedy(distances, classes, gamma) -> list[int]:
     """As many medoids as classes, each the one that makes F + gamma (1 - NMI) largest."""
-    medoids = [best(-distances.sum(axis=0))]  # alone it tells nothing: the NMI is zero whichever it is
+    medoids = [best(-distances.sum(axis=0))]  # the NMI of a single cluster is zero whichever it is
     while len(medoids) <= classes.max():
         clusters = assign(distances, medoids)
         nearest = distances[np.arange(len(classes)), np.take(medoids, clusters)]
@@ -148,7 +148,7 @@ def refined(distances, classes, medoids, gamma) -> list[int]:
 
 
 def best(scores) -> int:
-    """The first of those that equal the largest but for rounding."""
+    """The first of those that equal the largest, up to rounding."""
     return int(np.argmax(scores >= scores.max() - 1e-9))
 
 

@@ -1,6 +1,6 @@
-"""How a method trains where its paper's own recipe is not stated: batches, embeddings and rates that serve.
+"""Default settings for methods whose paper's recipe is not stated: batches, embeddings and rates that work.
 
-Recipes of studies (``hyperparams``) say otherwise, value by value.
+Recipes of studies (``hyperparams``) override them value by value.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from .base import KIND, Miner
 class All(Miner):
     """Nothing is left out: every pair, and for a loss that reads triplets every (a, p, n).
 
-    It is what a loss does that names no miner of its own; the sum over all triplets is found without listing them.
+    It is the default of a loss without a miner of its own. The sum over all triplets is computed without listing them.
     """
 
     gives = "pairs"

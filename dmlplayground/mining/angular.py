@@ -10,7 +10,7 @@ from .tuples import Cube
 class Angular(Miner):
     """Every triplet whose angle at the negative, arctan(D_ap / (2 |n - (a + p) / 2|)) of unit rows, is above ``angle``.
 
-    The condition is one of all three rows, so this miner alone needs memory for all triplets of a batch.
+    The condition depends on all three rows, so this is the only miner that needs memory for all triplets of a batch.
 
     angle: in degrees.
     """

@@ -1,4 +1,4 @@
-"""What every miner's file builds on: the miner as a plain object, and the registry."""
+"""The base of every miner: the miner as a plain object, and the registry."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class Miner:
     """
 
     gives: ClassVar[Literal["pairs", "triplets"]]
-    unit: ClassVar[bool] = True  # rows are brought to unit length first; no: taken as the head gives them
+    unit: ClassVar[bool] = (
+        True  # True: rows get unit length first; False: they are taken as the head gives them
+    )
 
     in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory
 
@@ -37,12 +39,12 @@ class Miner:
         return type(self).__module__.rpartition(".")[2]
 
     def require(self, condition: Any, message: str) -> None:
-        """Raise UserError with this message, which need not name the miner, unless the condition holds."""
+        """Raise UserError with this message unless the condition holds; the miner is named before it."""
         if not condition:
             raise UserError(f"{self.key}: {message}")
 
     def check(self, rows: int, width: int) -> None:
-        """Raise UserError for a batch of this shape that the miner cannot read."""
+        """Raise UserError if the miner cannot read a batch of this shape."""
 
     def hybrid_forward(self, F, pairs: Pairs) -> Union[Pairs, Triplets]:
         raise NotImplementedError
@@ -74,9 +76,9 @@ KIND: parts.Kind[MinerRecord] = parts.Kind("miner", "dmlplayground.mining", Mine
 
 
 def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional[Miner]:
-    """The miner that a loss goes with: the one that was asked for, its own, or ``all``; None for a loss that takes none.
+    """A loss's miner: the requested one, its own, or ``all``; None for a loss that takes none.
 
-    ``loss`` is a ``methods.Loss``. One that looks at the batch as it is laid out refuses any.
+    ``loss`` is a ``methods.Loss``. A loss that reads the whole batch as it is laid out refuses any miner.
 
     >>> loss = dml.methods.create("margin", 10, 64)
     >>> type(dml.mining.miner_for(loss, None)).__name__

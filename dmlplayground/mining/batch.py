@@ -1,4 +1,4 @@
-"""From a batch to what is mined of it, and to what a loss reads."""
+"""From a batch to what is mined from it, and to what a loss reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
 
 
 def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:
-    """What the miner keeps of all pairs. It sees rows without gradient."""
+    """What the miner keeps of all pairs. It gets rows without gradient."""
     if miner.key == "all":
         return pairs
     same = pairs.references is pairs.anchors
@@ -37,7 +37,7 @@ def _seen(F, miner, embeddings):
 
 
 def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
-    """What was mined as the loss reads it, its pairs being of the embeddings as they are, with their gradient."""
+    """The mined pairs or triplets in the form that the loss reads, with the embeddings' gradient."""
     if reads == "rows":
         return found.row_weights()
     if reads == "pairs":

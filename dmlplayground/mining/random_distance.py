@@ -8,7 +8,7 @@ from .tuples import Pairs
 
 @KIND.register(title="Distance-weighted under shuffled labels")
 class RandomDistance(DistanceWeighted):
-    """A control: ``distance_weighted`` after the labels of the batch were dealt out anew at random.
+    """A control: ``distance_weighted`` after shuffling the labels of the batch.
 
     Its options are those of ``distance_weighted``; the study has ``each: anchor, nonzero_cutoff: null``.
 

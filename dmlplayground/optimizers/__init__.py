@@ -4,7 +4,7 @@
 >>> dml.optimizers.create("adam", lr=1e-3).weight_decay
 1e-05
 
-A new file that registers an optimizer is all it takes to add one. See ``base`` for what an optimizer promises.
+A new file that registers an optimizer is all it takes to add one. See ``base`` for what an optimizer must provide.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Part:
-    """The record of an optimizer: its title, its options, its notes.
+    """The facts of an optimizer: its title, its options, its notes.
 
     >>> "momentum" in dml.optimizers.get("sgd").options
     True

@@ -1,4 +1,4 @@
-"""What every optimizer builds on: the registry, and the options that all of them share.
+"""The base of every optimizer: the registry, and the options that all of them share.
 
 An optimizer is a rule for one array of weights: it knows nothing of networks, devices or epochs' losses. ``training``
 calls it for every array, with the learning rate of the moment, and keeps its state. Rules are written with MXNet's
@@ -39,8 +39,8 @@ class Optimizer:
         clip: Optional[float] = None,
         clip_norm: Optional[float] = None,
     ):
-        self.require(0 <= lr <= HIGHEST, f"{lr:g} is no learning rate (lr).")
-        self.require(0 <= weight_decay <= HIGHEST, f"{weight_decay:g} is no weight_decay.")
+        self.require(0 <= lr <= HIGHEST, f"{lr:g} is not a valid learning rate (lr).")
+        self.require(0 <= weight_decay <= HIGHEST, f"{weight_decay:g} is not a valid weight_decay.")
         for key, value in {"clip": clip, "clip_norm": clip_norm}.items():
             self.require(value is None or value > 0, f"{key} must be above 0, not {value}.")
         self.lr = lr
@@ -70,7 +70,7 @@ class Optimizer:
             raise UserError(f"optimizer {type(self).__module__.rpartition('.')[2]}: {message}")
 
     def require_shares(self, **shares: float) -> None:
-        """Refuse what is no share of a running mean."""
+        """Refuse a value that cannot weigh a running mean."""
         for key, value in shares.items():
             self.require(0 <= value < 1, f"{key} must be from 0 to below 1, not {value}.")
 
@@ -79,6 +79,6 @@ class Optimizer:
 
 
 SHARED = options_of(Optimizer.__init__, skip=("self",))
-"""The options of every optimizer: where a trial is given another one, they keep their values."""
+"""The options of every optimizer. They keep their values when a trial gets another optimizer."""
 
 KIND: Kind[Part] = Kind("optimizer", "dmlplayground.optimizers")

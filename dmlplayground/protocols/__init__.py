@@ -5,7 +5,7 @@
 >>> [len(fold.train) for fold in protocol.folds(98)]
 [74, 74, 74, 74]
 
-A new file that registers a protocol is all it takes to add one. See ``base`` for what a protocol promises.
+A new file that registers a protocol is all it takes to add one. See ``base`` for what a protocol must provide.
 """
 
 from __future__ import annotations

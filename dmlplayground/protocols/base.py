@@ -1,6 +1,7 @@
-"""What every protocol builds on: the registry, its facts, and what it may ask of training.
+"""The base of every protocol: the registry, its facts, and what it may ask of training.
 
-A protocol decides over numbers of classes and over entries of a record; images, networks and weights are training's.
+A protocol only deals with class numbers and with entries of a record. Images, networks and weights are the business of
+training.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ class ClassFold(NamedTuple):
 
 
 class Trained(typing.Protocol):
-    """What training tells a protocol when all of its folds are done.
+    """What a protocol can ask training once all folds are done.
 
     >>> hasattr(dml.protocols.Trained, "best")
     True
     """
 
     def entries(self, fold: int) -> Sequence[Entry]:
-        """All that was recorded of the fold's epochs, the untrained network first."""
+        """Everything recorded about the fold's epochs, the untrained network first."""
 
     def last(self, fold: int) -> Entry:
         """Its last epoch, with the weights."""
 
     def best(self, fold: int) -> Entry:
-        """Its best epoch by the criterion, with the weights; the last where none was evaluated."""
+        """Its best epoch by the criterion, with the weights; the last one if none was evaluated."""
 
     def untrained(self) -> Entry:
         """The metrics of an untrained network on the test classes."""
@@ -63,8 +64,8 @@ class Protocol:
     1
     """
 
-    #: Of a protocol that watches validation classes: after how many evaluations without a better one a training ends, and
-    #: whether the untrained network is one to be better than.
+    #: For protocols that watch validation classes: the number of evaluations without a better one after which training
+    #: stops, and whether the untrained network is one to be better than.
     patience: Optional[int] = None
     untrained_counts = False
 
@@ -81,12 +82,12 @@ class Protocol:
         return 1
 
     def folds(self, classes: int) -> list[ClassFold]:
-        """How so many training classes are divided."""
+        """How this many training classes are divided."""
         return [ClassFold(0, range(classes), ())]
 
     def stops(self, evaluated: Sequence[tuple[int, float]], every: int, higher: bool) -> bool:
-        """Whether to train no further, given the evaluations so far, one every so many epochs: (epoch, criterion), epoch 0
-        being the untrained network."""
+        """Whether to stop, given the evaluations so far as (epoch, criterion). Epoch 0 is the untrained network; there
+        is one evaluation in ``every`` epochs."""
         counted = [one for one in evaluated if one[0] or self.untrained_counts]
         if self.patience is None or not counted:
             return False
@@ -99,7 +100,7 @@ class Protocol:
 
     def judged(self, results: Mapping[str, Any]) -> float:
         """The criterion on the classes that were kept back, by which a search ranks trials."""
-        raise UserError(f"the protocol {self.key} keeps no classes back to judge a search by.")
+        raise UserError(f"the protocol {self.key} has no validation classes to judge a search by.")
 
     def require(self, condition: Any, message: str) -> None:
         if not condition:
@@ -120,16 +121,16 @@ class ProtocolPart(Part):
     watches: str = "test"  # the classes that a trial is evaluated on after its epochs: "test" or "validation"
     results: Mapping[str, str] = field(default_factory=dict)  # each key of a record's results, and what it is
     leading: str = "best"  # the result that tables rank by
-    beside: str = "last"  # the one that they show beside it
-    trained: str = "last"  # what training came to, whatever was chosen: held against the untrained network
-    chosen: str = "best"  # the one that holds all that was recorded of the chosen epochs
+    beside: str = "last"  # the one shown beside it
+    trained: str = "last"  # where training ended, whatever was chosen: compared with the untrained network
+    chosen: str = "best"  # the one that holds everything recorded about the chosen epochs
     labels: Mapping[str, str] = field(
         default_factory=dict
     )  # other names of results, as the protocol's study has them
     comparable: tuple[str, ...] = ()  # the options in which trials must agree to be compared
 
     def measured(self, results: Mapping[str, Any], which: str) -> list[Mapping[str, Any]]:
-        """The metrics of a result, those of each model where it has several; empty where it is not there."""
+        """The metrics of a result, one set for each of its models; empty if there is no such result."""
         outcome = results.get(self.chosen if which == VALIDATION else which) or []
         entries = outcome if isinstance(outcome, list) else [outcome]
         return [entry.get(VALIDATION if which == VALIDATION else "metrics", {}) for entry in entries]
@@ -137,7 +138,7 @@ class ProtocolPart(Part):
     def meaning(self, which: str) -> str:
         """What a result is."""
         if which == VALIDATION:
-            return "on the classes that chose the epochs, by which the search goes: the mean over folds"
+            return "on the classes that chose the epochs, which the search maximises: the mean over folds"
         return self.results[which]
 
     @property

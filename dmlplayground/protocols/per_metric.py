@@ -39,7 +39,7 @@ class PerMetric(Protocol):
 
 
 def maximum(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Of every metric the best value after training began, and the epoch that had it (the first of equals)."""
+    """The best value of every metric after training began, and its epoch (the first of equals)."""
     found: dict[str, Any] = {}
     for entry in entries[1:] or entries:
         for name, value in entry.get("metrics", {}).items():

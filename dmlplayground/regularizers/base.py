@@ -1,4 +1,4 @@
-"""What every regulariser's file builds on: the regulariser as a plain object, and the registry."""
+"""The base of every regulariser: the regulariser as a plain object, and the registry."""
 
 from __future__ import annotations
 

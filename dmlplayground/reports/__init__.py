@@ -1,4 +1,4 @@
-"""Reports: records in; tables, figures and one page out. All of it is regenerated from the records alone."""
+"""Reports: tables, figures and one page, made from records alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import files
+from .. import files, layout
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
@@ -32,11 +32,11 @@ from .tables import FORMS, Table, slug, terminal
 __all__ = ["compare", "html", "leaderboard", "report", "terminal", "write"]
 
 FOLDER = "report"
-FILES = "files.json"  # in the report's folder: the tables and figures that it consists of
+FILES = "files.json"  # in the report's folder: a list of its tables and figures
 
 
 def report(path: str | Path) -> Path:
-    """Regenerate the report of a store, or of one trial, from its records; returns the page.
+    """Make the report of a store, or of one trial, from its records. Returns the path of the page.
 
     >>> page = dml.report(store)
     >>> page.name
@@ -59,10 +59,11 @@ def write(
     title: str | None = None,
     about: str | None = None,
 ) -> Path:
-    """Write tables, figures and the page of these records into the store's ``report`` folder; gives the page.
+    """Write tables, figures and the page of these records into the store's ``report`` folder. Returns the path of the
+    page.
 
     ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record
-    are shown as missing. What is not given is read from ``experiment.json``, where a sweep has left one.
+    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one.
 
     >>> dml.reports.write(store, dml.records.load_store(store), title="My own").name
     'index.html'
@@ -75,7 +76,7 @@ def write(
 
 
 def html(store: str | Path) -> str:
-    """The page of a store as it is now, as a text; nothing is written.
+    """The page of a store as it is now, as HTML. Nothing is written.
 
     >>> dml.reports.html(store)[:15]
     '<!doctype html>'
@@ -96,7 +97,7 @@ def _page(
     about: str,
     searched: bool = False,
 ) -> page.Page:
-    """All that there is to tell of these records, whose trials lie in ``store``."""
+    """The content of the page for these records, whose trials are in ``store``."""
     all_arenas = arenas(found, expected, searched)
     drawn, left_out = embedding_pictures.within_budget(
         embedding_pictures.of_arena(arena, store) for arena in all_arenas
@@ -118,7 +119,7 @@ def _write(
     about: str,
     searched: bool = False,
 ) -> Path:
-    """Into the ``report`` folder of ``folder``, whose records' trials lie in ``store``."""
+    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
     told = _page(store, found, expected, title, about, searched)
     written: list[str] = []
     for section in told.sections:
@@ -132,7 +133,7 @@ def _write(
 
 
 def _unfinished(found: Iterable[Arena]) -> list[str]:
-    """One line about the trials without a result, where there are any."""
+    """One line about the trials without a result, if there are any."""
     cells = [cell for arena in found for cell in arena.cells]
     counts = Counter(problem.status for cell in cells for problem in cell.problems)
     if not counts:
@@ -140,7 +141,7 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
     total = sum(len(cell.records) + len(cell.problems) for cell in cells)
     kinds = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     return [
-        f"Of {total} trials, {sum(counts.values())} have no result: {kinds}. The list of trials says why."
+        f"Of {layout.plural(total, 'trial')}, {sum(counts.values())} have no result: {kinds}. The list of trials says why."
     ]
 
 
@@ -159,7 +160,7 @@ def _section(arena: Arena, others: list[Arena], shown: list[embedding_pictures.P
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
-    """Gives the names of the files."""
+    """Yields the names of the files."""
     for table in tables:
         for suffix, form in FORMS.items():
             with files.replacing(folder / f"{table.name}{suffix}") as stream:
@@ -168,7 +169,7 @@ def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
 
 
 def _write_figures(folder: Path, drawn: Iterable[figures.Figure], arena: str) -> Iterator[str]:
-    """Gives the names of the files."""
+    """Yields the names of the files."""
     for figure in drawn:
         for suffix, content in figure_files.draw(figure).items():
             with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
@@ -180,6 +181,8 @@ def _clear_away(folder: Path, written: list[str]) -> None:
     """Remove the tables and figures that an earlier report wrote here and this one did not."""
     before = files.read_json(folder / FILES) if (folder / FILES).exists() else []
     for name in set(before) - set(written):
-        if Path(name).name == name and (folder / name).is_file():  # of this folder, whatever the list says
+        if (
+            Path(name).name == name and (folder / name).is_file()
+        ):  # only in this folder, whatever the list says
             (folder / name).unlink(missing_ok=True)
     files.write_json(folder / FILES, written)

@@ -1,10 +1,11 @@
-"""The first screen: which method is best, by how much, beyond the noise or not, and at what cost."""
+"""The first screen of the page: which method is best, by how much, whether that is more than noise, and at what cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from .. import layout
 from . import optimism, published
 from .grouping import Arena, Cell
 from .statistics import LEVEL, Summary, against_best, best, differences, welch
@@ -19,7 +20,7 @@ class Answer:
 
 
 def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
-    """The questions a reader comes with, answered from the arena's cells; none where nothing has finished."""
+    """A reader's first questions, answered from the arena's cells. Empty if nothing has finished."""
     cells = arena.champions()
     if not cells:
         return []
@@ -38,7 +39,7 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
 
 @dataclass(frozen=True)
 class Rival:
-    """Another method at its best setting, and the p-value of its gap to the winner, where there is one."""
+    """Another method at its best setting, and the p-value of its gap to the winner, if there is one."""
 
     cell: Cell
     chance: float | None
@@ -69,24 +70,24 @@ def _optimism(one: optimism.Optimism) -> str:
 def _against_untrained(score: Summary, untrained: Summary) -> str:
     chance = welch(score, untrained)
     if score.mean <= untrained.mean or (chance is not None and chance >= LEVEL):
-        return f"not beyond the untrained network, {untrained.mean:.2f}"
-    return f"the untrained network: {untrained.mean:.2f}"
+        return f"no better than the untrained network, {untrained.mean:.2f}"
+    return f"untrained network: {untrained.mean:.2f}"
 
 
 def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
-    question = "By how much, beyond the noise?"
+    question = "Is the lead more than noise?"
     settings = [cell for cell in arena.finished if cell.method == winner.method]
     chances = against_best([cell.score for cell in settings])
     following = [
         f"{_gap(winner, cell, chance)}, its next setting" for cell, chance in zip(settings, chances)
     ][1:2]
     if not rivals:
-        return Answer(question, "There is no other method to compare with", following)
+        return Answer(question, "There is no other method to compare it with", following)
     second = rivals[0]
     details = [_gap(winner, second.cell, second.chance), *following]
     untested = [rival.cell.method for rival in rivals if rival.chance is None]
     if untested and winner.score.n > 1:
-        details.append(f"not tested, being single runs: {listing(untested)}")
+        details.append(f"not tested, because they are single runs: {listing(untested)}")
     other = max([winner, *(rival.cell for rival in rivals)], key=_beside)
     if winner.protocol.watches == "test" and other is not winner:
         when = winner.protocol.meaning(winner.secondary).partition(":")[0]
@@ -105,11 +106,11 @@ def _gap(winner: Cell, other: Cell, chance: float | None) -> str:
 
 def _verdict(winner: Cell, rivals: list[Rival]) -> str:
     if winner.score.n == 1:
-        return "Cannot be said: single runs"
+        return "Unknown: there are only single runs"
     if any(rival.level for rival in rivals):
         return "No: level with " + listing(rival.cell.method for rival in rivals if rival.level)
     if all(rival.chance is None for rival in rivals):
-        return "Cannot be said: the others are single runs"
+        return "Unknown: the others are single runs"
     return "Yes"
 
 
@@ -118,13 +119,13 @@ def _beside(cell: Cell) -> float:
 
 
 def _published(arena: Arena, winner: Cell) -> Answer:
-    question = "Against what was published?"
+    question = "How does it compare with published numbers?"
     gaps = {cell.label: gap for cell in arena.finished if (gap := _against_published(cell)) is not None}
     if not gaps:
         near = published.differences(winner.config, len(winner.records))
         return Answer(
             question,
-            "Nothing published corresponds",
+            "No published number has the same conditions",
             [f"nearest to {winner.method}: {near[0].study}, {near[0].source}: {'; '.join(near[1])}"]
             if near
             else [],
@@ -152,7 +153,9 @@ def _cost(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     if cheaper.seconds.mean < winner.seconds.mean:
         details.append(f"level with it and quicker: {cheaper.method}, {duration(cheaper.seconds.mean)}")
     records = [record for cell in arena.finished for record in cell.records]
-    details.append(f"all {len(records)} trials: {duration(sum(record.seconds for record in records))}")
+    details.append(
+        f"{layout.plural(len(records), 'trial')} in all: {duration(sum(record.seconds for record in records))}"
+    )
     machines = {record.machine.get("processor", "") for record in records} - {""}
     if len(machines) > 1:
         details.append(f"times are from {len(machines)} kinds of machine")

@@ -1,4 +1,4 @@
-"""The Reality Check's argument, computed anew: what scores see, and how far apart the published methods are.
+"""The Reality Check's argument, recomputed: what scores see, and how far apart the published methods are.
 
 ``python -m dmlplayground.reports.argument docs`` writes its page and the two figures on it.
 """

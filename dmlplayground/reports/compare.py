@@ -1,4 +1,4 @@
-"""Two stores side by side: which cells changed, and whether beyond the noise."""
+"""Two stores side by side: which cells changed, and whether by more than noise."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ Sides = tuple[set[str], set[str]]  # a key's values in A and in B
 
 RULE = (
     "better, worse: B against A, a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, "
-    "Welch's where not; Holm's adjustment over all rows). same numbers: every seed gave the same to the last "
-    "digit."
+    "Welch's where not; Holm's adjustment over all rows). same numbers: every seed gave exactly the same."
 )
 COLUMNS = [
     Column("cell", numeric=False),
@@ -37,7 +36,7 @@ COLUMNS = [
 
 
 def compare(a: str | Path, b: str | Path) -> Table:
-    """What the trials of store ``b`` give against those of store ``a``: a row for each cell and metric.
+    """The results of store ``b`` against those of store ``a``, with a row for each cell and metric.
 
     >>> table = dml.compare(store, store)
     >>> table.rows[0].values[-3]
@@ -59,7 +58,7 @@ def compare(a: str | Path, b: str | Path) -> Table:
 
 
 def of_cells(a: Cell, b: Cell) -> Table:
-    """Two cells' scores: what ``compare`` tells of a cell that two stores have."""
+    """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
     titles = {cell.key: "" for cell in (a, b)}
     about = f"A {a.label}, B {b.label}"
     return Table("comparison", "Comparison", about, COLUMNS, _rows(list(_gaps(a, b)), titles), [RULE])
@@ -74,9 +73,8 @@ def _keys(side: Iterable[Arena]) -> set[str]:
 
 
 def _by_signature(side: Iterable[Arena], shared: set[str]) -> dict[str, Cell]:
-    """The cells by their configuration, as far as both stores know its keys: a later version may have more.
-
-    Cells that only such a key tells apart have no counterpart in the other store, and keep their own.
+    """The cells by the part of their configuration that both stores know; a later version may have more keys. Cells
+    that differ only in such a key have no counterpart in the other store, and keep their full configuration.
     """
     cells = [cell for arena in side for cell in arena.cells]
     signatures = [_signature(cell, shared) for cell in cells]
@@ -90,9 +88,8 @@ def _signature(cell: Cell, shared: set[str]) -> str:
 
 
 def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[str]) -> dict[str, Sides]:
-    """The keys that have other values in B than in A, among the cells that have no counterpart: with both sides' values.
-
-    What a cell is of (its method, data and protocol) is never such a key: another method is another cell.
+    """The keys whose values differ between A and B, with the values of both sides, among the cells without a
+    counterpart. A cell's method, data and protocol are never such keys: another method is another cell.
     """
     sides = [
         [flatten(cell.config) for one, cell in side.items() if one not in other]
@@ -110,8 +107,8 @@ def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[s
 def _without(
     side: Mapping[str, Cell], changes: Collection[str], shared: set[str], same: Collection[str]
 ) -> dict[str, Cell]:
-    """The cells by what they are but for the changed keys; as they were those that both stores have the same, and
-    those that only such a key tells apart."""
+    """The cells by their configuration without the changed keys. Cells that both stores share stay as they were, and
+    so do those that differ only in a changed key."""
     kept = shared.difference(changes)
     others = {one: _signature(cell, kept) for one, cell in side.items() if one not in same}
     counts = Counter(others.values())
@@ -127,7 +124,7 @@ def _told(change: tuple[str, Sides]) -> str:
 
 @dataclass(frozen=True)
 class Gap:
-    """A cell's metric in both stores; ``a`` or ``b`` is empty where the store has no result."""
+    """A cell's metric in both stores; ``a`` or ``b`` is empty if that store has no result."""
 
     cells: tuple[Cell | None, Cell | None]
     metric: str
@@ -136,7 +133,7 @@ class Gap:
 
     @property
     def chance(self) -> float | None:
-        """The p-value of the gap; None where nothing can be said."""
+        """The p-value of the gap; None if it cannot be tested."""
         same_seeds = set(self.a.values) == set(self.b.values)
         return paired(differences(self.b, self.a)) if same_seeds else welch(self.a, self.b)
 
@@ -167,7 +164,7 @@ def _verdict(gap: Gap, chance: float | None) -> str:
     if gap.a.values == gap.b.values:
         return "same numbers"
     if chance is None:
-        return "cannot be said: single run"
+        return "unknown: single run"
     if chance >= LEVEL:
         return "within the noise"
     return "better" if metrics.get(gap.metric).better(gap.b.mean, gap.a.mean) else "worse"

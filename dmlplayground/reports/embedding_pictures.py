@@ -38,7 +38,7 @@ class Picture:
 
 
 def of_arena(arena: Arena, store: Path) -> list[Picture]:
-    """The samples of every method's best setting: of the seed nearest to the mean, not of the luckiest."""
+    """The samples of every method at its best setting: those of the seed nearest to the mean, not of the luckiest one."""
     found = []
     for cell in arena.champions():
         record = _typical(cell)
@@ -69,7 +69,7 @@ def within_budget(groups: Iterable[list[Picture]]) -> tuple[list[list[Picture]],
 
 
 def strips(picture: Picture) -> str:
-    """The queries, each with its nearest neighbours, as HTML: all cut from the one sheet."""
+    """The queries with their nearest neighbours, as HTML. All images are cut from one sheet."""
     names, right = picture.content["names"], picture.content["right"]
     rows = []
     for row, (classes, flags) in enumerate(zip(names, right)):

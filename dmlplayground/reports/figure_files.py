@@ -24,7 +24,7 @@ DASHES = ("-", "--", ":", "-.")
 INK = "#333333"
 PUBLISHED = "published"
 LONGEST = 48  # characters of a label
-TOLD = 16  # sizes on a logarithmic axis that have a mark each; of more, the powers of ten have
+TOLD = 16  # up to so many sizes get a mark each on a logarithmic axis; beyond that, powers of ten do
 STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -61,19 +61,19 @@ def draw(figure: Figure) -> dict[str, bytes]:
 
 
 def _legend(axes) -> None:
-    """Beside the axes; the published values of all series have one entry."""
+    """The legend, beside the axes. The published values of all series share one entry."""
     handles, labels = axes.get_legend_handles_labels()
     entries = dict(zip(labels, handles))
     axes.legend(entries.values(), [*map(_short, entries)], loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _short(label: str) -> str:
-    """A label that leaves room for the figure."""
+    """A label short enough to leave room for the figure."""
     return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
 
 
 def _height(figure: Figure) -> float:
-    """Inches: bars need a row each, and so does the legend's list."""
+    """In inches. Every bar and every entry of the legend needs a row."""
     measured = [series for series in figure.series if not series.quoted_for]
     if figure.kind != "bars":
         return max(3.6, 1 + 0.19 * len(measured))
@@ -143,7 +143,7 @@ def _told(series: Series) -> str:
 
 
 def _values(axes, figure: Figure, series: Series, rows: list[float]) -> None:
-    """The number at the end of every bar, beyond whatever is drawn there."""
+    """The number at the end of every bar, clear of anything drawn there."""
     quoted = [one for one in figure.series if one.quoted_for == series.name]
     published = {x: y for one in quoted for x, y in zip(one.x, one.y)}
     for x, y, high, runs, row in zip(series.x, series.y, series.high, series.runs, rows):
@@ -197,7 +197,7 @@ def _limit(axes, figure: Figure) -> None:
 
 
 def _errors(series: Series) -> tuple[list[float], list[float]]:
-    """Below and above; nothing is drawn of what is not a number."""
+    """Lengths below and above; values that are not numbers are not drawn."""
     lower = [math.nan if low is None else y - low for y, low in zip(series.y, series.low)]
     upper = [math.nan if high is None else high - y for y, high in zip(series.y, series.high)]
     return lower, upper

@@ -17,17 +17,17 @@ from .statistics import Summary, differences, summary
 from .tables import Quoted
 
 INTERVAL = (
-    "Whiskers and bands of the figures: 95 % interval of the mean, from three seeds on. Two seeds tell next to "
-    "nothing of it: bars show the two runs as dots."
+    "Whiskers and bands: 95 % interval of the mean, for three seeds or more. Two seeds say too little about it, so bars "
+    "show both runs as dots."
 )
-BANDS = 4  # lines that may have a band each
-BARS, CURVES = 30, 16  # of more cells than so many, every method's best setting alone is shown
+BANDS = 4  # with more lines than this, none has a band
+BARS, CURVES = 30, 16  # with more cells than this, only the best setting of every method is shown
 BEST = "Every method at its best setting."
 
 
 @dataclass
 class Series:
-    """Points of one name. ``x`` holds numbers, or categories where the figure has bars."""
+    """Points under one name. ``x`` holds numbers, or categories if the figure has bars."""
 
     name: str
     quoted_for: str = ""  # the series that these published values belong to
@@ -35,7 +35,7 @@ class Series:
     y: list[float] = field(default_factory=list)
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
-    runs: list[list[float]] = field(default_factory=list)  # the two of two seeds
+    runs: list[list[float]] = field(default_factory=list)  # both runs where there are two seeds
     labels: list[str] = field(default_factory=list)  # what is told of a point that is pointed at
     colours: list[int] = field(
         default_factory=list
@@ -85,7 +85,7 @@ class Figure:
 
     @property
     def tangle(self) -> bool:
-        """Whether bands would lie over one another."""
+        """Whether bands would overlap too much."""
         return self.kind == "lines" and len(self.series) > BANDS
 
     @property
@@ -99,7 +99,7 @@ class Figure:
 
 
 def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Figure]:
-    """Every figure that the arena, beside others of its store, has the numbers for."""
+    """Every figure for which the arena, with the others of its store, has numbers."""
     if not arena.finished:
         return []
     made = [bars(arena), optimism(arena, others)]
@@ -131,7 +131,7 @@ def bars(arena: Arena) -> Figure:
 
 
 def _shown(arena: Arena, limit: int) -> tuple[list[Cell], str]:
-    """As many cells as a figure can hold, and what is to be said of the choice."""
+    """The cells that fit into a figure, and a note on how they were chosen."""
     return (arena.finished, "") if len(arena.finished) <= limit else (arena.champions(), BEST)
 
 
@@ -159,7 +159,7 @@ def _curve(cell: Cell, colour: int) -> Series:
 
 
 def epochs(record: Record, metric: str) -> dict[int, list[float]]:
-    """A metric's values in percent by epoch, one a fold."""
+    """A metric's values in percent by epoch, one for each fold."""
     values: dict[int, list[float]] = defaultdict(list)
     for entry in record.epochs:
         if metric in entry.get("metrics", {}):
@@ -168,7 +168,7 @@ def epochs(record: Record, metric: str) -> dict[int, list[float]]:
 
 
 def position(record: Record, entry: dict[str, Any]) -> int:
-    """The epoch of an entry, counted on from member to member of an ensemble trained in sequence."""
+    """The epoch of an entry. In an ensemble trained in sequence the count continues from member to member."""
     return entry.get("member", 0) * record.config["epochs"] + entry["epoch"]
 
 
@@ -181,7 +181,8 @@ def batch_size(arena: Arena) -> Figure | None:
 
 
 def _against(arena: Arena, key: str, words: str) -> Figure | None:
-    """The score against a size, a line for all that differs otherwise; None where no line has two points."""
+    """The score against a size, with a line for each group of cells that differ in nothing else. None if no line has
+    two points."""
     lines: dict[str, list[Cell]] = defaultdict(list)
     for cell in arena.finished:
         lines[cell.label_without(key)].append(cell)
@@ -213,7 +214,7 @@ def cost(arena: Arena) -> Figure | None:
         points = series.setdefault(cell.method, Series(cell.method))
         points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions), arena.colour(cell))
         points.sizes += [str(cell.config["embed_dim"])] if len(sizes) > 1 else []
-    label = "seconds a trial (wall time, evaluation included)"
+    label = "seconds per trial (wall time, with evaluation)"
     return Figure(
         "cost",
         f"{arena.headline} against training time",
@@ -226,7 +227,7 @@ def cost(arena: Arena) -> Figure | None:
 
 
 def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
-    """How much of the score comes of reporting the best test epoch; None where that is nothing at all."""
+    """How much of the score comes from reporting the best test epoch. None if that is nothing."""
     cells, note = _shown(arena, BARS)
     shown = [one for one in optimisms.of_arena(arena, others) if one.cell in cells]
     gains, bound = Series(f"{arena.protocol.leading} − {arena.protocol.beside}"), Series("")
@@ -237,8 +238,8 @@ def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
             bound.add(one.cell.label, gap)
     series = [one for one in (gains, bound) if any(one.y)]
     note = (
-        "What reporting the best test epoch adds: to the same runs, and to models that never saw the test set but "
-        f"were trained on fewer classes (an upper bound of the optimism). {note}"
+        "What reporting the best test epoch adds, compared with the same runs and with models that never saw the test set. "
+        f"The latter were trained on fewer classes, so their gap is an upper bound of the optimism. {note}"
     )
     title = "Optimism of the best test epoch"
     return (

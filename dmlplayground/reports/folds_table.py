@@ -15,7 +15,7 @@ INTERVALS = "±: half of the 95 % interval of the mean over runs, by Student's t
 
 
 def tables(arena: Arena) -> list[Table]:
-    """One for each study whose tables show this protocol's results, where its metrics were measured."""
+    """One for each study whose tables show this protocol's results, if its metrics were measured."""
     return [
         _table(arena, study)
         for study in published.tabulated(arena.protocol.key)

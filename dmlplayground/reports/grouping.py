@@ -1,4 +1,4 @@
-"""Cells: the trials of a store that differ in nothing but their seed, and what they measured.
+"""Cells: trials of a store that differ only in their seed, with what they measured.
 
 A cell belongs to an arena, the cells that may be compared with one another: same data, same protocol, and whatever else
 that protocol asks for (``ProtocolPart.comparable``).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from .. import config, metrics, protocols
 from ..protocols import UNTRAINED, VALIDATION, ProtocolPart
 from ..store.records import Record
 from . import published
+from .published import flatten
 from .statistics import Summary, best, summary
 from .tables import Quoted
 
@@ -34,7 +35,7 @@ class Problem:
     config: Mapping[str, Any]
     status: str  # failed, interrupted, running or missing
     reason: str
-    record: Record | None = None  # as far as it got
+    record: Record | None = None  # what it recorded before it stopped
 
 
 @dataclass
@@ -42,9 +43,9 @@ class Cell:
     config: dict[str, Any]
     records: list[Record] = field(default_factory=list)  # the finished ones, by seed
     problems: list[Problem] = field(default_factory=list)
-    factors: dict[str, Any] = field(default_factory=dict)  # by what it differs from the arena's other cells
+    factors: dict[str, Any] = field(default_factory=dict)  # in what it differs from the arena's other cells
     headline: str = ""  # the metric that ranks
-    searched: bool = False  # a trial of a search, which is ranked by validation alone
+    searched: bool = False  # whether it is whether it is whether it is a trial of a search, which is ranked by validation alone
     telling: list[str] = field(
         default_factory=list
     )  # the factors in which it differs from its method's others
@@ -75,7 +76,7 @@ class Cell:
 
     @property
     def distinctions(self) -> list[str]:
-        """What tells it from the arena's other cells of its method."""
+        """What distinguishes it from the arena's other cells of its method."""
         return [f"{name(key)} {shown(self.factors[key])}" for key in self.telling]
 
     def factor(self, key: str) -> str | None:
@@ -88,12 +89,12 @@ class Cell:
         return ", ".join([self.method, *self.distinctions])
 
     def label_without(self, key: str) -> str:
-        """The label of all cells that differ from this one in ``key`` alone."""
+        """The label that it shares with all cells that differ only in ``key``."""
         return replace(self, telling=[other for other in self.telling if other != key]).label
 
     @property
     def key(self) -> str:
-        """The same for all trials of the cell, and for them alone."""
+        """A key that all trials of the cell share, and no others."""
         shared = {key: value for key, value in self.config.items() if key not in SEED_AND_PLACE}
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
 
@@ -102,21 +103,21 @@ class Cell:
         self.records = [*(one for one in self.records if one.seed != record.seed), record]
 
     def scores(self, which: str, metric: str) -> Summary:
-        """Percent, over seeds; empty where nothing was measured."""
+        """In percent, over seeds; empty if nothing was measured."""
         return summary((record.seed, score(record, which, metric)) for record in self.records)
 
     def published(self, which: str) -> dict[str, Quoted]:
-        """What was published of such trials, by metric: nothing unless all conditions agree."""
+        """What was published for such trials, by metric. Empty unless all conditions agree."""
         return published.find(self.config, len(self.records), which)
 
     @property
     def score(self) -> Summary:
-        """What ranks it."""
+        """The score that it is ranked by."""
         return self.scores(self.primary, self.headline)
 
     @property
     def backbone(self) -> str:
-        """The same for all cells that start from one network."""
+        """A key shared by all cells that start from the same network."""
         return canonical(self.config["backbone"])
 
     @property
@@ -155,7 +156,7 @@ class Arena:
 
     @property
     def finished(self) -> list[Cell]:
-        """Those with a score; a metric that is not finite has none."""
+        """Those with a score. A metric that is not finite gives none."""
         return [cell for cell in self.cells if cell.score]
 
     @property
@@ -189,9 +190,8 @@ class Arena:
         return {outcome["measured_on"] for outcome in outcomes if outcome and "measured_on" in outcome}
 
     def untrained(self, metric: str) -> dict[str, Summary]:
-        """By backbone (and pretraining): its features before any training, over seeds.
-
-        Methods of one seed start from the same network up to their head: a seed counts once, as their mean.
+        """The score before any training, by backbone and pretraining, over seeds. Methods with the same seed start
+        from the same network up to their head, so a seed counts once, as their mean.
         """
         values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for cell in (cell for cell in self.finished if cell.trained):
@@ -219,8 +219,8 @@ def score(record: Record, which: str, metric: str) -> float | None:
 def arenas(
     records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Arena]:
-    """All cells of a store, and of the trials that it is to hold, by arena. Those of a search are ranked by what it
-    was judged by."""
+    """All cells of a store, and of the trials that it is to hold, by arena. Trials of a search are ranked by the
+    scores that the search maximised."""
     cells: dict[str, Cell] = {}
 
     def cell_of(recorded: Mapping[str, Any]) -> Cell:
@@ -265,7 +265,7 @@ def _arena(cells: list[Cell]) -> Arena:
 
 
 def _headline(cells: Sequence[Cell]) -> str:
-    """The metric that the cells are known by, if all have it, else the first that all have."""
+    """The metric that the cells ask for, if all have it; otherwise the first that all have."""
     wanted = [_wanted(cell) for cell in cells]
     measured = [cell.metrics for cell in cells if cell.records]
     common = (
@@ -288,7 +288,7 @@ def _rank(cell: Cell) -> tuple:
 
 
 def _factors(configs: Sequence[Flat]) -> list[str]:
-    """The keys that tell the cells apart.
+    """The keys that distinguish the cells.
 
     These are the prominent ones that differ at all, the options in which backbones of one name differ, and between cells
     of one method which those do not tell apart: the parts and switches that do, and whatever differs where these do not
@@ -317,7 +317,7 @@ def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[
 
 
 def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[str]:
-    """Those of the keys in which the members of some group differ."""
+    """The keys in which the members of some group differ."""
     return [
         key for key in keys if any(len({plain(config.get(key)) for config in group}) > 1 for group in groups)
     ]
@@ -356,26 +356,13 @@ def canonical(content: Any) -> str:
     return json.dumps(content, sort_keys=True)
 
 
-def flatten(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested mappings as one, with dotted keys."""
-    return dict(_flat_items(mapping, prefix))
-
-
-def _flat_items(mapping: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in mapping.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat_items(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
-
-
 def name(key: str) -> str:
     """A configuration key as a heading: ``backbone.name`` is ``backbone``."""
     return key[: -len(".name")] if key.endswith(".name") else key
 
 
 def shown(value: Any) -> str:
-    """A value as people read it: of a number that a search has drawn, no more digits than tell."""
+    """A value for people to read. Numbers drawn by a search are shortened to the digits that matter."""
     if value is None:
         return "none"
     return f"{value:.4g}" if isinstance(value, float) else plain(value)

@@ -19,24 +19,24 @@ RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A single run is never bold."
 )
-SINGLE = "Figures without ± come from a single run: nothing is known of their spread."
+SINGLE = "Figures without ± come from a single run, so their spread is unknown."
 PAIR = (
-    "Two seeds tell next to nothing of their own spread: such rows are tested with that of all rows together."
+    "Two seeds are too few to estimate a spread: such rows are tested with the spread of all rows together."
 )
 BASELINE = (
-    "untrained: the backbone's features through a head of random weights; a seed counts once, as the mean of "
-    "the trials that begin with it."
+    "untrained: the backbone's features through a head with random weights; a seed counts once, as the mean of "
+    "the trials that start from it."
 )
 ON_VALIDATION = (
     "The untrained row was measured on validation classes, not on the test half: "
-    "it cannot be set beside the others."
+    "it cannot be compared with the others."
 )
-BELOW = "Training ended below the untrained network in"
+BELOW = "Training ended below the untrained network for"
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column, and what stands in it: of a cell, and of a cell's backbone before training."""
+    """A column, with its values for a cell and for a cell's backbone before training."""
 
     column: Column
     of_cell: Callable[[Cell], Any]
@@ -47,10 +47,10 @@ class Field:
 def leaderboard(
     records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Table]:
-    """A table for each data set and protocol: the untrained network first, then the best first.
+    """One table for each data set and protocol: first the untrained network, then the cells, best first.
 
-    ``expected`` are the trials that were planned, as ``write`` takes them. Those of a search (``searched``) are ranked by
-    what it was judged by.
+    ``expected`` are the trials that were planned, as in ``write``. Trials of a search (``searched``) are ranked by the
+    scores that it maximised.
 
     >>> [table] = dml.reports.leaderboard(dml.records.load_store(store))
     >>> table.columns[0].name
@@ -60,7 +60,7 @@ def leaderboard(
 
 
 def arena_table(arena: Arena) -> Table:
-    """Mean ± spread of the headline metrics, beside what was published where anything corresponds."""
+    """Mean ± spread of the headline metrics, beside published numbers with the same conditions."""
     quoted = {metric for cell in arena.finished for metric in cell.published(cell.primary)}
     fields = _naming(arena)
     for metric in _leading(arena, quoted):
@@ -143,7 +143,7 @@ def _quoted(metric: str) -> list[Field]:
 
 
 def _seeds(cell: Cell) -> Any:
-    """How many seeds stand behind the row, and what became of the others."""
+    """How many seeds the row is made of, and what became of the others."""
     if not cell.problems:
         return len(cell.records)
     counts = Counter(problem.status for problem in cell.problems)
@@ -189,7 +189,7 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
 
 
 def _below_untrained(arena: Arena) -> list[str]:
-    """The cells that training has made worse at classes which it has not seen."""
+    """The cells where training made the network worse at classes that it has not seen."""
     metric, before = metrics.get(arena.headline), arena.untrained(arena.headline)
     if arena.untrained_on != {"test"}:
         return []

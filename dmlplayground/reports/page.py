@@ -33,7 +33,7 @@ class Section:
 class Page:
     title: str
     about: str
-    store: str  # as it stands in the commands
+    store: str  # as written in the commands
     sections: list[Section]
     warnings: list[str] = field(default_factory=list)
 
@@ -73,8 +73,8 @@ def render(page: Page) -> str:
 
 TRIALS = """
 <section class="screen"><h2>Trials</h2>
-<p>Every trial with its configuration, curves and health; choose one to open it.</p>
-<p><input type="search" id="filter" placeholder="filter, for instance: margin failed" aria-label="filter"></p>
+<p>Every trial with its configuration, curves and health; click one to open it.</p>
+<p><input type="search" id="filter" placeholder="filter, e.g. margin failed" aria-label="filter"></p>
 <div class="scroll"><table id="trials" class="sortable"></table></div>
 </section>"""
 
@@ -117,7 +117,7 @@ def _section(section: Section, number: int) -> str:
 
 
 def _without_repetition(tables: list[Table]) -> Iterable[Table]:
-    """The same tables, with every note at its first place alone."""
+    """The same tables, with every note only once, at its first place."""
     said: set[str] = set()
     for table in tables:
         yield replace(table, notes=[note for note in table.notes if note not in said])
@@ -217,7 +217,7 @@ def sort_key(value: Any) -> Any:
 
 
 def _hover(value: Any) -> str:
-    """What stands behind a number."""
+    """The single values behind a number."""
     if isinstance(value, Summary) and value:
         seeds = ", ".join(f"seed {seed}: {one:.2f}" for seed, one in value.values.items())
         interval = "95 % interval {:.2f} to {:.2f}; ".format(*value.interval) if value.interval else ""

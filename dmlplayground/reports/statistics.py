@@ -1,4 +1,4 @@
-"""The statistics of a table: mean and spread over seeds, intervals, and whether a gap is beyond the noise."""
+"""The statistics of a table: mean and spread over seeds, intervals, and whether a gap is more than noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Summary:
-    """One quantity measured with several seeds: ``values`` by seed. It is false where there are none."""
+    """One quantity measured with several seeds: ``values`` by seed. It is false if there are none."""
 
     values: Mapping[int, float]
 
@@ -45,7 +45,7 @@ class Summary:
 
 
 def summary(pairs: Iterable[tuple[int, float | None]]) -> Summary:
-    """The summary of (seed, value) pairs, those without a value left out."""
+    """The summary of (seed, value) pairs, without those that have no value."""
     return Summary({seed: value for seed, value in pairs if value is not None})
 
 
@@ -67,7 +67,7 @@ def welch(a: Summary, b: Summary) -> float | None:
 
 
 def student(a: Summary, b: Summary, spread: float, freedom: int) -> float | None:
-    """The two-sided p-value of a t-test with a spread known from elsewhere. A single run still has none."""
+    """The two-sided p-value of a t-test with a spread estimated elsewhere. A single run still has none."""
     if a.n < 2 or b.n < 2:
         return None
     if spread == 0:
@@ -94,7 +94,7 @@ def paired(gaps: Summary) -> float | None:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """P-values of several tests made at once, adjusted so that together they err no more often than one."""
+    """P-values of several tests, adjusted so that all together err no more often than one would."""
     known = sorted((value, index) for index, value in enumerate(values) if value is not None)
     adjusted: list[float | None] = [None] * len(values)
     highest = 0.0
@@ -105,16 +105,15 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
 
 
 def best(summaries: Sequence[Summary]) -> int:
-    """Which is highest. A single run counts only where nothing else does: of its noise nothing is known."""
+    """The position of the highest. A single run counts only if there are no others, because its noise is unknown."""
     known = [index for index, value in enumerate(summaries) if value]
     repeated = [index for index in known if summaries[index].n > 1]
     return max(repeated or known, key=lambda index: summaries[index].mean)
 
 
 def against_best(summaries: Sequence[Summary]) -> list[float | None]:
-    """The adjusted p-value of each one's gap to the best; None for the best and where nothing can be said.
-
-    Two runs tell next to nothing of their own spread: where there are no more, all tell it together.
+    """The adjusted p-value of each gap to the best; None for the best one and for gaps that cannot be tested. Two runs
+    are too few to estimate a spread: where there are only two, that of all is used.
     """
     top = summaries[best(summaries)]
 

@@ -17,7 +17,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Quoted:
-    """A number that others published: shown as theirs, never as ours."""
+    """A number that others published: always shown as theirs."""
 
     value: float
     source: str
@@ -84,7 +84,7 @@ def slug(words: str) -> str:
 
 
 def text(value: Any) -> str:
-    """A value as people read it."""
+    """A value for people to read."""
     if value is None or value == Summary({}):
         return NOTHING
     if isinstance(value, Summary):
@@ -134,7 +134,7 @@ def duration(seconds: float) -> str:
 
 
 def terminal(tables: Table | Iterable[Table]) -> str:
-    """Aligned columns. A star stands for bold.
+    """Aligned columns. A star means bold.
 
     >>> print(dml.reports.terminal(dml.reports.leaderboard(dml.records.load_store(store))).splitlines()[0])
     Leaderboard: glyphs, paper protocol
@@ -184,7 +184,7 @@ def markdown(table: Table) -> str:
 
 
 def _plain(content: str) -> str:
-    """Markdown lets HTML through, and names of data sets and classes come from anywhere."""
+    """Markdown passes HTML through, and names of data sets and classes may hold any text."""
     return content.replace("<", "&lt;")
 
 
@@ -235,7 +235,7 @@ SUMMARY_PARTS = ("", "spread", "seeds", "low", "high")
 
 
 def comma_separated(table: Table) -> str:
-    """Bare numbers in full precision. A measured column becomes five: ``SUMMARY_PARTS``."""
+    """Plain numbers in full precision. A measured column becomes five columns: ``SUMMARY_PARTS``."""
     wide = [any(isinstance(row.values[i], Summary) for row in table.rows) for i in range(len(table.columns))]
     heads: list[str] = []
     for column, measured in zip(table.columns, wide):
@@ -268,7 +268,7 @@ def _bare(value: Any) -> Any:
 
 
 def _no_formula(cell: Any) -> Any:
-    """A spreadsheet computes a cell that begins with one of these; with an apostrophe before it, it is text."""
+    """A spreadsheet would compute a cell that begins with one of these; an apostrophe before it makes it text."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 

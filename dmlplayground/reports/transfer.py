@@ -15,14 +15,14 @@ from .grouping import Arena, Cell, name, score
 from .statistics import Summary, summary
 from .tables import Column, Row, Table
 
-TRAINING, TEST, HEALTH = "training", "metrics", "health"  # where an entry of a record holds the figures
+TRAINING, TEST, HEALTH = "training", "metrics", "health"  # the keys of a record's entry that hold the figures
 MEASURED_ON = {TRAINING: "training images", TEST: "test images", HEALTH: "the epoch's last batch"}
-LEAST = 3  # cells: of fewer no correlation is told
+LEAST = 3  # cells; with fewer, no correlation is given
 DRAWS = 1000
 NOTES = [
-    "Every figure is that of the epoch that was scored, the mean over folds where there are several. A point is a trial.",
+    "Every figure is that of the epoch that was scored; the mean over folds if there are several. A point is a trial.",
     "Intervals: 95 %, by bootstrap over rows of the leaderboard, each with all of its seeds, since seeds of one method are "
-    "alike. One that holds 0 says nothing. Correlation over methods does not say that a figure makes methods good.",
+    "alike. An interval that contains 0 shows nothing. Correlation does not mean that a figure makes methods good.",
 ]
 
 
@@ -42,7 +42,7 @@ class Predictor:
         return _correlation([point for cell in self.points for point in cell], ranked)
 
     def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
-        """Of the correlation, by drawing cells anew; None where too few draws have one."""
+        """The interval of the correlation, by bootstrap over cells. None if too few draws have a correlation."""
         import numpy as np
 
         draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))
@@ -55,7 +55,7 @@ class Predictor:
 
 
 def _correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
-    """Pearson's, or Spearman's, which is Pearson's of the ranks; None where either side is constant."""
+    """Pearson's correlation, or Spearman's (Pearson's of the ranks). None if either side is constant."""
     import numpy as np
     from scipy import stats
 
@@ -67,7 +67,7 @@ def _correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optiona
 
 
 def predictors(arena: Arena) -> list[Predictor]:
-    """All figures that can be told of, the strongest first; none where no trial measured its training embeddings."""
+    """All figures that have a correlation, the strongest first. Empty if no trial measured its training embeddings."""
     records = [record for cell in arena.finished for record in cell.records]
     if not any(_figures(record, part) for record in records for part in (TRAINING, TEST)):
         return []
@@ -93,7 +93,7 @@ def _point(cell: Cell, record: Record, part: str, figure: str) -> Optional[tuple
 
 
 def _figures(record: Record, part: str) -> dict[str, Optional[float]]:
-    """Of the epochs that were scored: the means over folds; None where a fold has none. Of the metrics on test images
+    """The figures of the scored epochs, averaged over folds; None if a fold lacks one. Of the metrics on test images
     those that look at the embeddings alone; the others are scores themselves."""
     scored = record.results.get(protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
@@ -112,7 +112,7 @@ def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
 
 
 def tables(arena: Arena) -> list[Table]:
-    """The correlations, and what was measured of every cell's training embeddings; none where nothing was."""
+    """The correlations, and what was measured on every cell's training embeddings. Empty if nothing was measured."""
     found = predictors(arena)
     told = [_correlations(arena, found)] if found else []
     return [*told, _measured(arena)] if any(one.part == TRAINING for one in found) else told
@@ -151,7 +151,7 @@ def _told(one: Predictor, ranked: bool) -> list[Any]:
 
 
 def _measured(arena: Arena) -> Table:
-    """Means over seeds, beside what was published of the same trials."""
+    """Means over seeds, beside what was published for the same trials."""
     records = [record for cell in arena.finished for record in cell.records]
     names = list(dict.fromkeys(key for record in records for key in _figures(record, TRAINING)))
     quoted = {figure for cell in arena.finished for figure in cell.published(TRAINING)}
@@ -173,7 +173,7 @@ def _of_cell(cell: Cell, figure: str) -> Summary:
 
 
 def figure(arena: Arena) -> Optional[Figure]:
-    """The score against the strongest predictor that was measured on training images, a point a trial."""
+    """The score against the strongest predictor that was measured on training images. A point is a trial."""
     one = next((one for one in predictors(arena) if one.part == TRAINING), None)
     if one is None:
         return None

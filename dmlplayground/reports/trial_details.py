@@ -13,16 +13,16 @@ from ..store.records import Record
 from .figures import position
 from .grouping import Arena, Cell, Problem, flatten, score
 
-POINTS = 120_000  # of all curves together, some 15 characters each: what the page has room for
+POINTS = 120_000  # in all curves together: at about 15 characters each, what the page has room for
 
 
 def of_arenas(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
-    """The cells of all arenas with their trials; the configuration stands once a cell, which saves room."""
+    """The cells of all arenas with their trials. To save room, a configuration is stored once per cell."""
     return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
 
 
 def thinned(cells: Iterable[dict[str, Any]]) -> int:
-    """Leave of every curve each so-manieth point, and the last, where there are too many; gives how manieth."""
+    """If there are too many points, keep every n-th of each curve and the last. Returns n."""
     trials = [trial for cell in cells for trial in cell["trials"] if "curves" in trial]
     curves = [points for trial in trials for folds in trial["curves"].values() for points in folds.values()]
     step = max(1, math.ceil(sum(map(len, curves)) / POINTS))
@@ -79,7 +79,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _scores(record: Record) -> dict[str, dict[str, Any]]:
-    """The metrics of every result, each fold's under a name of its own."""
+    """The metrics of every result; those of a fold are listed under the fold's name."""
     scores = {}
     for which, outcome in record.results.items():
         if isinstance(outcome, list):
@@ -90,7 +90,7 @@ def _scores(record: Record) -> dict[str, dict[str, Any]]:
 
 
 def _scaled(values: Mapping[str, Any]) -> dict[str, Any]:
-    """As they are shown, in percent or as they are."""
+    """The values as shown: in percent, or as they are."""
     return {
         name: None if value is None else metrics.get(name).scale * value for name, value in values.items()
     }
@@ -110,7 +110,7 @@ def _curves(epochs: Iterable[Mapping[str, Any]], record: Record) -> dict[str, di
 
 
 def rounded(content: Any) -> Any:
-    """The same with five significant digits."""
+    """The same content, with numbers rounded to five significant digits."""
     if isinstance(content, float):
         return float(f"{content:.5g}")
     if isinstance(content, Mapping):

@@ -1,4 +1,4 @@
-"""Records for reports: those that tables can be made of. Of the others the user is warned, and they are left out."""
+"""The records that reports can use. The user is warned about the others, and they are left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..store import records
 from ..store.records import Record
 from .grouping import arenas
 
-SLACK = 1e-6  # by which rounding may carry a share beyond 1
+SLACK = 1e-6  # how far rounding may take a fraction beyond 1
 
 
 def load(store: str | Path) -> list[Record]:
@@ -33,13 +33,13 @@ def _problem(record: Record) -> str:
             continue
         least = metrics.get(name).least
         if not least - SLACK <= value <= 1 + SLACK:
-            return f"{name} is {value:g}, and cannot be more than 1 or less than {least:g}"
+            return f"{name} is {value:g}, and cannot be above 1 or below {least:g}"
     try:
         for arena in arenas([record], []):
             for cell in arena.finished:
                 _ = cell.score
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as reason:
-        return f"no table can be made of it ({type(reason).__name__}: {reason})"
+        return f"no table can be made from it ({type(reason).__name__}: {reason})"
     return ""
 
 

@@ -6,7 +6,7 @@
 >>> [rows.shape for rows in sampler.batches(epoch=0)][:2]
 [(6,), (6,)]
 
-A new file that registers a sampler is all it takes to add one. See ``base`` for what a sampler promises.
+A new file that registers a sampler is all it takes to add one. See ``base`` for what a sampler must provide.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Sampler:
-    """The record of a sampler: its title, its options, what it needs to see.
+    """The facts of a sampler: its title, its options, what it needs to see.
 
     >>> dml.samplers.get("greedy_coreset").needs
     ('embeddings',)

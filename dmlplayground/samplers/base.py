@@ -1,11 +1,11 @@
-"""What every sampler builds on: the registry, draws of classes and images, and the order of an epoch.
+"""The base of every sampler: the registry, draws of classes and images, and the order of an epoch.
 
 A sampler is a pure function of its seed, the number of the epoch and what it is shown (``View``): ``batches(epoch)``
 yields the same rows in every process, for any number of workers and after a resume, because nothing is carried from
 one call to the next. The order of the rows in a batch is the sampler's promise to the loss (class blocks, interleaved
 pairs, episodes).
 
-A class with fewer images than a batch wants of it gives each of them once and then some again (``Groups.draw``), so a
+If a class has fewer images than a batch needs, each is used once and then some again (``Groups.draw``), so a
 block is always full and a label always belongs to its image.
 """
 
@@ -30,7 +30,9 @@ class Sampler(Part):
     ()
     """
 
-    needs: tuple[str, ...] = ()  # what it looks at when an epoch begins: the View's "proxies", "embeddings"
+    needs: tuple[
+        str, ...
+    ] = ()  # what it looks at when an epoch begins, of the View's "proxies", "embeddings"
 
 
 KIND: Kind[Sampler] = Kind("sampler", "dmlplayground.samplers", Sampler)
@@ -51,7 +53,7 @@ class View(Protocol):
 
 
 class Groups:
-    """The images of each class, and draws of distinct images from many classes at once.
+    """The images of each class, and ways to draw distinct images from many classes at once.
 
     >>> dml.samplers.Groups(np.array([3, 3, 8])).sizes
     array([2, 1])
@@ -133,14 +135,14 @@ class BatchSampler:
         return self
 
     def check(self, batch_size: int, num_classes: Optional[int]) -> None:
-        """Raise UserError where no batch of this size can be made; ``num_classes`` None: not known yet."""
+        """Raise UserError if no batch of this size can be made; ``num_classes`` is None if not known yet."""
 
     def length(self, epoch: int) -> int:
         """How many batches the epoch has."""
         return self.iterations or max(1, self.size // self.batch_size)
 
     def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
-        """The rows of every batch of the epoch (counted from 0), the same wherever and whenever asked."""
+        """The rows of every batch of the epoch (counted from 0), the same in every process and at any time."""
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):
             yield self.draw(rng)
@@ -160,7 +162,7 @@ class BatchSampler:
 
 
 def need_blocks(batch_size: int, per_class: int) -> int:
-    """How many blocks of so many images of one class make the batch."""
+    """How many blocks of ``per_class`` images of one class make the batch."""
     over = batch_size % per_class
     if over:
         near = [str(size) for size in (batch_size - over, batch_size - over + per_class) if size]

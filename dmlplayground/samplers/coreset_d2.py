@@ -25,7 +25,7 @@ class CoresetD2(Coreset):
     pool: how many images the picks are chosen from.
     power: how much distance counts.
     refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-        embedded anew before every epoch.
+    embedded again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The density is that of the directions in which the pool varies, and is compared by its logarithm: with many

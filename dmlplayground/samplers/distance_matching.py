@@ -34,7 +34,7 @@ class DistanceMatching(Matching):
     std: the weight of the standard deviations.
     distance: the weight of the earth mover's distance.
     refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-        embedded anew before every epoch.
+    embedded again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The study's released code compares the heights of the histograms' bars as if they were distances; this does not.

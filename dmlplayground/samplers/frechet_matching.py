@@ -18,7 +18,7 @@ RIDGE = 1e-8  # on the diagonals of both covariances, in the root alone
     needs=("embeddings",),
 )
 class FrechetMatching(Matching):
-    """Batches distributed like a larger pool, as far as means and covariances tell.
+    """Batches distributed like a larger pool, judged by means and covariances.
 
     Of several random candidates from the pool the one with the least Frechet distance to it is taken:
 
@@ -28,10 +28,10 @@ class FrechetMatching(Matching):
     pool: how many images a candidate is drawn from.
     candidates: how many batches are compared.
     refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-        embedded anew before every epoch.
+    embedded again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
-    The study's released code cannot be told to use this sampler.
+    The study's released code has no option for this sampler.
     """
 
     def __init__(

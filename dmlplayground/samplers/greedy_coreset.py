@@ -21,10 +21,10 @@ class GreedyCoreset(Coreset):
     pool: how many images the picks are chosen from.
     soft: whether a pick is drawn from the farthest 3 % of the pool instead.
     refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-        embedded anew before every epoch.
+    embedded again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
-    The study's released code looks its picks up in another pool than it chose them from, so that its batches are
+    The study's released code looks its picks up in a different pool from the one it chose them in, so its batches are
     random; these are not.
     """
 

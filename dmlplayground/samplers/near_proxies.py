@@ -12,7 +12,7 @@ from .blocks import Blocks
 
 @KIND.register(title="Class blocks of classes with near proxies", needs=("proxies",))
 class NearProxies(Blocks):
-    """Class blocks of classes that the method's proxies hold alike: the first class of a batch is drawn uniformly,
+    """Class blocks of classes with similar proxies: the first class of a batch is drawn uniformly,
     the others with chances inversely proportional to the distance of their proxies from the first one's.
 
     per_class: how many images of each class.

@@ -12,7 +12,10 @@ class Pairs(BatchSampler):
     """
 
     def __init__(self, *, same_image: float = 0.0):
-        self.require(0 <= same_image <= 1, f"same_image is a chance between 0 and 1, not {same_image}.")
+        self.require(
+            0 <= same_image <= 1,
+            f"same_image is a probability and must be between 0 and 1, not {same_image}.",
+        )
         self.same_image = same_image
 
     def check(self, batch_size, num_classes):

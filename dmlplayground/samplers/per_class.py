@@ -4,7 +4,7 @@ from .base import KIND, need_blocks, need_classes
 from .blocks import Blocks
 
 
-@KIND.register(title="So many samples per class", also=("SPC-n", "SPC-2", "SPC-4", "SPC-8", "class random"))
+@KIND.register(title="n samples per class", also=("SPC-n", "SPC-2", "SPC-4", "SPC-8", "class random"))
 class PerClass(Blocks):
     """Batches of n images of each class, class after class (SPC-n, for n samples per class).
 

@@ -7,7 +7,7 @@ from .base import KIND, BatchSampler, need_classes
 
 @KIND.register(title="Random images and one positive pair", also=("SPC-R", "full random"))
 class RandomPair(BatchSampler):
-    """Images at random, but for the last: another image of the class of one of the others, so that every batch has a
+    """Random images, except the last: another image of the class of one of the others, so that every batch has a
     positive pair.
 
     Each of the first images is drawn alone: a class uniformly, then an image of it. The last image shares the class of

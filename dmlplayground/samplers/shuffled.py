@@ -13,8 +13,8 @@ from .base import KIND, BatchSampler, View
 class Shuffled(BatchSampler):
     """Passes over all images, each in a new order.
 
-    last: what becomes of a pass's incomplete last batch: ``roll`` lets it run on into the next pass, ``drop`` leaves
-        it out, ``keep`` gives a smaller batch. With ``iterations`` the passes follow each other without regard to
+    last: what becomes of a pass's incomplete last batch: ``roll`` fills it from the next pass, ``drop`` leaves it out,
+    ``keep`` gives a smaller batch. With ``iterations`` the passes follow each other without regard to
         epochs.
     """
 

@@ -1,11 +1,11 @@
-"""Schedules, one file each: what the learning rate is multiplied by as training goes on.
+"""Schedules, one file each: what the learning rate is multiplied by during training.
 
 >>> import dmlplayground as dml
 >>> schedule = dml.schedules.create("step", factor=0.5, steps=[2, 4])
 >>> [schedule.scale(epoch, epochs=4) for epoch in (1, 2, 3, 4)]
 [1.0, 0.5, 0.5, 0.25]
 
-A new file that registers a schedule is all it takes to add one. See ``base`` for what a schedule promises.
+A new file that registers a schedule is all it takes to add one. See ``base`` for what a schedule must provide.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Part:
-    """The record of a schedule: its title, its options, its notes.
+    """The facts of a schedule: its title, its options, its notes.
 
     >>> list(dml.schedules.get("step").options)
     ['moves', 'rise', 'factor', 'steps', 'every']

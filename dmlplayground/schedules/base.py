@@ -1,4 +1,4 @@
-"""What every schedule builds on: the registry, the rising start, and when the rate moves."""
+"""The base of every schedule: the registry, the rising start, and when the rate moves."""
 
 from __future__ import annotations
 

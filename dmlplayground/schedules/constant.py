@@ -3,7 +3,7 @@ from __future__ import annotations
 from .base import KIND, Schedule
 
 
-@KIND.register(title="The same rate throughout")
+@KIND.register(title="A constant rate")
 class Constant(Schedule):
     """The whole rate from the first step to the last, or from the end of the rise."""
 

@@ -5,7 +5,7 @@ from typing import Any
 from .base import KIND, Schedule
 
 
-@KIND.register(title="A power of what is left", also=("linear decay", "poly"))
+@KIND.register(title="A power of the training that is left", also=("linear decay", "poly"))
 class Polynomial(Schedule):
     """From the whole rate down to ``final`` of it, as a power of the share of training that is left.
 

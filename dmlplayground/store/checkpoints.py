@@ -1,4 +1,4 @@
-"""The checkpoint of a trial: all that it takes to go on after its last epoch as if nothing had happened."""
+"""The checkpoint of a trial: everything needed to continue after its last epoch as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(folder: Path, trial: str, checkpoint: Checkpoint, through: Path) -> No
 
 
 def read(folder: Path, trial: str) -> Checkpoint:
-    """The trial's checkpoint; a UserError where it is damaged, or another trial's."""
+    """The trial's checkpoint; a UserError if it is damaged or belongs to another trial."""
     path = folder / FILE
     header, arrays = array_files.read(path)
     if not isinstance(header, dict) or not set(header) >= KEYS:
@@ -38,5 +38,5 @@ def read(folder: Path, trial: str) -> Checkpoint:
 
 
 def set_aside(folder: Path) -> Path:
-    """Move what cannot be gone on from out of the way; gives where it is."""
+    """Move an unusable checkpoint out of the way. Returns its new path."""
     return (folder / FILE).replace(folder / DAMAGED)

@@ -1,6 +1,6 @@
-"""What a file of a store must hold for reports to be made of it: damaged files are named, instead of met by accident later.
+"""What a file of a store must hold before a report can use it, so that damaged files are named at once.
 
-Each function raises Wrong with the reason; what is not told of here may be missing or be anything.
+Each function raises Wrong with the reason. Keys that are not checked here may be missing or hold anything.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Wrong(ValueError):
 
 def record(content: Any) -> None:
     """The content of a record's file."""
-    _need(isinstance(content, Mapping), "it holds no mapping")
+    _need(isinstance(content, Mapping), "it does not hold a mapping")
     missing = [key for key in ("id", "config", "status") if key not in content]
     _need(not missing, f"it has no {' and no '.join(missing)}")
     _need(isinstance(content["id"], str) and content["id"], "its id is not a name")

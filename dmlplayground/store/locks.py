@@ -1,4 +1,4 @@
-"""Locks: which process trains a trial, agreed through files in the trial's folder, on one machine or on many.
+"""Locks: they decide which process trains a trial, through files in the trial's folder, on one machine or on many.
 
 A lock is a file, ``lock-1``, that only one process can create. Its owner moves the file's time stamp every few
 seconds. Others never compare it with a clock, as clocks jump and disagree: they watch it change. One that stands
@@ -36,17 +36,18 @@ from ..errors import UserError
 from . import stream
 
 BEAT = 5.0  # seconds between two moves of a stamp
-STALE = 60.0  # seconds without one until the owner counts as dead
+STALE = 60.0  # seconds without a move until the owner counts as dead
 GROWING = (stream.FILE, "events.out.tfevents.*")  # added to while a trial runs, by an owner who has them open
-FREE = {"free": True}  # in the place of an owner: of a lock that succeeds a dead one, for anyone to succeed
+FREE = {"free": True}  # stands for an owner in a lock that only ends a dead one, and that anyone may succeed
 
 
 class Busy(UserError):
-    """The trial is another process's."""
+    """Another process holds the trial."""
 
 
 class Lost(BaseException):
-    """The lock went to another process. Not an error of the trial, hence nothing that a trial could catch and write down."""
+    """The lock went to another process. This is no error of the trial, so it is none that a trial could catch and
+    record."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Lock:
 
     @property
     def gone(self) -> bool:
-        """Whether its owner is known to be no more."""
+        """Whether its owner is known to be gone."""
         return self.owner == FREE or (self.here and _born(self.owner["pid"]) != self.owner["born"])
 
     def describe(self) -> str:
@@ -74,7 +75,7 @@ class Lock:
 
 
 def current(folder: Path, besides: Optional[Path] = None) -> Optional[Lock]:
-    """The lock that counts, if there is one; or that would count if there were not ``besides``."""
+    """The lock that counts, if there is one, not counting ``besides``."""
     others = [path for path in _paths(folder) if path != besides]
     for path in sorted(others, key=_number, reverse=True):
         with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
@@ -84,13 +85,13 @@ def current(folder: Path, besides: Optional[Path] = None) -> Optional[Lock]:
 
 
 def alive(folder: Path) -> bool:
-    """Whether some process trains the trial, as far as can be told at once."""
+    """Whether a process is training the trial, as far as can be known at once."""
     lock = current(folder)
     return lock is not None and not lock.gone
 
 
 def tidy(folder: Path) -> None:
-    """Clear away what an owner that was killed has left."""
+    """Remove what a killed owner has left."""
     if any(folder.glob("lock-*")) and not alive(folder):
         with contextlib.suppress(Busy), hold(folder):
             pass
@@ -113,7 +114,8 @@ class Watch:
         self.seen: dict[Path, _Sight] = {}
 
     def look(self, folder: Path) -> State:
-        """Whether the trial may be started; unsure where it takes time to tell. What has died meanwhile is given up."""
+        """Whether the trial may be started; 'unsure' if that takes time to find out. Locks that have died meanwhile
+        are given up."""
         lock, now = current(folder), time.monotonic()
         if lock is None or lock.gone:
             return "free"
@@ -137,13 +139,14 @@ class Held:
     parts: Path  # where files are made; no other owner's is called so
 
     def check(self) -> None:
-        """Raise Lost where the trial has been taken over."""
+        """Raise Lost if another process has taken the trial over."""
         if not self.parts.is_dir():
             raise Lost
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Path]:
-        """For a block that writes into the folder: where files are to be made, that nothing arrives once the lock is lost."""
+        """For a block that writes into the folder: the folder to make files in, so that nothing arrives once the lock
+        is lost."""
         self.check()
         try:
             yield self.parts
@@ -154,7 +157,7 @@ class Held:
 
 @contextlib.contextmanager
 def hold(folder: Path) -> Iterator[Held]:
-    """Within this the trial is this process's alone. Raises Busy where it is another's, or has been taken over."""
+    """Hold the trial for this process alone. Raises Busy if another process holds it or takes it over."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         held = _acquire(folder)
@@ -163,7 +166,7 @@ def hold(folder: Path) -> Iterator[Held]:
         try:
             yield held
         except Lost:
-            raise Busy(f"{folder.name} was given up for dead, and another process goes on with it.") from None
+            raise Busy(f"{folder.name} was taken for dead, and another process continues with it.") from None
         finally:
             keeper.stop()
             if _take_away(held.parts):
@@ -186,7 +189,7 @@ def _acquire(folder: Path) -> Held:
             path = _create(folder, lock.number + 1 if lock else 1, owner)
             before = current(folder, besides=path)
             if path and (before and before.owner) != (lock and lock.owner):
-                path.unlink(missing_ok=True)  # while this process looked, others came and went
+                path.unlink(missing_ok=True)  # others came and went while this process looked
             elif path and (held := _settle(path, owner)):
                 return held
         elif state == "unsure":
@@ -194,7 +197,8 @@ def _acquire(folder: Path) -> Held:
 
 
 def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
-    """Put what earlier owners have left out of reach, and make this one's folder; None where it slept and is too late."""
+    """Put what earlier owners left out of reach, and make this owner's folder. None if this process was suspended and
+    is too late."""
     folder = path.parent
     held = Held(folder, path, folder / f"{path.name}.{owner['token']}")
     with files.writing_to(folder):
@@ -213,7 +217,7 @@ def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
 
 
 def _renew(held: Held) -> None:
-    """Copies in the place of what grows: an earlier owner that wakes up may have the files themselves open."""
+    """Replace growing files by copies, since an earlier owner that wakes up may still have the originals open."""
     for path in (path for pattern in GROWING for path in held.folder.glob(pattern)):
         with files.writing_to(path):
             shutil.copy2(path, held.parts / path.name)
@@ -221,7 +225,7 @@ def _renew(held: Held) -> None:
 
 
 def _take_away(parts: Path) -> bool:
-    """Remove a folder of parts, at once in the eyes of whoever still writes there; whether it was there."""
+    """Remove a folder of parts, at once for anyone still writing there. Returns whether it was there."""
     gone = parts.with_name(f"{parts.name}.gone")
     try:
         parts.rename(gone)
@@ -251,7 +255,7 @@ class _Keeper(threading.Thread):
                 return
 
     def _beat(self) -> bool:
-        """Move the stamp; whether the trial is still ours."""
+        """Move the stamp. Returns whether the trial is still ours."""
         if not self.held.parts.is_dir():
             return False
         try:
@@ -260,7 +264,7 @@ class _Keeper(threading.Thread):
         except FileNotFoundError:
             return False
         except OSError:
-            return True  # trouble of the file system: the trial will hear of it when it writes
+            return True  # a problem of the file system: the trial will meet it when it writes
 
     def _interrupt(self, exception: Optional[ctypes.py_object]) -> None:
         """Raise in the thread that trains; not by a signal, which reaches the main thread alone and may be ignored."""
@@ -270,7 +274,7 @@ class _Keeper(threading.Thread):
         self._done.set()
         self.join()
         if self.lost:
-            self._interrupt(None)  # should it not have been raised yet, it is too late
+            self._interrupt(None)  # if it has not been raised yet, it is too late
 
 
 # --- files and processes ------------------------------------------------------------------------------------------
@@ -285,14 +289,14 @@ def _number(path: Path) -> int:
 
 
 def _read(file: TextIO) -> dict[str, Any]:
-    """The owner; of a lock that is being written this moment, nothing."""
+    """The owner; empty if the lock is just being written."""
     with contextlib.suppress(ValueError):
         return json.load(file)
     return {}
 
 
 def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
-    """The new lock, or None where another process was first."""
+    """The new lock, or None if another process was first."""
     path = folder / f"lock-{number}"
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -314,7 +318,7 @@ def _identity() -> dict[str, Any]:
 
 
 def _place() -> str:
-    """What process numbers mean anything in: this boot of this machine, this container. Empty where it cannot be told."""
+    """Where process numbers are valid: this boot of this machine, and this container. Empty if unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(
             Path("/proc/self/ns/pid").readlink()
@@ -324,7 +328,7 @@ def _place() -> str:
 
 
 def _born(pid: int) -> str:
-    """When a process began, in its kernel's count; empty where there is none, or what is left of one."""
+    """When a process began, by its kernel's count; empty if there is none, or it is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

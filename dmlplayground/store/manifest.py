@@ -22,11 +22,13 @@ class Manifest:
     about: str = ""
     file: str = ""
     trials: list[dict[str, Any]] = field(default_factory=list)
-    search: bool = False  # its trials were proposed one after the other, each for what the others had on validation classes
+    search: bool = (
+        False  # whether its trials were proposed one by one, given the validation scores of the earlier ones
+    )
 
 
 def read(store: str | Path) -> Manifest:
-    """The store's manifest; an empty one where no sweep has left any."""
+    """The store's manifest; an empty one if no sweep has left any."""
     path = Path(store) / FILE
     if not path.exists():
         return Manifest()
@@ -36,7 +38,9 @@ def read(store: str | Path) -> Manifest:
         problem = f"{path} is damaged: {reason}."
     except UserError as unreadable:
         problem = str(unreadable)
-    warn(f"{problem} What is missing from the store cannot be told; sweep again to have it written anew.")
+    warn(
+        f"{problem} So it is unknown which trials are missing. Run the sweep again to have the file rewritten."
+    )
     return Manifest()
 
 
@@ -49,9 +53,9 @@ def _manifest(content: Any) -> Manifest:
         checks.configuration(entry.get("config"))
     known = {key: content[key] for key in Manifest.__dataclass_fields__ if key in content}
     if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
-        raise checks.Wrong("its title is not a text")
+        raise checks.Wrong("its title is not a string")
     if not isinstance(known.get("search", False), bool):
-        raise checks.Wrong("it does not say whether it is of a search")
+        raise checks.Wrong("it does not say whether it belongs to a search")
     return Manifest(**known)
 
 
@@ -63,9 +67,8 @@ def write(
     trials: Mapping[str, Mapping[str, Any]],
     part: bool = False,
 ) -> None:
-    """State which ``trials`` (configurations by id) the store is to hold.
-
-    ``part``: these are a part of the sweep, or come on top of it, and what was stated before stays.
+    """Write down which ``trials`` (configurations by id) the store is to hold. ``part``: keep those listed before,
+    since these are only a part of the sweep or an addition to it.
     """
     known = read(store).trials if part else []
     stated = {entry["id"]: entry for entry in known}
@@ -74,5 +77,5 @@ def write(
 
 
 def write_search(store: Path, title: str, about: str) -> None:
-    """State that the store is a search's, which names no trials beforehand."""
+    """Write down that the store belongs to a search, whose trials are not known beforehand."""
     files.write_json(store / FILE, asdict(Manifest(title, about, search=True)))

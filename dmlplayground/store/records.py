@@ -1,4 +1,4 @@
-"""Records: what is kept of a trial, and all that reports read."""
+"""Records: what is kept of a trial, and everything that reports read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from .. import __version__, files
 from ..errors import UserError, warn
-from . import checks, locks
+from . import checks, existing, locks
 
 __all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "survey", "versions"]
 
@@ -59,7 +59,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
-        """The record in a file; a UserError with the reason where it is damaged."""
+        """The record in a file; a UserError with the reason if it is damaged."""
         content = files.read_json(path)
         newer = content.get("format", 0) if isinstance(content, dict) else 0
         if isinstance(newer, int) and newer > FORMAT:
@@ -74,9 +74,9 @@ class Record:
 
 
 def find(folder: Path) -> Optional[Record]:
-    """The record in a trial's folder as things are now, or None where there is none yet.
+    """The current record in a trial's folder, or None if there is none yet.
 
-    A trial that claims to be running, but that no process trains, was interrupted: by its process's death.
+    A trial that is marked as running, but that no process is training, was interrupted by its process's death.
 
     >>> dml.records.find(trial).status
     'finished'
@@ -99,9 +99,7 @@ def survey(store: str | Path) -> tuple[list[Record], list[str]]:
     >>> len(found), problems
     (1, [])
     """
-    store = Path(store)
-    if not store.is_dir():
-        raise UserError(f"there is no store at {store}.")
+    store = existing(store)
     found, problems = [], []
     for path in sorted(store.glob(f"*/{RECORD}")):
         try:
@@ -116,7 +114,7 @@ def survey(store: str | Path) -> tuple[list[Record], list[str]]:
 def load_store(store: str | Path) -> list[Record]:
     """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder.
 
-    Of the others the user is warned.
+    The user is warned about the others.
 
     >>> [record.status for record in dml.records.load_store(store)]
     ['finished']

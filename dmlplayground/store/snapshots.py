@@ -1,8 +1,9 @@
-"""What a trial keeps for the eye: queries with their nearest neighbours, in small, and a map of some classes.
+"""What a trial keeps to be looked at: small images of queries with their nearest neighbours, and a map of some
+classes.
 
 A run collects and saves them once, at its end, from the embeddings of its test images; reports show what they find.
-Queries and classes are drawn at random: nobody picks the good ones. All trials on a data set draw the same,
-so that methods are seen on the same images.
+Queries and classes are drawn at random, so nobody picks the good ones. All trials on a data set draw the same ones, so
+that methods are compared on the same images.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def save(folder: Path, content: Mapping[str, Any], through: Optional[Path] = Non
 
 
 def load(folder: Path) -> dict[str, Any] | None:
-    """What ``save`` wrote, or None where there is nothing that can be used."""
+    """What ``save`` wrote, or None if there is nothing usable."""
     if not (folder / FILE).exists():
         return None
     try:

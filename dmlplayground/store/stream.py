@@ -1,4 +1,4 @@
-"""The stream of a trial's epochs: a line of JSON each, written while it runs, for whoever follows it."""
+"""The stream of a trial's epochs: one line of JSON for each, written while the trial runs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FILE = "epochs.jsonl"
 class Growing:
     """A file of a trial that is added to while the trial runs.
 
-    It is made out of sight and stays open. Should another process take the trial over, ``locks`` puts a copy in its
-    place, and what is still written here goes where nobody looks.
+    It is made in the lock's folder and stays open. If another process takes the trial over, ``locks`` replaces it by a
+    copy, and later writes here go nowhere.
     """
 
     def __init__(self, path: Path, begins: bytes, through: Path):
@@ -36,7 +36,7 @@ class Growing:
 
 
 class Stream(Growing):
-    """The stream of a trial that begins, or that goes on after the epochs it has."""
+    """The stream of a trial that starts, or continues after the epochs it has."""
 
     def __init__(self, folder: Path, epochs: Iterable[dict[str, Any]], through: Path):
         super().__init__(folder / FILE, b"".join(map(_line, epochs)), through)
@@ -50,7 +50,7 @@ def _line(entry: dict[str, Any]) -> bytes:
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    """The entries so far. A line that is half written, or damaged, is left out: the stream only tells how far a trial is."""
+    """The entries so far. A half-written or damaged line is left out, since the stream only shows how far a trial is."""
     try:
         lines = (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     except FileNotFoundError:

@@ -12,7 +12,7 @@ from ..errors import UserError
 
 
 class Weights(NamedTuple):
-    """What a file of weights holds: the arrays, and what network they are of."""
+    """The content of a file of weights: the arrays, and the network they belong to."""
 
     trial: str
     config: dict[str, Any]
@@ -32,10 +32,10 @@ def write(path: Path, weights: Weights, through: Path) -> None:
 
 
 def read(path: Path, trial: Optional[str] = None) -> Weights:
-    """The weights in a file; a UserError where they are damaged, or not those of the trial with this id."""
+    """The weights in a file; a UserError if they are damaged, or do not belong to the trial with this id."""
     header, arrays = array_files.read(path)
     if not isinstance(header, dict) or not {"config", "classes"} <= set(header):
-        raise UserError(f"{path} holds no trained weights.")
+        raise UserError(f"{path} does not hold trained weights.")
     whose = header.get("trial")
     if trial is not None and whose is not None and whose != trial:
         raise UserError(f"{path} holds the weights of another trial, {whose}, not of {trial}.")

@@ -29,12 +29,13 @@ def sweep(
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
-    ``file`` is an experiment file, or the name of one of ours. ``store`` is ``runs/<name of the file>`` where nothing else
-    is said. What was finished is never run again; what was interrupted goes on; a trial that fails is recorded as failed
-    and the others go on. ``where`` and ``overrides`` are texts such as ``"method=npairs"``: which trials of the grid, and
+    ``file`` is an experiment file, or the name of one of ours. ``store`` defaults to ``runs/<name of the file>``.
+    Finished trials are never run again, and interrupted ones continue. A trial that fails is recorded as failed, and
+    the others carry on. ``where`` and ``overrides`` are texts such as ``"method=npairs"``: which trials of the grid, and
     what to change in all of them; what the store was to hold before stays in its report. ``executor`` is ``local``, or
     ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names trackers that
-    get the curves as well: tensorboard, wandb, mlflow. Where another runner works on the store they share the work.
+    get the curves as well: tensorboard, wandb, mlflow. If another runner is working on the same store, the two share
+    the work.
 
     >>> import yaml
     >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs"], "seed": [0]}}
@@ -71,7 +72,7 @@ def tune(
 
     ``search`` is a search file, the name of one of ours, or what ``search_space.load`` read. The winner's file is one of
     hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside it are the record of all that was tried
-    and an experiment that trains the winner ten times. The same call goes on with a search that was stopped. The other
+    and an experiment that trains the winner ten times. The same call continues a search that was stopped. The other
     arguments are those of ``sweep``.
 
     >>> dml.tune("musgrave2020/search/triplet", workers=2)  # doctest: +SKIP

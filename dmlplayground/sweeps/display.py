@@ -1,4 +1,5 @@
-"""What a person sees of a sweep: a line for every trial that ends, and below them one for each that runs."""
+"""What a sweep shows on a terminal: a line for every trial that has ended, and below them one for each that is
+running."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from .. import metrics
 
 
 class Display:
-    """Lines that stay go to the output; the lines that change, to a terminal on the error stream, if it is one."""
+    """Lines that stay go to standard output. Lines that change go to standard error, if that is a terminal."""
 
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
@@ -24,7 +25,7 @@ class Display:
             print(line, flush=True)
 
     def show(self, lines: Sequence[str]) -> None:
-        """Put these lines in the place of those shown last."""
+        """Replace the lines that were shown last."""
         if not self.live:
             return
         width = shutil.get_terminal_size().columns - 1
@@ -35,7 +36,7 @@ class Display:
 
 
 def fitted(line: str, width: int) -> str:
-    """The line in so many columns. What is new stands at its end, so the words before that give way: a trial's name."""
+    """The line cut to ``width`` columns. What changes is at its end, so the middle of the trial's name gives way."""
     if len(line) <= width:
         return line
     head, tail = line[: width // 4], line[len(line) - (width - width // 4 - 1) :]

@@ -26,7 +26,7 @@ def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) ->
 
         return Cluster(address, names)
     if address is not None:
-        raise UserError("an address goes with the executor ray only.")
+        raise UserError("an address is for the executor ray only.")
     from .local import Local
 
     return Local(log=names)

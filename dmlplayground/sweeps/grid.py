@@ -1,17 +1,18 @@
 """An experiment file: a grid of trials in a few lines.
 
 title: Embedding sizes
-like: quickstart                              # begin with another experiment, and change what is said here
-base: {backbone: conv4, epochs: 20}           # for every trial; hyperparams: paper begins with published values
+like: quickstart                              # start from another experiment, and change what follows
+base: {backbone: conv4, epochs: 20}           # for every trial; hyperparams: fehervari2019 starts from published
+values
 grid:                                         # every combination of these
   method: [npairs, margin]                    # or: all
   embed_dim: [64, 128]
   optimizer.lr: [1e-4, 1e-5]                  # any key of a configuration, dotted where nested
   seed: [0, 1]
-methods:                                      # what a method does differently
+methods:                                      # settings of one method
   margin: {batch_size: 120}
 exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out; a list means any of these
-include: [{method: npairs, embed_dim: 512}]   # further grids, which share the axes that they do not name
+include: [{method: npairs, embed_dim: 512}]   # more grids, which share the axes that they do not name
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class _Family:
 
 
 def _families(experiment: Experiment, overrides: Iterable[str] = ()) -> Callable[[Choice], _Family]:
-    """Gives the family of a choice."""
+    """A function that gives the family of a choice."""
     found: dict[str, _Family] = {}
     said = [config.dotted(config.override(text)) for text in overrides]
     bound = {_root(key) for each in said for key, value in each.items() if not config.free(key, value)}
@@ -130,16 +131,16 @@ def _root(key: str) -> str:
 
 
 def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
-    """One error for all trials that cannot run; of very many it shows the first."""
+    """One error for all trials that cannot run; if there are very many, it shows the first."""
     problems = list(problems)
     lines = "\n".join(f"  {name}: {problem}" for name, problem in problems[:MOST_SHOWN])
     if len(problems) > MOST_SHOWN:
         lines += f"\n  and {len(problems) - MOST_SHOWN:,} more"
-    return UserError(f"these trials of the grid cannot run (exclude them, or mend them):\n{lines}")
+    return UserError(f"these trials of the grid cannot run (exclude or fix them):\n{lines}")
 
 
 def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int) -> None:
-    """How many classes a published data set has is known before it is there."""
+    """The number of classes of a published data set is known before it is on this machine."""
     release = datasets.get(data["name"]).release
     if release and not data.get("partial"):
         config.check_batches(sampler, protocol, batch_size, release.counts["train"].classes)
@@ -156,13 +157,13 @@ def load(name: str | Path) -> tuple[Experiment, Path]:
 
 
 def _content(path: Path, children: tuple[Path, ...] = ()) -> Any:
-    """What the file says, on top of what the one says that it is ``like``."""
+    """The content of the file, merged over that of the file that it is ``like``."""
     content = config.read_yaml(path)
     if not isinstance(content, Mapping) or "like" not in content:
         return content
     parent = resources.find_experiment(str(content["like"]))
     if parent in (path, *children):
-        raise UserError(f"{path.name} is like {parent.name}, and that is like it.")
+        raise UserError(f"{path.name} is like {parent.name}, which is like {path.name} in turn.")
     own = {key: value for key, value in content.items() if key != "like"}
     return config.merge(_content(parent, (path, *children)), own)
 

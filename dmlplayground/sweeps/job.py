@@ -13,7 +13,7 @@ from ..store.records import Record
 
 
 class Ending(NamedTuple):
-    """How a trial's process ended: its exit code (None: nobody knows), and that in words."""
+    """How a trial's process ended: its exit code (None if unknown), and the same in words."""
 
     code: Optional[int]
     words: str
@@ -27,9 +27,9 @@ class Job:
     folder: Path
     retry: bool = False  # run it again if it has failed
     entries: list[dict[str, Any]] = field(default_factory=list)  # its epochs so far
-    before: int = 0  # epochs that were there when the runner first looked
+    before: int = 0  # epochs it had when the runner first looked
     reached: int = 0  # epochs when its process began
-    deaths: int = 0  # of processes that got no further than that
+    deaths: int = 0  # how often in a row its process died without getting further
     started: float = 0.0
     ended: bool = False
 
@@ -53,7 +53,7 @@ class Job:
         return sum(entry["epoch"] > 0 for entry in self.entries)
 
     def look(self) -> list[dict[str, Any]]:
-        """Read the stream of its epochs; gives those that were not there before."""
+        """Read the stream of its epochs and return the new ones."""
         path, known = self.folder / stream.FILE, len(self.entries)
         size = path.stat().st_size if path.exists() else -1
         if size == self._size:
@@ -63,7 +63,7 @@ class Job:
         return self.entries[known:]
 
     def outcome(self) -> Optional[Record]:
-        """Its record once there is nothing left to do. One that failed before counts if it is not to be run again."""
+        """Its record, once there is nothing left to do. An earlier failure counts, unless it is to be retried."""
         record = records.find(self.folder)
         if record is None or record.status not in ("finished", "failed"):
             return None
@@ -73,7 +73,7 @@ class Job:
         return None if again else record
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
-        """Whether to go on after these epochs."""
+        """Whether to continue after these epochs."""
         return True
 
     def done(self, record: Optional[Record]) -> None:

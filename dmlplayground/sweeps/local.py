@@ -1,5 +1,5 @@
-"""Trials as processes of this machine: one thread each, as that is much faster when the machine is full, and GPUs in
-turn where there are some."""
+"""Trials as processes on this machine. Each has one thread, which is much faster when the machine is full; GPUs take
+turns."""
 
 from __future__ import annotations
 
@@ -45,13 +45,12 @@ class Local:
 
     @property
     def slots(self) -> int:
-        """How many trials at a time the machine is made for."""
+        """How many trials fit on the machine at a time."""
         return len(self.gpus) or cores()
 
     def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]:
-        """Load every data set and find all weights once before the trials do: what is missing, and classes that are too
-        few, are known now, and a cache is built or a file fetched once. Gives warnings of trials that may not fit into
-        memory."""
+        """Load every data set and find all weights before the trials start. Missing files and too few classes are
+        found now, and caches and downloads are made once. Returns warnings about trials that may not fit into memory."""
         if missing := list(_without_weights(trials)):
             raise cannot_run(missing)
         groups: dict[str, list[Trial]] = {}
@@ -70,7 +69,7 @@ class Local:
         return Process(worker.launch(folder, environment, self.log), gpus)
 
     def _take(self, trial: Trial) -> list[str]:
-        """The GPUs with the fewest trials on them."""
+        """The GPUs with the fewest trials."""
         if trial.device == "cpu":
             return []
         gpus = sorted(self.gpus, key=lambda gpu: self.load[gpu])[: trial.devices]
@@ -91,7 +90,7 @@ class Local:
 
 
 def _without_weights(trials: Sequence[Trial]) -> Iterator[tuple[str, UserError]]:
-    """The first trial of each kind whose backbone's weights cannot be had, and why."""
+    """The first trial for each backbone whose weights cannot be found, and why."""
     for trial in {str(trial.backbone): trial for trial in reversed(trials)}.values():
         try:
             backbones.weights_path(backbones.get(trial.backbone["name"]), trial.backbone["pretrained"])
@@ -100,8 +99,8 @@ def _without_weights(trials: Sequence[Trial]) -> Iterator[tuple[str, UserError]]
 
 
 def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str, UserError]], list[str]]:
-    """Those of these trials, all with the same images, for whose batches there are too few classes; and warnings of
-    those that need more memory than there is."""
+    """The problems of trials that share their images: batches that need more classes than there are. Also warnings
+    about trials that need more memory than there is."""
     transform = transforms.create(**trials[0].transform)
     train = data.load(**trials[0].data, split="train", stored=transform.stored)
     data.load(**trials[0].data, split="test", stored=transform.stored_for_test)
@@ -114,14 +113,12 @@ def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str
         least = memory_needs.least(trial, *transform.test_shape(train.images))
         if room is not None and least > room:
             have = f"{max(room, 0) / 2**30:.1f} GB for each trial at a time"
-            warnings.append(
-                f"{trial.id} needs {least / 2**30:.1f} GB of memory or more, and there are {have}"
-            )
+            warnings.append(f"{trial.id} needs {least / 2**30:.1f} GB of memory or more; there is {have}")
     return problems, warnings
 
 
 def visible_gpus() -> list[str]:
-    """The names that CUDA gives to the GPUs of this machine that are ours to use."""
+    """CUDA's names of the GPUs that this process may use."""
     import mxnet as mx
 
     count = mx.context.num_gpus()

@@ -1,4 +1,4 @@
-"""How much memory a trial needs at least, told before it runs out of it."""
+"""The least memory that a trial needs, so that a shortage is known beforehand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .. import backbones
 from ..config import Trial
 
 PROCESS = 300 * 2**20  # Python, MXNet and what they load, on a CPU
-KEPT = 0.6  # of the sizes of all layers' outputs, the least that measured networks keep for their gradients
+KEPT = 0.6  # the smallest share of all layer outputs that a measured network kept for its gradients
 COPIES = 4  # of every parameter: itself, its gradient and two of the optimizer's
 
 
 def least(trial: Trial, height: int, width: int) -> int:
-    """Bytes on each device that training on images of this size takes, and rather more."""
+    """Bytes that training on images of this size takes on each device; the true figure is rather higher."""
     parameters, outputs = _sizes(json.dumps(trial.backbone, sort_keys=True), height, width)
     learners = trial.ensemble.members if trial.ensemble.order == "parallel" else 1
     rows = trial.batch_size // trial.devices
@@ -26,7 +26,7 @@ def least(trial: Trial, height: int, width: int) -> int:
 
 
 def available(gpus: list[str], workers: int) -> Optional[int]:
-    """Bytes for each of so many trials at a time, on this machine or a GPU of it; None where nobody tells."""
+    """Bytes for each trial when ``workers`` run at a time, on this machine or on a GPU; None if unknown."""
     if gpus:
         import mxnet as mx
 

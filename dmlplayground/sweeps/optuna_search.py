@@ -1,8 +1,8 @@
 """Runs a search: Optuna (TPE) proposes trials and prunes them, the runner trains them, validation classes judge them.
 
-The store holds ``study.journal``, Optuna's own record, from which an interrupted search goes on, also with several
-runners at a time; the trials; and in the end ``best.yaml``, the winner as a file of hyperparameters, ``repeat.yaml``,
-an experiment that trains it ten times, and ``search.json``, all that was tried.
+The store holds the trials and ``study.journal``, Optuna's own log, from which an interrupted search continues; several
+runners may share it. At the end it also holds ``best.yaml``, the winner as a file of hyperparameters, ``repeat.yaml``,
+an experiment that trains the winner ten times, and ``search.json``, everything that was tried.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from .search_space import Search
 JOURNAL, BEST, REPEAT, TRIED = "study.journal", "best.yaml", "repeat.yaml", "search.json"
 REPEATS = 10
 STOPPED = "stopped"  # of a trial that was stopped early: why
-# What a file of hyperparameters leaves open.
+# What a file of hyperparameters does not set.
 OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "device")
 
 
 def tune(
     search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = False
 ) -> Path:
-    """Search until all trials are done, and give the file of the winner; the same call goes on with what was stopped."""
+    """Search until all trials are done, and return the winner's file. The same call continues a search that was
+    stopped."""
     study = _study(search, store)
     manifest.write_search(store, search.title, search.about)
     runner = Runner(store, executor, workers, quiet)
@@ -59,7 +60,7 @@ def _study(search: Search, store: Path) -> Any:
         pruner=early_stopping.pruner(search.prune, search.epochs),
         load_if_exists=True,
     )
-    # A sampler begins anew with each run, and must not repeat the draws of the last.
+    # A sampler starts afresh in each run, and must not repeat the draws of the last one.
     seed = search.seed + len(study.trials)
     study.sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
     return study
@@ -96,10 +97,10 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
 
 
 def _give_up(study: Any, problem: UserError) -> None:
-    """Where nothing that was tried could be trained, it is the file that is wrong."""
+    """Stop if nothing that was tried could be trained: then the file is wrong."""
     tried = [trial for trial in study.trials if trial.state.is_finished()]
     if len(tried) >= 5 and all("problem" in trial.user_attrs for trial in tried):
-        raise UserError(f"no proposal of the search can be trained; the last: {problem}")
+        raise UserError(f"none of the search's proposals can be trained; the last one: {problem}")
 
 
 class Attempt(Job):
@@ -112,12 +113,12 @@ class Attempt(Job):
         self.pruned = False
 
     def outcome(self) -> Optional[Record]:
-        """Ended is also what another runner of the search has pruned."""
+        """It has also ended if another runner of the search has pruned it."""
         over = self._stored().state.is_finished()
         return records.find(self.folder) if over else super().outcome()
 
     def _stored(self) -> Any:
-        """What the study knows of it; not a copy of the whole study, which every look would have to wait for."""
+        """What the study knows about it. Copying the whole study would slow down every look."""
         return self.study.get_trials(deepcopy=False)[self.proposed.number]
 
     def saw(self, new: list[dict[str, Any]]) -> bool:
@@ -165,7 +166,7 @@ class Attempt(Job):
 
 
 def validation(record: Record) -> float:
-    """What a search goes by: the mean over folds of the criterion on the classes that chose their epochs."""
+    """What a search maximises: the criterion on the validation classes, averaged over folds."""
     return protocols.create(**record.config["protocol"]).judged(record.results)
 
 
@@ -207,7 +208,7 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
     states = Counter(trial.state.name.lower() for trial in study.trials)
     if not states["complete"]:
         raise UserError(
-            f"the search found nothing: of {len(study.trials)} trials none was finished; see {store / TRIED}."
+            f"the search found nothing: none of its {len(study.trials)} trials finished; see {store / TRIED}."
         )
     record = Record.load(store / study.best_trial.user_attrs["id"] / records.RECORD)
     scores = {
@@ -219,7 +220,7 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
     content = {
         "method": record.config["method"]["name"],
         "source": "search",
-        "note": f"{search.title}. Searched and chosen: what is listed; the rest is the method's own.",
+        "note": f"{search.title}. Listed: what was searched or chosen. The rest is the method's own.",
         "values": _values(search, record.config),
         "reported": [
             {
@@ -249,10 +250,10 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
 
 
 def _write_repeat(search: Search, winner: Record, store: Path) -> None:
-    """An experiment with the winner's whole configuration and other seeds than the search had."""
+    """An experiment with the winner's configuration and new seeds."""
     content = {
         "title": f"{search.title}: the winner, {REPEATS} times",
-        "about": f"The settings of {winner.id}, which won the search, trained anew with seeds of their own.",
+        "about": f"The settings of {winner.id}, which won the search, trained with new seeds.",
         "base": {key: value for key, value in winner.config.items() if key != "seed"},
         "grid": {"seed": [winner.seed + repeat for repeat in range(1, REPEATS + 1)]},
     }
@@ -261,7 +262,7 @@ def _write_repeat(search: Search, winner: Record, store: Path) -> None:
 
 
 def _values(search: Search, winner: dict[str, Any]) -> dict[str, Any]:
-    """What was searched, and what else a trial of the method would not have by itself, with their sources."""
+    """The values that were searched, and those that differ from the method's own, with their sources."""
     names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
     plain = config.dotted(config.trial(names).mapping())
     return {

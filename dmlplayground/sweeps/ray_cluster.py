@@ -1,7 +1,7 @@
-"""Trials as tasks of a Ray cluster: the same process a trial as on one machine, on whichever node has room for it.
+"""Trials as tasks of a Ray cluster: each is the same process as on one machine, on whichever node has room.
 
-The store must be a folder that all nodes share, under one path. A node that is lost takes its processes with it; their
-locks fall still, and the runner starts the trials again, which go on elsewhere from their checkpoints.
+The store must be a folder that all nodes share under one path. If a node is lost, its processes end and their locks
+are no longer renewed; the runner then starts the trials elsewhere, from their checkpoints.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Task:
 
 
 class Cluster:
-    """The executor of a Ray cluster: the one at ``address``, the one this machine belongs to, or one of its own."""
+    """The executor of a Ray cluster: the one at ``address``, the one this machine belongs to, or a new one."""
 
     def __init__(self, address: Optional[str] = None, log: Sequence[str] = ()):
         self.log = log
@@ -59,19 +59,19 @@ class Cluster:
         except (OSError, ValueError, RuntimeError) as problem:
             where = f"at {address}" if address else "here"
             raise UserError(f"no Ray cluster answers {where}: {problem}.") from None
-        # A process of its own for each: whatever a trial does to its process, it does to no other.
+        # Each trial gets a process of its own, so that it cannot disturb another.
         self.task = ray.remote(max_calls=1, max_retries=0)(_train)
 
     @property
     def slots(self) -> int:
-        """A trial a GPU of the cluster, or else a core."""
+        """One trial for each GPU of the cluster, or for each core if it has no GPU."""
         import ray
 
         resources = ray.cluster_resources()
         return max(1, int(resources.get("GPU", 0) or resources.get("CPU", 1)))
 
     def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]:
-        """Data and memory are the nodes' own matter: this machine may have none."""
+        """Nothing: data and memory are the nodes' concern, and this machine may have neither."""
         return []
 
     def start(self, trial: Trial, folder: Path) -> Task:
@@ -95,7 +95,7 @@ class Cluster:
 
 
 def _knock(address: Optional[str]) -> None:
-    """Raise OSError where nobody listens at ``host:port``, for which Ray would wait for minutes."""
+    """Raise OSError if nothing listens at ``host:port``; Ray itself would wait for minutes."""
     host, _, port = (address or "").rpartition("/")[2].rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=10).close()
@@ -106,7 +106,7 @@ def _train(folder: str, log: Sequence[str]) -> int:
     process = worker.launch(Path(folder), log=log)
     try:
         while process.poll() is None:
-            time.sleep(0.2)  # not one long wait, which the interrupt of a cancelled task would not end
+            time.sleep(0.2)  # short waits: cancelling a task does not end a long one
         return process.returncode
     finally:
         worker.finish(process)

@@ -1,7 +1,7 @@
-"""Runs trials, so many at a time, until none is left: alone, or beside other runners of the same store.
+"""Runs trials, a few at a time, until none is left: alone, or beside other runners of the same store.
 
-A process a trial keeps a crash, a leak or an exhausted memory to the one trial. The runner learns of progress from the
-files that a trial writes anyway, and other runners' trials from their locks; it keeps nothing that its death could lose.
+Each trial has a process of its own, so a crash or a leak harms no other trial. The runner follows progress through the
+files that trials write, and other runners through their locks. It holds nothing that would be lost if it died.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
-from .. import files
+from .. import files, layout
 from ..config import Trial
 from ..errors import UserError
 from ..store import locks, records
@@ -21,13 +21,13 @@ from . import display, worker, worklist
 from .job import Ending, Job
 from .worker import LOG, TRIAL
 
-POLL, LOOK = 0.25, 2.0  # seconds between looks at our trials, and at those of others
-DEATHS = 2  # so often in a row may a trial's process die before it has come an epoch further
+POLL, LOOK = 0.25, 2.0  # seconds between checks of our own trials, and of those of others
+DEATHS = 2  # how often in a row a trial's process may die before it completes another epoch
 ROOM = 300 * 2**20  # bytes that must be free on the store's disk for a trial to start
 
 
 class Executor(Protocol):
-    """Where trials run: ``local.Local`` or ``cluster.Cluster``. It gives and takes processes of its own kind."""
+    """Where trials run: ``local.Local`` or ``ray_cluster.Cluster``. Each has its own kind of process."""
 
     @property
     def slots(self) -> int:
@@ -48,12 +48,12 @@ def run(
     retry_failed: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Run what is left of ``trials``; returns when every one has ended, raises KeyboardInterrupt when stopped."""
+    """Run what is left of ``trials``. Returns when all have ended; raises KeyboardInterrupt when stopped."""
     left = worklist.jobs(store, trials, retry_failed)
     runner = Runner(store, executor, workers, quiet)
     done = len(trials) - len(left)
     if done:
-        runner.display.say(f"{done} of {len(trials)} trials are done already")
+        runner.display.say(f"{done} of {layout.plural(len(trials), 'trial')} done already")
     for warning in executor.prepare([job.trial for job in left], runner.workers):
         runner.display.say(f"warning: {warning}")
     runner.run(left, len(trials), sum(job.total for job in left), done)
@@ -66,8 +66,8 @@ class Runner:
         self.workers = workers or executor.slots
         self.display = display.Display(quiet)
         self.running: dict[Job, Any] = {}  # with their processes
-        self.elsewhere: list[Job] = []  # other processes train them
-        self.waiting: list[Job] = []  # their turn has come once
+        self.elsewhere: list[Job] = []  # being trained by other processes
+        self.waiting: list[Job] = []  # started once, to be started again
         self.begun: list[Job] = []  # all so far
         self.watch = locks.Watch()
         self._started = self._looked = time.monotonic()
@@ -94,7 +94,7 @@ class Runner:
             self._close()
             raise UserError(
                 f"the store {self.store} cannot be written or read: {str(problem).rstrip('.')}. "
-                "What was done is kept; once it can, run the same command again."
+                "What was done is kept. Once that is fixed, run the same command again."
             ) from None
         except BaseException:
             self._close()
@@ -127,12 +127,12 @@ class Runner:
         return job
 
     def _room(self) -> bool:
-        """Whether the disk has room for another trial; when nothing runs any more that could need it, an error."""
+        """Whether the disk has room for another trial. An error once no running trial could free any."""
         free = shutil.disk_usage(self.store).free
         if free < ROOM and not self.running:
             raise UserError(
-                f"{self.store} is on a disk with {free / 2**20:.0f} MB left, too little for a trial. Make room; "
-                "what was done is kept, and the same command goes on."
+                f"{self.store} is on a disk with {free / 2**20:.0f} MB left, too little for a trial. Make room: "
+                "what was done is kept, and the same command continues."
             )
         return free >= ROOM
 
@@ -165,10 +165,10 @@ class Runner:
             self._died(job, ending)
 
     def _died(self, job: Job, ending: Ending) -> None:
-        """Its process ended without a word: go on from the checkpoint, if it gets anywhere."""
+        """Its process ended unexpectedly: continue from the checkpoint, as long as that gets further."""
         job.deaths = 1 if job.epochs > job.reached else job.deaths + 1
         if ending.code != worker.REFUSED and job.deaths < DEATHS:
-            self.display.say(f"{job.id}: its process {ending.words}; going on after epoch {job.epochs}")
+            self.display.say(f"{job.id}: its process {ending.words}; continuing after epoch {job.epochs}")
             self.waiting.append(job)
             return
         try:
@@ -214,7 +214,7 @@ class Runner:
         self.display.show(
             [
                 *lines,
-                f"{self._ended()} of {self.count} trials, {len(self.running)} running{others}{self._left()}",
+                f"{self._ended()} of {layout.plural(self.count, 'trial')}, {len(self.running)} running{others}{self._left()}",
             ]
         )
 
@@ -222,7 +222,7 @@ class Runner:
         return self.done_before + sum(job.ended for job in self.begun)
 
     def _left(self) -> str:
-        """How long it will take yet, judged by the epochs since the runner began."""
+        """The time left, judged by the epochs since the runner began."""
         # A fold that stops early has epochs that it does not need.
         done = sum(job.total if job.ended else job.epochs for job in self.begun)
         gained = done - sum(job.before for job in self.begun)
@@ -240,4 +240,4 @@ def _last_words(folder: Path) -> str:
         if (folder / LOG).exists()
         else []
     )
-    return next((line for line in reversed(lines) if line.strip()), "it said nothing")
+    return next((line for line in reversed(lines) if line.strip()), "it printed nothing")

@@ -1,4 +1,4 @@
-"""A search file: a trial's configuration with ranges in the place of some of its values.
+"""A search file: a trial's configuration with ranges in place of some values.
 
     title: Proxy-NCA on the built-in characters
     trials: 30                                              # to be tried, the pruned ones included
@@ -9,8 +9,8 @@
       optimizer: {lr: {range: [1e-5, 1e-2], log: true}}
       epochs: 6
 
-A range of whole numbers gives whole numbers. Searches are judged by the validated protocol: the mean over folds of its
-criterion at the best epoch, on classes that are neither trained nor tested on. ``prune`` says which are stopped early
+A range of whole numbers gives whole numbers. A search maximises the criterion of the validated protocol: its value at
+the best epoch, averaged over folds, on classes that are used neither to train nor to test. ``prune`` says which are stopped early
 (``early_stopping``): median, halving, hyperband or false.
 """
 
@@ -36,7 +36,7 @@ Number = Union[int, float]
 
 @dataclass(frozen=True)
 class Range:
-    """From the first to the second of ``range``, both included; ``log``: as likely between 1 and 10 as from 10 to 100."""
+    """From the first to the second number of ``range``, both included; ``log``: 1 to 10 is as likely as 10 to 100."""
 
     range: list[Number]
     log: bool = False
@@ -45,9 +45,9 @@ class Range:
     def check(self, key: str) -> None:
         low, high, *more = [*self.range, math.inf, math.inf][:2] + self.range[2:]
         if more or not low < high < math.inf:
-            raise UserError(f"{key}: a range has a lower and an upper end, not {self.range}.")
+            raise UserError(f"{key}: a range needs a lower and an upper end, not {self.range}.")
         if self.log and (low <= 0 or self.step is not None):
-            raise UserError(f"{key}: a range with log begins above 0 and has no step.")
+            raise UserError(f"{key}: a range with log must begin above 0 and cannot have a step.")
 
     @property
     def ends(self) -> tuple[Any, Any]:
@@ -74,7 +74,7 @@ class Choice:
 
     def check(self, key: str) -> None:
         if not self.choose:
-            raise UserError(f"{key}: there is nothing to choose from.")
+            raise UserError(f"{key}: choose needs at least one value.")
 
     @property
     def ends(self) -> tuple[Any, Any]:
@@ -104,7 +104,7 @@ class Search:
         self.parameters.update(_parameters(self.config))
         if not self.parameters:
             raise UserError(
-                "the search has no range in its config; such as lr: {range: [1e-5, 1e-2], log: true}."
+                "the search needs a range in its config, such as lr: {range: [1e-5, 1e-2], log: true}."
             )
         for key, parameter in self.parameters.items():
             parameter.check(key)
@@ -116,8 +116,8 @@ class Search:
         trial = config.trial(given)
         if protocols.get(trial.protocol["name"]).watches != protocols.VALIDATION:
             raise UserError(
-                f"a search is judged on validation classes, which the protocol {trial.protocol['name']} has not: leave "
-                f"config.protocol at {PROTOCOL}."
+                f"a search needs validation classes, and the protocol {trial.protocol['name']} has none: "
+                f"leave config.protocol at {PROTOCOL}."
             )
         return trial
 
@@ -144,7 +144,7 @@ class Search:
 
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
-    """A search from its file, or by the name of one of ours, with ``key=value`` overrides of its config."""
+    """A search from its file, or by the name of a built-in one, with ``key=value`` overrides of its config."""
     path = Path(path)
     content = config.read_yaml(path if path.suffix == ".yaml" else resources.find_search(path))
     if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):

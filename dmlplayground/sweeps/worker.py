@@ -1,7 +1,7 @@
-"""The process of one trial: it trains, and stops as by Ctrl-C when its standard input ends.
+"""The process of one trial: it trains, and stops as if by Ctrl-C when its standard input ends.
 
-That input is a pipe from whoever started it. It ends when they close it, and also when they die, however they die; so
-a runner that is killed leaves nothing running behind, on any system and on any machine of a cluster.
+That input is a pipe from the process that started it. It ends when that process closes it or dies in any way. So a
+runner that is killed leaves nothing running, on any system and on any machine of a cluster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..store.locks import Busy
 
 TRIAL, LOG = "trial.json", "log.txt"
 FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
-PATIENCE = 20  # seconds that a trial gets to stop in
+PATIENCE = 20  # seconds that a trial has to stop
 
 
 def launch(
@@ -48,7 +48,7 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def finish(process: subprocess.Popen) -> None:
-    """Have it stopped, or end it."""
+    """Ask it to stop, and kill it if it does not."""
     stop(process)
     try:
         process.wait(PATIENCE)
@@ -58,7 +58,7 @@ def finish(process: subprocess.Popen) -> None:
 
 
 def words(code: int) -> str:
-    """How a process with this exit code ended."""
+    """How a process with this exit code ended, in words."""
     if code >= 0:
         return f"ended with code {code}"
     hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
@@ -66,7 +66,7 @@ def words(code: int) -> str:
 
 
 def main(trial: str, store: str, *log: str) -> int:
-    # A shell's background jobs inherit that this signal is ignored, and Ray's that it is blocked.
+    # In a shell's background jobs this signal is ignored, and in Ray's tasks it is blocked.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signals.listen()
@@ -96,7 +96,7 @@ def _follow() -> None:
         pass
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(PATIENCE)
-    os.kill(os.getpid(), signal.SIGKILL)  # a runner that is gone cannot do it
+    os.kill(os.getpid(), signal.SIGKILL)  # the runner may be gone
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a sweep is to hold, what is left of it, and commands that do it elsewhere."""
+"""The trials of a sweep: all of them, those that are left, and commands that run these elsewhere."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .worker import TRIAL
 def write(
     store: Path, experiment: Experiment, file: Path, trials: Sequence[Trial], part: bool = False
 ) -> None:
-    """State in the store what the sweep is to hold. ``part``: besides what was stated before."""
+    """Write into the store which trials the sweep is to hold. ``part``: in addition to those already listed."""
     places = Places(store)
     configurations = {places.folder(trial).name: trial.mapping() for trial in trials}
     manifest.write(store, experiment.title, experiment.about, file.name, configurations, part)
 
 
 def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> list[Job]:
-    """What is left to do of the trials."""
+    """The trials that are left to do."""
     left, places = [], Places(store)
     for trial in trials:
         job = Job(trial, places.folder(trial), retry_failed)
@@ -36,12 +36,14 @@ def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> li
             else:
                 locks.tidy(job.folder)
         except UserError as problem:
-            warn(f"{problem} The trial is left out; to train it, move that file away and sweep again.")
+            warn(
+                f"{problem} The trial is left out. To train it, move that file away and run the sweep again."
+            )
     return left
 
 
 def commands(store: Path, left: Iterable[Job]) -> list[str]:
-    """A command a trial, for any scheduler; their configurations are put into the store."""
+    """One command for each trial, for any scheduler. The configurations are written into the store."""
     store = store.resolve()
     for job in left:
         files.write_json(job.folder / TRIAL, job.trial.mapping())
@@ -52,13 +54,13 @@ def commands(store: Path, left: Iterable[Job]) -> list[str]:
 
 
 def tally(store: Path, trials: Sequence[Trial]) -> Counter:
-    """How many of the trials have which status."""
+    """How many of the trials have each status."""
     places = Places(store)
     return Counter(status(places.folder(trial)) for trial in trials)
 
 
 def status(folder: Path) -> str:
-    """How a trial is doing, in a word or two."""
+    """The status of a trial, in a word or two."""
     try:
         record = records.find(folder)
     except UserError:

@@ -1,4 +1,4 @@
-"""Templates of parts: a folder a kind, with a small part that works (``part.txt``), its test and what else belongs to it,
+"""Templates of parts: a folder for each kind, with a small part that works (``part.txt``), its test and what else belongs to it,
 such as the slow reference of a method or the settings of a study. ``dmlplayground new`` writes them under the name of a new
 part.
 """
@@ -46,7 +46,7 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
 def _check(plural: str, word: str, name: str) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise UserError(
-            f"{name!r} cannot be a file's name: use small letters, digits and _ (such as my_{word})."
+            f"{name!r} cannot be a file name: use lower-case letters, digits and _ (such as my_{word})."
         )
     if name in parts.kind(plural).names():
         raise UserError(f"there is a {word} called {name} already: dmlplayground {plural} {name}.")

@@ -1,4 +1,4 @@
-"""A trained network put to use: embeddings of any images, exact search among them, files for other programs.
+"""Using a trained network: embeddings of any images, exact search among them, and files for other programs.
 
 >>> import dmlplayground as dml
 >>> model = dml.load("runs/quickstart/margin-glyphs-conv4-e64-s0-93eb9d9b95")   # doctest: +SKIP
@@ -23,7 +23,7 @@ __all__ = ["load"]
 def load(target: Union[str, Path], which: str = BEST, engine: str = "float32") -> Model:
     """The trained model of a trial (its folder), or of an export (its ``.json``).
 
-    ``which`` is the trial's ``best`` or ``last`` model; of a validated trial it is always the folds' models together.
+    ``which`` is the trial's ``best`` or ``last`` model; for a validated trial it is always the folds' models together.
     ``engine`` is how embeddings are computed: float32, fused (the same numbers, faster) or bfloat16.
 
     >>> model = dml.load(trial)

@@ -1,4 +1,4 @@
-"""Images as people have them, in the form that a trial's transform takes: files, folders, arrays or a data set."""
+"""Images in any form (files, folders, arrays or a data set), prepared for a trial's transform."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.nda
 
 
 class Pictures(NamedTuple):
-    """Images with what is known of each: its name, its class ('' if unknown) and a digest of its content."""
+    """Images, each with its name, its class ('' if unknown) and a digest of its content."""
 
     dataset: Dataset
     names: tuple[str, ...]
@@ -55,7 +55,7 @@ def read(given: Given, stored: Stored) -> Pictures:
 
 
 def images_in(folder: Path) -> list[Path]:
-    """All images of a folder and the folders in it, in the order of their names."""
+    """All images in a folder and its subfolders, sorted by name."""
     if folder.is_file():
         return [folder]
     if not folder.is_dir():
@@ -67,7 +67,7 @@ def images_in(folder: Path) -> list[Path]:
 
 
 def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> Pictures:
-    """A file below ``root`` that lies in a folder of its own there is of the class which that folder is named after."""
+    """A file in a folder directly below ``root`` has the class that this folder is named after."""
     names = tuple(str(path) for path in paths)
     catalogue = Catalogue(
         "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False

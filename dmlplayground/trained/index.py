@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
     name: str
     distance: float
-    label: str  # its class; '' where nobody has said
+    label: str  # its class; '' if unknown
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Index:
         return self.rows.embeddings.nbytes
 
     def add(self, gallery: image_inputs.Given) -> None:
-        """Take more images in: files, a folder, arrays or a data set. Files that are in already are left out."""
+        """Add images: files, a folder, arrays or a data set. Files that are already in it are skipped."""
         new = self._embedded(gallery)
         known = set(zip(self.rows.names, self.rows.digests))
         fresh = [row for row, key in enumerate(zip(new.names, new.digests)) if key not in known]
@@ -74,7 +74,7 @@ class Index:
     def find(self, queries: image_inputs.Given, count: int = 10, copies: bool = False) -> list[list[Found]]:
         """For every query the ``count`` nearest images, nearest first; equally near ones in the gallery's order.
 
-        The query's own file, and copies of it, are left out, and of several copies of one image the first is shown;
+        The query's own file and its copies are left out, and only the first of several copies of an image is shown;
         with ``copies`` all of them are.
         """
         asked = self._embedded(queries)
@@ -110,7 +110,7 @@ class Index:
 
     @classmethod
     def load(cls, path: str | Path, model: Model) -> Index:
-        """An index that was saved, to be searched with the model that made it."""
+        """A saved index, to be searched with the model that made it."""
         path = Path(path)
         rows = _read_parquet(path) if path.suffix == ".parquet" else _read_npy(path)
         if rows.embeddings.shape[1:] != (model.width,):
@@ -158,7 +158,7 @@ class Index:
 
 
 def _in_order(away: np.ndarray) -> Any:
-    """Rows from near to far: the first thousand at once, the rest only for whoever asks for more."""
+    """Rows from near to far: the first thousand at once, the rest only if they are needed."""
     some = min(1000, len(away))
     if some < len(away):
         edge = np.partition(away, some - 1)[some - 1]
@@ -183,7 +183,7 @@ def _read_npy(path: Path) -> Rows:
             tuple(manifest.get("digests", names)),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as problem:
-        raise UserError(f"{path} and its .json are no index that embed wrote: {problem}.") from None
+        raise UserError(f"{path} and its .json are not an index written by 'embed': {problem}.") from None
     return _checked(rows, path)
 
 
@@ -194,7 +194,7 @@ def _read_parquet(path: Path) -> Rows:
         columns = [tuple(table.column(name).to_pylist()) for name in ("file", "class", "digest")]
         embeddings = np.array(table.column("embedding").to_pylist(), np.float32)
     except (OSError, KeyError, ValueError, pyarrow.ArrowException) as problem:
-        raise UserError(f"{path} is no index that embed wrote: {problem}.") from None
+        raise UserError(f"{path} is not an index written by 'embed': {problem}.") from None
     return _checked(Rows(embeddings, *columns), path)
 
 

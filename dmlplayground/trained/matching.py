@@ -1,4 +1,4 @@
-"""Match or no match: a distance up to which two images count as of one class, and how often that is wrong."""
+"""Match or no match: the distance up to which two images count as one class, and how often that is wrong."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from ..errors import UserError
 from .distances import distances
 
-MOST = 3000  # images whose pairs are all looked at; of more, every so many-th is taken
+MOST = 3000  # images whose pairs are all used; with more, a regular selection is
 
 
 class Threshold(NamedTuple):
-    """Two images match where their distance is at most ``distance``."""
+    """Two images match if their distance is at most ``distance``."""
 
     distance: float
-    false_accepts: float  # the share of pairs of different classes that match all the same
+    false_accepts: float  # the share of pairs of different classes that match
     false_rejects: float  # the share of pairs of one class that do not
     pairs: int
     measured_on: str
@@ -60,7 +60,7 @@ def calibrate(
 
 def _threshold(positive: np.ndarray, negative: np.ndarray, share: float, measured_on: str) -> Threshold:
     allowed = int(share * len(negative))
-    # Just below the first negative that is too many, which itself may equal those before it.
+    # Just below the first negative that would be too many, which may equal those before it.
     limit = np.nextafter(negative[allowed], -np.inf)
     met = np.concatenate([positive[positive <= limit][-1:], negative[negative <= limit][-1:]])
     distance = float(met.max()) if len(met) else float(limit)

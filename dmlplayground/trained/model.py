@@ -22,7 +22,7 @@ FORMATS = ("mxnet", "onnx")
 
 
 class Model:
-    """What ``dml.load`` gives.
+    """The model that ``dml.load`` returns.
 
     ``width`` is how many numbers an embedding has, ``distance`` how near two of them are measured to be, ``trial`` the
     configuration that was trained.
@@ -79,7 +79,7 @@ class Model:
         return matching.calibrate(embeddings, pictures.classes, self.distance, false_accepts, measured_on)
 
     def export(self, path: str | Path, form: str = "mxnet", resize: bool = False) -> list[Path]:
-        """Write the model for other programs and say which files were written.
+        """Write the model for other programs. Returns the files that were written.
 
         ``mxnet``: for plain MXNet, and for ``dml.load``; ``path`` is without a suffix. ``onnx``: one graph for ONNX
         Runtime and the like; ``resize`` lets it take images of any size.
@@ -91,17 +91,17 @@ class Model:
 
             return [onnx_file.write(self, Path(path), resize)]
         if resize:
-            raise UserError("only an ONNX file can hold the resizing; export with --format onnx.")
+            raise UserError("only an ONNX file can include the resizing; export with --format onnx.")
         return mxnet_files.write(self.members, Path(path), self.input_size)
 
     @property
     def input_size(self) -> tuple[int, int]:
-        """Height and width of the images that the network itself gets to see: resized and cropped."""
+        """Height and width of the images that enter the network, after resizing and cropping."""
         stored, size = self.stored, self.trial.data.get("size")
         if stored.resize == "none" and not isinstance(size, int):
             raise UserError(
-                "this trial takes images at the size they have, and other programs need one size: train with a "
-                "transform that resizes or crops."
+                "this trial takes images of any size, but other programs need a fixed one: "
+                "train with a transform that resizes or crops."
             )
         side = int(size or 0) if stored.resize == "none" else stored.size
         height, width = self.transform.test_shape(np.empty((0, side, side, 3), np.uint8))
@@ -109,7 +109,7 @@ class Model:
 
     @property
     def stored(self) -> Stored:
-        """How an image is resized before its crop. Where the trial's data had a size of its own, images get that."""
+        """How an image is resized before its crop. If the trial's data had a size of their own, images get that size."""
         size = self.trial.data.get("size")
         stored = self.transform.stored_for_test
         if stored.resize == "none" and isinstance(size, int):

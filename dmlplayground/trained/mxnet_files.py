@@ -5,7 +5,7 @@
                                          of an ensemble NAME-0-symbol.json, NAME-0-0000.params and so on
 
 Normalisation is part of the network; resizing and cropping are not. ``NAME.json`` says the height and width (``input``)
-of the images that it was tested with, and images of any other size give embeddings that mean little:
+of the images that it was tested with, and images of other sizes give poor embeddings:
 
     network = mxnet.gluon.SymbolBlock.imports("NAME-symbol.json", ["data"], "NAME-0000.params")
     embeddings = network(mxnet.nd.array(images, dtype="uint8"))
@@ -83,7 +83,7 @@ class Exported:
             self.network.collect_params().load(params, ctx=cpu())
         except (MXNetError, OSError, ValueError, AssertionError) as problem:
             raise UserError(
-                f"{symbol} and {params} are no exported network: {str(problem).splitlines()[0]}"
+                f"{symbol} and {params} are not an exported network: {str(problem).splitlines()[0]}"
             ) from None
         self.network.hybridize(static_alloc=True, static_shape=True)
         self.extractor: Any = self.network
@@ -99,7 +99,7 @@ class Exported:
 
 
 def read(description: Path) -> list[Exported]:
-    """The networks that ``write`` has described there."""
+    """The networks described in that file by ``write``."""
     content = files.read_json(description)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UserError(f"{description} does not describe an exported network.")

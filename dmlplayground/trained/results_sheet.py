@@ -1,4 +1,4 @@
-"""A contact sheet: queries, each with what was found for it, as one picture."""
+"""A sheet of search results: queries, each with the images found for it, as one picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MATCH, NO_MATCH, PLAIN = "#1a7f37", "#8c959f", "black"
 
 
 def draw(queries: Sequence[Path], found: Sequence[Sequence[Found]], threshold: Optional[Threshold] = None):
-    """A row for every query. Below an image stand its class and its distance, green where it matches."""
+    """A row for every query. Below an image are its class and its distance, in green if it matches."""
     columns = 1 + max(map(len, found), default=0)
     height = CELL + 2 * LINE + GAP
     sheet = Image.new("RGB", (columns * (CELL + GAP) + GAP, len(queries) * height + GAP), "white")

@@ -1,4 +1,4 @@
-"""Training: ``train(config)`` runs one trial under the one loop (``run``) and gives its record."""
+"""Training: ``train(config)`` runs one trial in the one loop (``run``) and returns its record."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def train(
     quiet: bool = True,
     log: Iterable[str] = (),
 ) -> Record:
-    """Train a trial to its end and give its record, which stays in ``store`` under the trial's id.
+    """Train a trial to its end and return its record, which is kept in ``store`` under the trial's id.
 
-    ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again; one that was interrupted goes on
-    from its checkpoint; one that another process trains at this moment is left to it (``locks.Busy``). ``threads`` threads
-    prepare the batches; the numbers do not depend on it. ``log`` names trackers that get the curves as well: tensorboard,
-    wandb, mlflow.
+    ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again. An interrupted one
+    continues from its checkpoint. One that another process is training raises ``locks.Busy``. ``threads`` threads
+    prepare the batches; the results do not depend on their number. ``log`` names trackers that
+    get the curves as well: tensorboard, wandb, mlflow.
 
     >>> record = dml.train(tiny, store)
     >>> record.status
@@ -44,7 +44,9 @@ def train(
     with locks.hold(folder) as held:
         if (known := _finished(folder)) is not None:  # by another process, a moment ago
             return known
-        from .run import Run  # under the lock: it takes seconds, in which two would begin the same trial
+        from .run import (
+            Run,
+        )  # under the lock: it takes seconds, in which another process could start the same trial
 
         return Run(trial, held, threads, progress).execute()
 

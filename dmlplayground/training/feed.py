@@ -1,4 +1,4 @@
-"""What learners are fed: the batches of every step, drawn by a sampler that may look at the learners first."""
+"""What learners are trained on: the batches of every step, drawn by a sampler that may look at the learners first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .learner import Batch, Learner, Step
 
 
 class Feed:
-    """The batches of some learners that are trained side by side. It is also what their sampler sees of them
+    """The batches of learners that are trained side by side. It is also the view that their sampler has
     (``samplers.View``)."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Feed:
             yield [(images, labels) for _, images, labels in step]
 
     def seen(self, steps: Sequence[Step]) -> None:
-        """Tell what the learners made of the batches just given, each in one step."""
+        """Note the embeddings that the learners computed for the batches of a step."""
         if self.memory is not None:
             for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
                 self.memory.note(rows, embeddings)
@@ -78,7 +78,7 @@ class Feed:
         return self.learners[0].loss.proxies.data().asnumpy()
 
     def embeddings(self) -> np.ndarray:
-        """The learners' embeddings of all training images, joined: as remembered, or as they are now."""
+        """The learners' embeddings of all training images, side by side: remembered ones, or computed now."""
         remembered = None if self.memory is None else self.memory.recall()
         if remembered is None:
             remembered = models.embed(self.learners, self.dataset, self.transform, self.threads)
@@ -89,7 +89,7 @@ class Feed:
     # --- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
-        """What a killed run cannot make again."""
+        """The state that a killed run could not compute again."""
         remembered = None if self.memory is None else self.memory.recall()
         return {} if remembered is None else {"embeddings": remembered}
 
@@ -101,8 +101,8 @@ class Feed:
 class Memory:
     """The last embedding that training gave of each image, (N, E) float32.
 
-    What the steps of an epoch give waits on the device until the next time the memory is asked for: no step waits for
-    the host, and a sampler sees the memory as it was when the epoch began however long it looks.
+    Embeddings of an epoch's steps stay on the device until the memory is next asked for. So no step waits for the
+    host, and a sampler sees the memory as it was when the epoch began.
     """
 
     def __init__(self) -> None:
@@ -111,15 +111,15 @@ class Memory:
         self._noted: list[nd.NDArray] = []
 
     def note(self, rows: np.ndarray, embeddings: Sequence[nd.NDArray]) -> None:
-        """These rows are now embedded so, by one learner or by several side by side."""
+        """Note new embeddings of these rows, by one learner or by several side by side."""
         self._rows.append(rows)
         joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
         self._noted.append(joined.detach())
 
     def recall(self) -> Optional[np.ndarray]:
-        """The memory with all that was noted; None: never filled."""
+        """The memory with everything noted so far; None if it was never filled."""
         if self._noted and self._values is not None:
-            values = self._values.copy()  # what was handed out before stays as it was
+            values = self._values.copy()  # a copy, so that what was handed out before does not change
             for rows, embeddings in zip(self._rows, self._noted):
                 values[rows] = embeddings.asnumpy()
             self.replace(values)

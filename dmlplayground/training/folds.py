@@ -12,7 +12,7 @@ from ..errors import UserError
 
 @dataclass(frozen=True)
 class Fold:
-    """One training of the trial: on ``train``, watched on ``monitor`` after its epochs."""
+    """One training of the trial: on ``train``, evaluated on ``monitor`` after its epochs."""
 
     number: int
     train: Dataset
@@ -22,7 +22,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Division:
-    """All that a trial trains and tests on."""
+    """Everything that a trial trains and tests on."""
 
     folds: list[Fold]
     test: Dataset
@@ -35,7 +35,7 @@ def divide(trial: Trial) -> Division:
     train = data.load(**trial.data, split="train", stored=transform.stored)
     test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
     classes = protocol.folds(train.num_classes)
-    # What is kept back is looked at as test images are.
+    # Classes that are kept back are prepared like test images.
     pool = None
     if any(fold.kept for fold in classes):
         pool = data.load(**trial.data, split="train", stored=transform.stored_for_test)
@@ -56,7 +56,7 @@ def divide(trial: Trial) -> Division:
 
 
 def _check_network(trial: Trial, train: Dataset) -> None:
-    """Refuse a network of images for a data set of features, and the other way round."""
+    """Refuse a network for images on a data set of features, and the reverse."""
     name = trial.backbone["name"]
     takes_features = backbones.get(name).preprocessing is None
     if takes_features != (train.images.ndim == 2):

@@ -1,4 +1,4 @@
-"""Health figures: how the embeddings are doing, read once an epoch from its last batch, and what to say of bad ones."""
+"""Health figures: the state of the embeddings, read once an epoch from its last batch, and warnings about bad ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 from mxnet import autograd, nd
 
-COLLAPSE = 1e-3  # embeddings closer together than this share of their length are one point
+COLLAPSE = 1e-3  # embeddings closer than this fraction of their length count as one point
 
 
 def figures(learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Optional[float]]:
@@ -29,7 +29,7 @@ def figures(learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Op
 
 
 def _gradient(loss, embeddings: nd.NDArray, labels: nd.NDArray) -> np.ndarray:
-    """The loss's gradient at these embeddings. A row where it is zero takes part in no active term, whatever the method."""
+    """The loss's gradient at these embeddings. A row where it is zero takes part in no active term of any method."""
     points = embeddings.detach()
     points.attach_grad()
     with loss.memory_held(), autograd.record():

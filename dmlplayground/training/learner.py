@@ -14,8 +14,8 @@ from mxnet.gluon import nn
 from .. import backbones, methods, schedules, seeds
 from ..backbones.engines import extract
 from ..backbones.heads import Embedder, Head, add_max_pooling
+from ..backbones.weights import loading
 from ..config import Trial
-from ..errors import UserError
 from . import mixed_precision, trainers
 from .trainers import Average, PartTrainer
 
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 class Learner:
-    """Network, loss and optimisers of a trial; ``place`` (fold, member) tells those of one trial apart.
+    """Network, loss and optimisers of a trial; ``place`` (fold, member) distinguishes the learners of one trial.
 
     The network and the loss are each one static graph. They are two, not one, so that a batch split over several
     devices is gathered before the loss, and the health figures can look at the embeddings.
@@ -43,7 +43,7 @@ class Learner:
         num_classes: int,
         contexts: list[mx.Context],
         place: tuple[int, int] = (0, 0),
-        pretrained: bool = True,  # no: the weights are about to be loaded anyway
+        pretrained: bool = True,  # False: the weights are about to be loaded anyway
     ):
         mx.random.seed(seeds.integer(trial.seed, "initialisation", *place))
         self.trial = trial
@@ -76,7 +76,7 @@ class Learner:
         self.trained: Callable = mixed_precision.Mixed(self.network, trial.amp) if trial.amp else self.network
         self.extractor: Callable = (
             self.network
-        )  # what embeds; another engine may take its place when training is over
+        )  # computes embeddings; another engine may replace it after training
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
     @property
@@ -87,7 +87,7 @@ class Learner:
         return [parameter for part in self.parts.values() for parameter in part.parameters.values()]
 
     def begin_epoch(self, epoch: int, steps: int = 1) -> None:
-        """Get ready for the epoch (counted from 1), which has so many steps."""
+        """Prepare for the epoch (counted from 1), which has ``steps`` steps."""
         self.epoch, self.steps, self.steps_done = epoch, steps, 0
         for part in self.parts.values():
             part.begin_epoch(epoch)
@@ -99,17 +99,17 @@ class Learner:
         ]
 
     def _set_rates(self) -> None:
-        """As the schedule has them for the step to come."""
+        """Set the learning rates that the schedule has for the next step."""
         self.scale_rates(self.schedule.scale(self.epoch, self.trial.epochs, self.steps_done, self.steps))
 
     def scale_rates(self, factor: float) -> None:
-        """Make every part's learning rate this many times what the trial states."""
+        """Multiply every part's learning rate by this factor."""
         self.scale = factor
         for part in self.parts.values():
             part.scale(factor)
 
     def step(self, batches: list[Batch]) -> Step:
-        """One update from the mean loss of the batches; nothing is waited for."""
+        """One update from the mean loss of the batches, without waiting for the device."""
         if self.trial.accumulate > 1:
             for parameter in self.learned():
                 parameter.zero_grad()
@@ -166,7 +166,7 @@ class Learner:
     # --- state -----------------------------------------------------------------------------------------------------
 
     def _parameters(self) -> dict[str, mx.gluon.Parameter]:
-        """All that decides embeddings and loss, by its place."""
+        """Everything that decides embeddings and loss, by its place."""
         blocks = {"network": self.network, "loss": self.loss}
         return {
             f"{block}.{name}": parameter
@@ -180,23 +180,15 @@ class Learner:
 
     def load_weights(self, weights: dict[str, np.ndarray]) -> None:
         own = self._parameters()
-        if set(own) != set(weights):
-            missing, extra = sorted(set(own) - set(weights)), sorted(set(weights) - set(own))
-            raise UserError(
-                f"these weights are not of this network; missing: {missing or 'none'}, extra: {extra or 'none'}."
-            )
+        loading.check(own, weights, "the trial's file of weights")
         for name, parameter in own.items():
-            if parameter.shape != weights[name].shape:
-                raise UserError(
-                    f"weight {name} has the shape {weights[name].shape}; this network needs {parameter.shape}."
-                )
             parameter.set_data(nd.array(weights[name], dtype=weights[name].dtype))
         if self.average is not None:
             self.average = Average(own, self.average.decay)
 
     def state(self) -> dict[str, np.ndarray]:
-        """``weights``, their average, the optimisers' memory and the loss's: all it takes to go on as if nothing had
-        happened.
+        """``weights``, their average, and the state of the optimisers and of the loss: everything needed to continue
+        exactly.
         """
         held: dict[str, Any] = {part: trainer.state() for part, trainer in self.parts.items()}
         held["weights"] = self.weights()
@@ -247,7 +239,7 @@ def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
 
 
 def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:
-    """The array on a device. A CPU reads it where it is: MXNet's own copy of a block takes as long as decoding some of it."""
+    """The array on a device. A CPU reads it in place, since MXNet's own copy of a block is slow."""
     if context.device_type == "cpu":
         return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
     return nd.array(array, ctx=context, dtype=array.dtype)
@@ -258,12 +250,13 @@ def _options(component: dict) -> dict:
 
 
 def named(block) -> dict[str, mx.gluon.Parameter]:
-    """The block's parameters by their place in it, which unlike Gluon's counted names is the same in every process."""
+    """The block's parameters by their place in it. Unlike Gluon's numbered names it is the same in every process."""
     return block._collect_params_with_prefix()
 
 
 def freeze_batchnorm(block, learned: bool = False) -> None:
-    """Use the running statistics of batch-norm and keep them; its scale and shift are ``learned`` or stay as well."""
+    """Use the running statistics of batch-norm without changing them; its scale and shift are ``learned`` or fixed as
+    well."""
 
     def freeze(layer):
         if isinstance(layer, nn.BatchNorm):

@@ -16,7 +16,7 @@ from . import folds, models
 from .feed import Feed
 from .learner import Learner
 
-RECENT = 5  # steps whose mean loss says whether the training has diverged
+RECENT = 5  # steps whose mean loss shows whether the training has diverged
 
 
 class Rates(NamedTuple):
@@ -34,7 +34,7 @@ class Rates(NamedTuple):
 
     @property
     def suggestion(self) -> Optional[float]:
-        """Where the smoothed loss falls fastest on its way to the lowest; None: it does not fall."""
+        """The rate where the smoothed loss falls fastest before its lowest point; None if it does not fall."""
         end = int(np.argmin(self.smoothed)) + 1
         if end < 3:
             return None
@@ -43,10 +43,10 @@ class Rates(NamedTuple):
 
 
 def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) -> Rates:
-    """Train for so many steps with rates from ``low`` to ``high``, each by the same factor above the one before; less
-    if the loss explodes on the way."""
+    """Train for ``steps`` steps with rates from ``low`` to ``high``, each a constant factor above the last. Stops
+    early if the loss explodes."""
     if not 0 < low < high:
-        raise UserError(f"the rates must be above 0 and the lowest first, not {low:g} and {high:g}.")
+        raise UserError(f"the rates must be above 0, the lower one first, not {low:g} and {high:g}.")
     if not trial.optimizer["lr"]:
         raise UserError("optimizer.lr is 0: there is no rate to vary.")
     feed, learner = first_fold(trial, threads)
@@ -70,7 +70,7 @@ def first_fold(trial: Trial, threads: int = 1) -> tuple[Feed, Learner]:
     """A learner of the trial's first fold, with its batches, to take some steps without a run around them."""
     fold = folds.divide(trial).folds[0]
     learner = Learner(trial, fold.train.num_classes, models.devices(trial), (fold.number, 0))
-    learner.begin_epoch(trial.frozen_epochs + 1)  # with the backbone, if it is frozen at first
+    learner.begin_epoch(trial.frozen_epochs + 1)  # includes the backbone, even if it is frozen at first
     seed = seeds.integer(trial.seed, "rates")
     return Feed(
         trial, fold.train, [learner], transforms.create(**trial.transform), seed=seed, threads=threads
@@ -78,7 +78,7 @@ def first_fold(trial: Trial, threads: int = 1) -> tuple[Feed, Learner]:
 
 
 def _exploded(losses: Sequence[float]) -> bool:
-    """Not finite, or three times what it was at first."""
+    """Whether the loss is not finite, or three times what it was at first."""
     first, recent = np.mean(losses[:RECENT]), np.mean(losses[-RECENT:])
     return not math.isfinite(losses[-1]) or bool(recent > first + 2 * abs(first))
 

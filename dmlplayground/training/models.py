@@ -1,4 +1,4 @@
-"""Trained models: their weights on disk, the embeddings they give, and what those are worth."""
+"""Trained models: their weights on disk, their embeddings, and the scores of these."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .learner import Learner
 
 EMBEDDING_PIXELS = (
     256 * 64 * 64
-)  # a batch to embed has about so many: large enough to be quick, small enough for any machine
+)  # images in a batch to embed, roughly: enough to be quick, few enough for any machine
 
 
 def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optional[str] = None) -> Learner:
-    """The learner whose weights are in this file; a UserError where they are not those of the trial ``owner``."""
+    """The learner whose weights are in this file; a UserError if they belong to another trial than ``owner``."""
     stored = trained_weights.read(path, owner)
     trial = config.trial(stored.config)
     place = (stored.fold, 0)
@@ -36,7 +36,7 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optiona
 
 
 def start(trial: Trial) -> Optional[dict[str, str]]:
-    """The file of weights that the backbone starts from: a name alone would not tell one file from the next."""
+    """The file of weights that the backbone starts from; a name alone would not identify it."""
     path = backbones.weights_path(backbones.get(trial.backbone["name"]), trial.backbone["pretrained"])
     return None if path is None else {"file": path.name, "sha256": digest(path)}
 
@@ -63,7 +63,7 @@ def embed(learners: Sequence[Learner], dataset: Dataset, transform, threads: int
 
 
 def outputs(learner: Learner, dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
-    """What the learner's network makes of a data set, for ``join``."""
+    """The learner's embeddings of a data set, for ``join``."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
     return learner.embed(loader.test_batches(dataset, transform, batch_size=size, threads=threads))
@@ -135,12 +135,12 @@ def _names(trial: Trial) -> list[str]:
 
 
 def _recorded(scores: dict[str, float]) -> dict[str, Optional[float]]:
-    """As records hold them: JSON has no infinity, which is what rho is of embeddings that leave a direction unused."""
+    """As records hold them. JSON has no infinity, which rho can be if the embeddings leave a direction unused."""
     return {name: value if np.isfinite(value) else None for name, value in scores.items()}
 
 
 def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
-    """Who searches where: all images among all others, or the data set's queries in its gallery."""
+    """Queries and gallery: all images search all others, or the data set's queries search its gallery."""
     if dataset.queries is None:
         return {"embeddings": embeddings, "labels": dataset.labels}
     queries, gallery = dataset.queries, ~dataset.queries

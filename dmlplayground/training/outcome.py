@@ -1,4 +1,4 @@
-"""What a trained trial tells its protocol, which makes the record's results of it (``protocols.Trained``)."""
+"""The outcome of training, from which the protocol makes the record's results (``protocols.Trained``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Entry = dict[str, Any]
 
 
 class Outcome:
-    """The epochs of all folds and the models that are kept, which are scored on the test classes when asked for."""
+    """The epochs of all folds and the models that were kept. These are scored on the test classes on request."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Outcome:
         self.contexts = contexts
         self.threads = threads
         self.transform = transforms.create(**trial.transform)
-        # By file of weights: what it makes of the test images, and its fold.
+        # By file of weights: its embeddings of the test images, and its fold.
         self._parts: dict[str, tuple[np.ndarray, int]] = {}
 
     def entries(self, fold: int) -> list[Entry]:
@@ -66,7 +66,7 @@ class Outcome:
         return {**self._scored(self.embeddings(files)), "weights": list(files)}
 
     def embeddings(self, files: Sequence[str]) -> np.ndarray:
-        """Of the test images, by the models with these weights side by side."""
+        """Embeddings of the test images by the models with these weights, side by side."""
         for name in files:
             if name not in self._parts:
                 learner = models.load(self.folder / name, self.contexts, self.record.id)

@@ -1,4 +1,4 @@
-"""What a person sees of a running trial: a line for each evaluation and, on a terminal, a bar with the time left."""
+"""What a running trial shows: a line for each evaluation and, on a terminal, a bar with the time left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Progress:
                 disable=None,  # no bar where no terminal shows it
             )
             if done:
-                self.bar.write(f"{trial.id}: going on after epoch {done}")
+                self.bar.write(f"{trial.id}: continuing after epoch {done}")
 
     def step(self, step: int, steps: int, loss: float) -> None:
         if self.bar is not None:

@@ -2,8 +2,9 @@
 
 A run is a sequence of units. A unit trains one learner, or several side by side on the same batches, for the trial's
 epochs: an ordinary trial is one unit with one learner; an ensemble in sequence has a unit for each member; the folds
-of a protocol that has several follow each other. After every epoch the run writes its checkpoint, and goes on from there
-when it is started again. No random generator outlives an epoch, so a resumed run repeats the undisturbed one to the bit.
+of a protocol follow each other. After every epoch the run writes a checkpoint, and continues from
+there when it is started again. No random generator outlives an epoch, so a resumed run repeats the uninterrupted one
+to the bit.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from .learner import Learner, weights_in
 from .outcome import Outcome
 from .progress import Progress
 
-# Reading a loss costs the host a wait, so losses are read several at a time, and never that of the step just queued; but
-# often enough for Ctrl-C to be heard within a second or two, however slow the steps.
+# Reading a loss makes the host wait. So losses are read several at a time, and never that of the step just queued; but
+# often enough to notice Ctrl-C within a second or two, even if steps are slow.
 READ_STEPS, READ_SECONDS, IN_FLIGHT = 10, 1.0, 2
 
 States = list[dict[str, np.ndarray]]  # of each learner of a unit, and then of their feed
@@ -57,7 +58,8 @@ class Unit(NamedTuple):
 
 
 class Run:
-    """One trial in one folder, whose lock is held. All that it writes there goes by ``held``, and stops with the lock."""
+    """One trial in one folder, whose lock is held. Everything it writes there goes through ``held``, and stops if the
+    lock is lost."""
 
     def __init__(
         self,
@@ -94,7 +96,7 @@ class Run:
                 **_classes(self.division, trial),
             },
         )
-        # What the fold's finished members make of its monitored images, and what the unit's learners make of them now.
+        # Embeddings of the fold's monitored images: those of its finished members, and the current ones of the unit's learners.
         self.before: list[np.ndarray] = []
         self.current: Optional[np.ndarray] = None
         self.trained_on: Optional[np.ndarray] = None  # its training images, where they are measured too
@@ -104,7 +106,7 @@ class Run:
         self._clock = time.monotonic()
 
     def execute(self) -> Record:
-        """Train to the end, from the checkpoint if there is one. The outcome is in the record whatever happens."""
+        """Train to the end, from the checkpoint if there is one. The record holds the outcome in any case."""
         try:
             number, epoch, states = self._resume()
             self._save("running")
@@ -123,7 +125,7 @@ class Run:
             self._save("interrupted")
             raise
         except files.CannotWrite:
-            raise  # the fault is not the trial's: it goes on from its checkpoint once there is room
+            raise  # not the trial's fault: it continues from its checkpoint once there is room
         except Exception as problem:
             self.record.error = traceback.format_exc()
             self._save("failed")
@@ -171,11 +173,11 @@ class Run:
     def _feed(self, unit: Unit, learners: list[Learner]) -> Feed:
         seed = seeds.integer(
             self.trial.seed, "unit", unit.number
-        )  # folds and members draw batches of their own
+        )  # each fold and member draws its own batches
         return Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, threads=self.threads)
 
     def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], feed: Feed) -> dict[str, Any]:
-        """All steps of an epoch; returns their figures."""
+        """Run all steps of an epoch; returns their figures."""
         started, worked = time.perf_counter(), time.process_time()
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
         for learner in learners:
@@ -233,7 +235,7 @@ class Run:
         entry["evaluation_seconds"] += time.perf_counter() - started
 
     def _conclude(self, unit: Unit, entry: dict[str, Any], states: States) -> None:
-        """All that is left to do of an epoch once its states are copied, beside the next epoch's training if so told."""
+        """The rest of an epoch's work once its states are copied; it can run beside the next epoch's training."""
 
         def conclude() -> None:
             if self.current is not None:
@@ -248,7 +250,7 @@ class Run:
             self.concluding = self.aside.submit(conclude)
 
     def _concluded(self) -> None:
-        """Wait until the epoch before is done with, and hear what went wrong there."""
+        """Wait until the previous epoch is finished, and raise any error of it."""
         if self.concluding is not None:
             self.concluding.result()
             self.concluding = None
@@ -265,7 +267,7 @@ class Run:
             self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}
 
     def _out_of_patience(self, unit: Unit) -> bool:
-        """Whether the protocol wants this unit trained no further."""
+        """Whether the protocol ends the training of this unit."""
         if self.protocol.patience is None:
             return False
         self._concluded()
@@ -282,7 +284,7 @@ class Run:
             self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
         )
         results = self.protocol.results(outcome)
-        if self.division.folds[0].measured_on == "test":  # and then there is nothing new to embed
+        if self.division.folds[0].measured_on == "test":  # then there is nothing new to embed
             self._snapshots(np.concatenate(self.before, axis=1))
         else:
             leading = protocols.get(self.protocol.key).leading
@@ -313,7 +315,7 @@ class Run:
 
     def _snapshots(self, embeddings: np.ndarray) -> None:
         if self.division.test.images.ndim == 2:
-            return  # features have no pictures
+            return  # there are no pictures of features
         evaluation = self.trial.evaluation
         content = snapshots.collect(embeddings, self.division.test, evaluation.distance, tsne=evaluation.tsne)
         with self.held.writing() as through:
@@ -340,24 +342,24 @@ class Run:
         with self.held.writing() as through:
             checkpoints.write(self.folder, self.record.id, checkpoints.Checkpoint(header, arrays), through)
 
-    # --- going on ----------------------------------------------------------------------------------------------------
+    # --- continuing ----------------------------------------------------------------------------------------------------
 
     def _resume(self) -> tuple[int, int, Optional[States]]:
-        """Where to go on: the unit, the epochs it has done, and its learners' states."""
+        """Where to continue: the unit, the number of its finished epochs, and its learners' states."""
         position: tuple[int, int, Optional[States]] = (0, 0, None)
         if (self.folder / checkpoints.FILE).exists():
             try:
                 position = self._go_on(checkpoints.read(self.folder, self.record.id))
             except UserError as problem:
                 aside = checkpoints.set_aside(self.folder)
-                self.progress.warn(f"{problem} The trial begins anew; that file is now {aside.name}.")
+                self.progress.warn(f"{problem} The trial starts over; that file is now {aside.name}.")
         with self.held.writing() as through:
             files.write_json(self.folder / records.TRIAL, self.record.config, through)
             self.stream = Stream(self.folder, self.record.epochs, through)
         return position
 
     def _go_on(self, checkpoint: checkpoints.Checkpoint) -> tuple[int, int, Optional[States]]:
-        """Everything as it was at the checkpoint; a UserError where it, or a file of weights that it needs, is damaged."""
+        """Restore the state of the checkpoint; a UserError if it, or a file of weights that it needs, is damaged."""
         header = checkpoint.header
         unit = self.units[header["unit"]]
         chosen = dict(header["chosen"])
@@ -375,7 +377,7 @@ class Run:
 
 
 def _classes(division: folds.Division, trial: Trial) -> dict[str, list[str]]:
-    """The names of the classes tested on, where the configuration divides them: published sets come divided."""
+    """The names of the test classes, if the configuration divides the classes; published sets come divided."""
     return {"test_classes": list(division.test.class_names)} if "seed" in trial.data else {}
 
 
@@ -389,7 +391,7 @@ def _units(trial: Trial, division: folds.Division) -> list[Unit]:
 
 
 class Losses:
-    """The losses of an epoch's steps, left on the device until a handful can be read together."""
+    """The losses of an epoch's steps. They stay on the device until several can be read together."""
 
     def __init__(self, epoch: int):
         self.epoch = epoch

@@ -1,4 +1,4 @@
-"""Scores of what there is already: a trial's trained weights, or arrays from any framework."""
+"""Scores of existing embeddings and models: a trial's trained weights, or arrays from any framework."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _array(given: Any) -> np.ndarray:
         return np.asarray(given)
     path = Path(given)
     try:
-        with files.opened(path):  # a pipe would be waited for
+        with files.opened(path):  # reading a pipe could wait forever
             return np.load(path, mmap_mode="r", allow_pickle=False)
     except EOFError:
         raise UserError(f"{path} is empty.") from None
@@ -38,8 +38,8 @@ def _array(given: Any) -> np.ndarray:
 
 
 def learners(folder: Path, which: str = BEST) -> list[Learner]:
-    """The learners whose embeddings, side by side, are a trial's best or last model; where its protocol has no such
-    one model, those of the result that counts."""
+    """The learners that together are a trial's best or last model. If its protocol has no such model, those of its
+    leading result."""
     record = records.Record.load(folder / records.RECORD)
     result = record.results.get(which) or record.results.get(
         protocols.get(record.config["protocol"]["name"]).leading
@@ -61,8 +61,8 @@ def of_trial(
     engine: str = "float32",
     **changes: Any,
 ) -> dict[str, Optional[float]]:
-    """Metrics of a trial's best or last weights on its own data set, or on another: as the record has them, but for the
-    ``changes`` to the configuration's ``evaluation``."""
+    """Metrics of a trial's best or last weights on its own data set, or on another: the same as in the record, except
+    for the ``changes`` to the configuration's ``evaluation``."""
     members = learners(folder, which)
     for learner in members:
         learner.extractor = Engine(learner.network, engine)

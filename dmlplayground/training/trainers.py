@@ -1,5 +1,5 @@
-"""The optimizers of a model at work: one ``gluon.Trainer`` for each of its parts, since the parts learn at their own
-rates, and what concerns all parts together."""
+"""The optimizers of a model in training: one ``gluon.Trainer`` for each of its parts, since each learns at its own
+rate, and what concerns all parts together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..config import Trial, optimizer_of
 
 
 class Updates(mx.optimizer.Optimizer):
-    """An optimizer of ours as Gluon's trainer calls it."""
+    """Our optimizer, in the form that Gluon's trainer calls."""
 
     def __init__(self, rule: optimizers.Optimizer):
         super().__init__(learning_rate=rule.lr, wd=rule.weight_decay)
@@ -54,14 +54,14 @@ class PartTrainer:
 
     @property
     def clip_norm(self) -> Optional[float]:
-        """The length that this part's gradients are held to by themselves."""
+        """The limit on the length of this part's gradients alone."""
         return self.group.get("clip_norm")
 
     def begin_epoch(self, epoch: int) -> None:
         self.rule.begin_epoch(epoch)
 
     def scale(self, scale: float) -> None:
-        """Set the learning rate to this share of its height."""
+        """Set the learning rate to this fraction of its full value."""
         if self._trainer is not None:
             self._trainer.set_learning_rate(self.rule.lr * self.group["lr_mult"] * scale)
 
@@ -129,7 +129,7 @@ def _gradients(parts: Sequence[PartTrainer]) -> list[list[nd.NDArray]]:
 
 def shorten(gradients: Sequence[Sequence[nd.NDArray]], limit: float) -> None:
     """Scale the gradients (of each parameter, its copies on the devices) so that their joint length is at most
-    ``limit``. The length is computed where they are; nothing waits for it."""
+    ``limit``. The length is computed on the device; nothing waits for it."""
     if not gradients:
         return
     first = gradients[0][0].context
@@ -160,7 +160,7 @@ class Average:
             self.arrays[name] += (1 - decay) * (parameter.list_data()[0] - self.arrays[name])
 
     def exchange(self) -> None:
-        """Put the averages in the weights' place, and the weights in theirs: done twice, all is as before."""
+        """Swap the averages and the weights; doing it twice changes nothing."""
         for name, parameter in self.parameters.items():
             weights = parameter.list_data()[0].copy()
             parameter.set_data(self.arrays[name])

@@ -6,7 +6,7 @@
 >>> dml.transforms.create("paper").train(images, np.array([2, 0]), np.random.default_rng(1)).shape
 (2, 56, 56, 3)
 
-A new file that registers a transform is all it takes to add one. See ``base`` for what a transform promises.
+A new file that registers a transform is all it takes to add one. See ``base`` for what a transform must provide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Pipeline:
-    """The record of a transform: its title, its options, its notes.
+    """The facts of a transform: its title, its options, its notes.
 
     >>> dml.transforms.get("plain").key
     'plain'

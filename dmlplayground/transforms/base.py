@@ -1,4 +1,4 @@
-"""What every transform builds on: the registry, and cutting windows out of images.
+"""The base of every transform: the registry, and cutting windows out of images.
 
 A transform says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs)
 and what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like
@@ -28,8 +28,8 @@ TRIES = 10
 
 @dataclass(frozen=True)
 class Pipeline(Part):
-    """A transform. Beside its own options each has ``augment``: augmentations by name, or as mappings with a name and
-    options. A configuration that asks for none does not mention it."""
+    """A transform. Besides its own options each has ``augment``: augmentations by name, or as mappings with a name and
+    options. A configuration without augmentations does not mention it."""
 
     @property
     def options(self) -> dict[str, Option]:
@@ -73,7 +73,7 @@ class Transform:
 
     stored: Stored
     stored_for_test: Stored
-    takes_features = False  # rows of numbers in the place of images
+    takes_features = False  # rows of numbers instead of images
 
     @property
     def key(self) -> str:
@@ -91,10 +91,10 @@ class Transform:
         raise NotImplementedError
 
     def check(self, images: Any) -> None:
-        """Raise UserError for images that no blocks can be made of."""
+        """Raise UserError if no blocks can be made of these images."""
         self.require(
             self.takes_features or len(images.shape) > 2,
-            "takes images, and these are features; choose plain.",
+            "takes images, but these are features; choose plain.",
         )
         self.test_shape(images)
 
@@ -106,7 +106,7 @@ class Transform:
         """Height and width of images that must all be alike."""
         self.require(
             None not in images.shape,
-            "needs images of one size, and these differ; choose another, or load them resized.",
+            "needs images of one size, but these differ; choose another transform, or load them resized.",
         )
         return images.shape[1:3]
 
@@ -157,7 +157,7 @@ class AreaCrop(Transform):
         self.large_centre = large_centre
 
     def train(self, images, rows, rng):
-        # Every image takes as many numbers whatever its size, so that others' draws do not depend on it.
+        # Every image uses the same number of random draws, so that others' draws do not depend on it.
         shapes = rng.random((len(rows), TRIES, 2))
         places = rng.random((len(rows), 2))
         flips = rng.random(len(rows)) < 0.5

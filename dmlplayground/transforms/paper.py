@@ -17,7 +17,7 @@ class Paper(Transform):
     """
 
     def __init__(self, *, resize: int = 256, crop: float = 0.875, flip: bool = True):
-        self.require(0 < crop <= 1, f"crop is a share above 0 and at most 1, not {crop}.")
+        self.require(0 < crop <= 1, f"crop must be above 0 and at most 1, not {crop}.")
         self.require(resize >= 1, f"resize must be at least 1, not {resize}.")
         self.stored = self.stored_for_test = Stored("squash", resize)
         self.crop = crop

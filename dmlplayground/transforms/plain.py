@@ -6,7 +6,7 @@ from .stored import Stored
 
 @KIND.register(title="Images as they are")
 class Plain(Transform):
-    """Images as they are, in training and in test; they must all be of one size. Features too."""
+    """Images unchanged, in training and in test; all must have the same size. Also for features."""
 
     takes_features = True
 

@@ -1,4 +1,4 @@
-"""How images are kept once they are decoded."""
+"""How decoded images are stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import opencv
 
 @dataclass(frozen=True)
 class Stored:
-    """How images are kept once they are decoded, which is done once: at what size, and how that is reached.
+    """How decoded images are stored (each is decoded once): at what size, and how they are resized.
 
     ``squash`` makes them ``size`` x ``size``, ``short`` makes the shorter side ``size``, ``none`` leaves
     them.
@@ -26,7 +26,7 @@ class Stored:
     interpolation: str = "cubic"
 
     def shape(self, height: int, width: int) -> tuple[int, int]:
-        """What becomes of an image of this height and width."""
+        """The stored size of an image of this height and width."""
         if self.resize == "squash":
             return self.size, self.size
         if self.resize == "short":

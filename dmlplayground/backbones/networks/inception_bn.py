@@ -42,7 +42,7 @@ MODULES = {
 
 
 class CheckpointBatchNorm(nn.BatchNorm):
-    """Batch-norm whose parameters bear the checkpoint's names: moving_mean where Gluon says running_mean."""
+    """Batch-norm whose parameters have the published names: moving_mean instead of Gluon's running_mean."""
 
     def __init__(self, channels: int, prefix: str):
         gluon.HybridBlock.__init__(self, prefix=prefix)
@@ -62,7 +62,7 @@ class CheckpointBatchNorm(nn.BatchNorm):
 
 
 class Unit(gluon.HybridBlock):
-    """Convolution with bias, batch-norm, relu; called ``name`` in the checkpoint."""
+    """Convolution with bias, batch-norm, relu; called ``name`` in the published file."""
 
     def __init__(self, name: str, inputs: int, channels: int, kernel: int, stride: int = 1, padding: int = 0):
         super().__init__(prefix="")

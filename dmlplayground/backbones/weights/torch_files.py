@@ -1,7 +1,6 @@
-"""Tensors of a PyTorch checkpoint as NumPy arrays, without PyTorch and without executing what the file says.
-
-A checkpoint is a pickle, and a pickle can call any function there is. This reader knows the three or four
-names that a state dict needs, builds arrays from them, and refuses every other. Both of PyTorch's formats are
+"""Tensors of a PyTorch file as NumPy arrays, without PyTorch and without executing anything in the file. Such a file
+is a pickle, and a pickle can call any function. This reader knows the few names that a state dict needs, builds arrays
+from them, and refuses all others. Both of PyTorch's formats are
 read: the zip archive (since 1.6) and the stream of pickles before it.
 """
 
@@ -99,7 +98,7 @@ class _Unpickler(pickle.Unpickler):
             return _KNOWN[module, name]
         except KeyError:
             raise UserError(
-                f"holds more than tensors: it would call {module}.{name}, which is not done here. "
+                f"holds more than tensors: it would call {module}.{name}, which is refused. "
                 "Save the state dict alone (torch.save(model.state_dict(), FILE))."
             ) from None
 
@@ -111,7 +110,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read(path: str | Path) -> dict[str, np.ndarray]:
-    """The tensors of a state dict (or of the one inside a training checkpoint), by name."""
+    """The tensors of a state dict (at the top, or inside a saved training state), by name."""
     try:
         content = _read_archive(path) if zipfile.is_zipfile(path) else _read_stream(path)
         return {name: tensor.array() for name, tensor in _state_dict(content).items()}
@@ -119,8 +118,8 @@ def read(path: str | Path) -> dict[str, np.ndarray]:
         raise UserError(f"{path} {problem}") from None
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except Exception as problem:  # a damaged pickle can fail in any way
-        raise UserError(f"{path} is not a PyTorch checkpoint, or is damaged: {problem}.") from None
+    except Exception as problem:  # a damaged pickle can raise anything
+        raise UserError(f"{path} is not a PyTorch file of weights, or is damaged: {problem}.") from None
 
 
 def _read_archive(path: str | Path) -> Any:
@@ -130,7 +129,7 @@ def _read_archive(path: str | Path) -> Any:
             raise UserError("is a zip archive, but not one of PyTorch's.")
         folder = pickled[: -len("data.pkl")]
         if folder + "byteorder" in archive.namelist() and archive.read(folder + "byteorder") != b"little":
-            raise UserError("was written on a big-endian machine, which is not read here.")
+            raise UserError("was written on a big-endian machine, which is not supported.")
         with archive.open(pickled) as stream:
             unpickler = _Unpickler(stream)
             content = unpickler.load()
@@ -142,7 +141,7 @@ def _read_archive(path: str | Path) -> Any:
 def _read_stream(path: str | Path) -> Any:
     with Path(path).open("rb") as stream:
         if stream.read(len(LEGACY_MAGIC)) != LEGACY_MAGIC:
-            raise UserError("is not a PyTorch checkpoint.")
+            raise UserError("is not a PyTorch file of weights.")
         _Unpickler(stream).load()  # the version of the format
         _Unpickler(stream).load()  # sizes of the writer's integers
         unpickler = _Unpickler(stream)

@@ -19,8 +19,8 @@ SHA256 = "9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03"
     ),
 )
 def build():
-    """The first study's backbone (Ioffe and Szegedy 2015). Its parameters have the names of
-    Inception-BN-0126.params, which loads as it is."""
+    """The first study's backbone (Ioffe and Szegedy 2015). Its parameters have the names of Inception-BN-0126.params,
+    which loads unchanged."""
     from ..networks.inception_bn import inception_bn
 
     return inception_bn(ceil_mode=False)

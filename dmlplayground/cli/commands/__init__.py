@@ -1,3 +1,3 @@
-"""One file a command; see the package above."""
+"""One file for each command; see the package above."""
 
 __all__: list[str] = []  # what its files hold is found by their names

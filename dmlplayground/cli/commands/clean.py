@@ -1,6 +1,6 @@
-"""list what the cache of data sets holds, and free it
+"""list what the cache of data sets holds, and delete it
 
-All of it is made anew when it is needed. Stores, data sets and weights are left alone."""
+The cache is rebuilt when it is needed. Stores, data sets and weights are not touched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("--yes", action="store_true", help="free it without asking")
+    command.add_argument("--yes", action="store_true", help="delete it without asking")
 
 
 def run(arguments) -> None:
@@ -36,11 +36,11 @@ def run(arguments) -> None:
             shutil.rmtree(entry)
         print("freed.")
     else:
-        print("nothing was freed; --yes frees it.")
+        print("nothing was deleted; --yes deletes it.")
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """The entries of the cache, each known by its list of contents: whatever else lies there is not ours."""
+    """The entries of the cache, each of which has a list of its contents. Anything else there is not ours."""
     from ...data import cache, decoded_cache
     from ...data.sets import parquet
 
@@ -55,5 +55,5 @@ def _bytes(folder: Path) -> int:
 
 
 def _agreed() -> bool:
-    """Whether somebody is there and says yes."""
-    return sys.stdin.isatty() and input("free all of it? [y/N] ").strip().lower() in ("y", "yes")
+    """Whether there is somebody to ask, and the answer is yes."""
+    return sys.stdin.isatty() and input("delete all of it? [y/N] ").strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""tell whether the results of two stores differ, and in which settings
+"""say whether the results of two stores differ, and in which settings
 
 "I changed the rate: better?" Trials are matched by all that the stores share; seeds that both have are paired."""
 

@@ -1,4 +1,4 @@
-"""print what completes commands and options in your shell
+"""print a script that completes commands and options in your shell
 
 bash: add to ~/.bashrc:                     eval "$(dmlplayground completion bash)"
 zsh:  add to ~/.zshrc, after compinit:      eval "$(dmlplayground completion zsh)"

@@ -1,11 +1,12 @@
-"""list the data sets, or tell all about, prepare, fetch, verify or show one"""
+"""list the data sets; describe, prepare, fetch, verify or show one"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from ... import layout
 from ...errors import UserError
-from .. import listing, text
+from .. import listing
 from ..arguments import count
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
@@ -23,19 +24,21 @@ def complete(words: list[str]) -> list[str]:
 
 def add_arguments(command) -> None:
     actions = command.add_subparsers(metavar="ACTION")
-    _action(actions, "about", about, "tell all about a data set (the word about may be left out)")
-    prepare_one = _action(actions, "prepare", prepare, "put a published data set in its place, checked")
+    _action(actions, "about", about, "describe a data set (the word 'about' may be left out)")
+    prepare_one = _action(
+        actions, "prepare", prepare, "install a published data set from its archives, with checks"
+    )
     prepare_one.add_argument(
         "--from", dest="sources", type=Path, nargs="+", required=True, metavar="PATH",
-        help="its archives and files, or the folder where they are unpacked (which is then linked to, not copied)",
+        help="its archives and files, or the folder where they are unpacked (which is linked to, not copied)",
     )  # fmt: skip
-    prepare_one.add_argument("--allow-partial", action="store_true", help="accept a part of the data set")
+    prepare_one.add_argument("--allow-partial", action="store_true", help="accept an incomplete data set")
     fetch_one = _action(actions, "fetch", fetch, "download a published data set and prepare it")
     for action in (prepare_one, fetch_one):
         action.add_argument(
             "--root",
             default="",
-            help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or the user's own)",
+            help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or a folder in your home)",
         )
     verify_one = _action(actions, "verify", verify, "read every image of a data set, and check its cache")
     show_one = _action(actions, "show", show, "write a contact sheet as PNG")
@@ -47,7 +50,9 @@ def add_arguments(command) -> None:
     show_one.add_argument(
         "--classes", type=count, default=20, help="rows of the sheet (default: %(default)s)"
     )
-    show_one.add_argument("--per-class", type=count, default=10, help="images a row (default: %(default)s)")
+    show_one.add_argument(
+        "--per-class", type=count, default=10, help="images in a row (default: %(default)s)"
+    )
     show_one.add_argument("--out", type=Path, help="the PNG to write (default: NAME-SPLIT.png)")
 
 
@@ -92,7 +97,7 @@ def verify(arguments) -> int:
     from ...data.verify import verify
 
     told, wrong = verify(arguments.name, **_options(arguments))
-    end = text.plural(len(wrong), "problem") if wrong else "all is well"
+    end = layout.plural(len(wrong), "problem") if wrong else "all is well"
     print("\n".join([*told, *wrong, end]))
     return 1 if wrong else 0
 

@@ -1,4 +1,4 @@
-"""read the documentation that came with the installation, served on this machine alone"""
+"""read the installed documentation in your browser (served to this machine only)"""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ PAGE = "index"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("--port", type=int, default=8000, help="(default: %(default)s; 0: any that is free)")
+    command.add_argument(
+        "--port", type=int, default=8000, help="port (default: %(default)s; 0: any free one)"
+    )
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
 
@@ -24,7 +26,7 @@ def run(arguments) -> None:
     pages = resources.pages()
     if pages is None:
         raise UserError(
-            'no pages were built here. In a checkout of the source: pip install -e ".[docs]", then mkdocs build.'
+            'no pages have been built. In a checkout of the source: pip install -e ".[docs]", then mkdocs build.'
         )
     handler = functools.partial(_quiet_handler(), directory=str(pages))
     try:
@@ -46,6 +48,6 @@ def _quiet_handler() -> type:
 
     class Handler(SimpleHTTPRequestHandler):
         def log_message(self, *told: object) -> None:
-            """A line for every file of every page helps nobody."""
+            """No log line for every file of every page."""
 
     return Handler

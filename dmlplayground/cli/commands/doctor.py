@@ -1,4 +1,4 @@
-"""look at versions, devices and known traps of this machine"""
+"""check this machine: versions, devices and known problems"""
 
 from __future__ import annotations
 

@@ -12,16 +12,14 @@ PAGE = "serving"
 
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
-    command.add_argument(
-        "images", type=Path, help="a folder of images; those in folders inside it are taken too"
-    )
+    command.add_argument("images", type=Path, help="a folder of images; its subfolders are included")
     command.add_argument(
         "--out",
         type=Path,
         default=Path("embeddings.npy"),
-        help="the .npy to write, with a .json beside it that names the files; or a .parquet (default: %(default)s)",
+        help="the .npy to write, with the file names in a .json beside it; or a .parquet (default: %(default)s)",
     )
-    command.add_argument("--add-to", type=Path, metavar="INDEX", help="take what is in this file along")
+    command.add_argument("--add-to", type=Path, metavar="INDEX", help="also keep the columns of this file")
     add_engine(command)
 
 
@@ -35,7 +33,7 @@ def run(arguments) -> None:
     written = index.save(arguments.out)
     print(
         f"{written[0]}: {len(index)} images, {model.width} numbers each ({index.memory / 1e6:.1f} MB); "
-        f"files named in {written[-1]}"
+        f"the files are listed in {written[-1]}"
     )
     if copies := index.copies():
         print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")

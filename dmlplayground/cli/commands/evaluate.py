@@ -15,12 +15,12 @@ def add_arguments(command) -> None:
     command.add_argument("target", type=Path, help="a trial's folder, or embeddings (N, E) as .npy")
     command.add_argument("labels", type=Path, nargs="?", help="labels (N,) as .npy, of these embeddings")
     add_which(command)
-    command.add_argument("--data", help="another data set than the trial's own")
+    command.add_argument("--data", help="a data set other than the trial's own")
     command.add_argument("--split", default="test", help="train or test (default: %(default)s)")
     command.add_argument(
         "--metrics",
         type=lambda words: words.split(","),
-        help="names from dmlplayground metrics, separated by commas (default: the trial's, or the usual ones)",
+        help="names from dmlplayground metrics, separated by commas (default: the trial's, or the standard ones)",
     )
     command.add_argument(
         "--ks", type=ranks, help="the K of metrics such as R@K (default: the trial's, or 1,2,4,8,16)"
@@ -33,7 +33,7 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--no-clustering", action="store_true", help="leave out the metrics that need clusters"
     )
-    command.add_argument("--seed", type=natural, help="of k-means (default: as when the trial was run, or 0)")
+    command.add_argument("--seed", type=natural, help="seed of k-means (default: that of the trial, or 0)")
     add_engine(command)
 
 

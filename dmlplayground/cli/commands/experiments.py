@@ -1,4 +1,4 @@
-"""list the experiments that come with the suite, or tell all about one"""
+"""list the built-in experiments, or describe one"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAGE = "experiments"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("name", nargs="?", help="an experiment, or a file of your own, to read all about it")
+    command.add_argument("name", nargs="?", help="an experiment, or a file of your own, to describe")
 
 
 def run(arguments) -> None:
@@ -25,10 +25,10 @@ def table() -> str:
     for name in resources.experiment_names():
         rows.append((name, grid.load(name)[0].title))
     return layout.columns(rows) + (
-        "\n\nRead all about one: dmlplayground experiments NAME"
+        "\n\nDescribe one: dmlplayground experiments NAME"
         "\nList its trials: dmlplayground sweep NAME --dry-run"
         "\nRun it: dmlplayground sweep NAME"
-        "\n\nSearches, to be run by dmlplayground tune NAME:\n"
+        "\n\nSearches (run one: dmlplayground tune NAME):\n"
         + layout.fill(", ".join(resources.search_names()), "  ")
     )
 
@@ -43,7 +43,7 @@ def told(name: str) -> str:
     parts = [
         f"{path.stem}: {experiment.title}",
         layout.fill(experiment.about),
-        f"A grid of {text.plural(size, 'trial')}:\n{layout.columns(rows)}" if rows else "",
+        f"A grid of {layout.plural(size, 'trial')}:\n{layout.columns(rows)}" if rows else "",
         f"Its file: {path}",
     ]
     return "\n\n".join(filter(None, parts))

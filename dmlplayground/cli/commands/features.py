@@ -1,4 +1,4 @@
-"""write what a pretrained network makes of a data set, for the data set "features" """
+"""write the features that a pretrained network computes for a data set, for use as the data set "features" """
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""train a search on your own images, from a folder of them
+"""train an image search on a folder of your own images
 
-The folder holds a folder of images for every class, or folders train and test that do. Everything else is chosen by
-looking at the images, written down, and can be changed by --set. Stopped, the same command goes on."""
+The folder holds one folder of images for each class, or two such folders called train and test. Everything else is chosen by
+looking at the images. The choice is written down, and --set changes it. If the command is stopped, run it again to
+continue."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ CONFIG, CLASSES = "config.yaml", "classes.csv"
 
 def add_arguments(command) -> None:
     command.add_argument("folder", type=Path, help="your images, in a folder for every class")
-    command.add_argument("--out", type=Path, help="where everything goes (default: runs/fit-FOLDER)")
+    command.add_argument("--out", type=Path, help="where to write everything (default: runs/fit-FOLDER)")
     command.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
     )
-    command.add_argument("--threads", type=count, help="CPU threads for MXNet (default: one for each core)")
+    command.add_argument("--threads", type=count, help="CPU threads for MXNet (default: one per core)")
     command.add_argument(
-        "--dry-run", action="store_true", help="look, choose and write it down, but train nothing"
+        "--dry-run", action="store_true", help="look, choose and write the choice down, but do not train"
     )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
 
@@ -75,7 +76,7 @@ def _train(trial: Trial, out: Path, quiet: bool) -> int:
     if known is None:
         print(f"training takes about {clock(timing.seconds(trial))} on this machine.", flush=True)
     elif known.status == "finished":
-        print(f"nothing to do: it was trained before (begun {known.started}).")
+        print(f"nothing to do: it has been trained already (on {known.started}).")
     try:
         record = train(trial, out, quiet=quiet)
     except TrialFailed as failure:
@@ -87,11 +88,11 @@ def _train(trial: Trial, out: Path, quiet: bool) -> int:
 
 
 def _next(data: Mapping[str, Any], folder: Path, out: Path) -> str:
-    """The commands that put the network to use."""
+    """The commands that use the network."""
     images = data["path"]
     return "\n".join(
         [
-            "what you can do now:",
+            "what to do next:",
             "  " + _command("retrieve", folder, "QUERY.jpg", images, "--picture", out / "found.png"),
             "  " + _command("embed", folder, images, "--out", out / "embeddings.npy"),
             "  " + _command("export", folder, out / "network", "--format", "onnx"),

@@ -1,4 +1,4 @@
-"""list published settings and their sources, or every value of a method's"""
+"""list published settings and their sources, or every value of one method"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = "studies"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("method", nargs="?", help="a method, to see each of its values with its source")
+    command.add_argument("method", nargs="?", help="a method, to list each of its values with its source")
 
 
 def run(arguments) -> None:
@@ -25,7 +25,7 @@ def run(arguments) -> None:
 
 
 def table() -> str:
-    """What settings there are, and where they come from."""
+    """The settings that exist, and where they come from."""
     from ... import hyperparams
 
     files = sorted(hyperparams.names(), key=lambda name: name.row)
@@ -34,14 +34,14 @@ def table() -> str:
     )
     return (
         f"{layout.columns(rows(files))}\n\n"
-        "own: how many values differ from the method's record.\n"
-        f"The words under source mean:\n{sources}\n\n"
+        "own: how many values differ from the method's defaults.\n"
+        f"What the words under 'source' mean:\n{sources}\n\n"
         "Every value and its source: dmlplayground hyperparams METHOD"
     )
 
 
 def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
-    """A line a file and backbone, below its heading."""
+    """One line for each file and backbone."""
     from ... import hyperparams
 
     table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own")]
@@ -56,7 +56,7 @@ def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
 
 
 def of_method(method: str) -> str:
-    """Every value of a method's settings with its source, wherever there are some."""
+    """Every value of a method's settings with its source, in all studies that have some."""
     from ... import hyperparams
 
     return "\n\n".join(
@@ -67,7 +67,7 @@ def of_method(method: str) -> str:
 
 
 def winner(path: Path) -> str:
-    """What a search has found."""
+    """The result of a search."""
     from ... import hyperparams
 
     file = hyperparams.read(path)
@@ -100,6 +100,6 @@ def _reported(result: settings.Reported) -> tuple[str, str]:
     """The leading scores and where they were reported."""
     from ... import metrics
 
-    runs = f", {text.plural(result.runs, 'run')}" if result.runs else ""
+    runs = f", {layout.plural(result.runs, 'run')}" if result.runs else ""
     scores = ", ".join(f"{name} {result.scores[name]:.2f}" for name in metrics.leading(result.scores))
     return scores or "-", result.source + runs

@@ -1,4 +1,4 @@
-"""find a learning rate by a short training in which it rises"""
+"""find a learning rate: train briefly while the rate rises"""
 
 from __future__ import annotations
 

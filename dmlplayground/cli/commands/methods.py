@@ -1,4 +1,4 @@
-"""list the methods, or tell all about one"""
+"""list the methods, or describe one"""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def table() -> str:
         rows.append(
             (name, str(record.year), record.sampler["name"], record.title, text.options(record.options))
         )
-    return layout.columns(rows) + "\n\nRead all about one: dmlplayground methods NAME"
+    return layout.columns(rows) + "\n\nDescribe one: dmlplayground methods NAME"
 
 
 def told(name: str) -> str:
-    """The whole story of one method: its record, its settings, and what the study published."""
+    """One method in full: its facts, its settings, and what studies published."""
     from ... import methods
 
     record = methods.get(name)
@@ -53,12 +53,12 @@ def told(name: str) -> str:
     if rows:
         parts.append("Parameters, with their published values:\n" + layout.columns(rows))
     settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration.items()]
-    parts.append("What a trial with it sets, unless told otherwise:\n" + "\n".join(settings))
+    parts.append("What a trial with it sets by default:\n" + "\n".join(settings))
     return "\n\n".join([*parts, *_settings(name), *_published(name)])
 
 
 def _settings(name: str) -> list[str]:
-    """The files of published and tuned settings that there are for it."""
+    """The files of published and tuned settings for it."""
     from ... import hyperparams
     from . import hyperparams as command
 
@@ -70,16 +70,14 @@ def _settings(name: str) -> list[str]:
 
 
 def _published(method: str) -> list[str]:
-    """What studies have published of it: their tables row by row, their curves."""
+    """What studies published about it: rows of tables, and curves."""
     from ...reports import published
 
     told = []
     for study in published.names():
         rows = [quote for quote in published.of_method(method) if quote.study == study]
         if rows:
-            title = (
-                f"Published in percent (? where there is reason to doubt it): {published.get(study).title}"
-            )
+            title = f"Published, in percent ('?' marks doubtful values): {published.get(study).title}"
             curves = _curves([quote for quote in rows if quote.axis])
             told.append("\n".join([title, _table([quote for quote in rows if not quote.axis]), *curves]))
     return told

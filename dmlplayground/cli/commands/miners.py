@@ -1,4 +1,4 @@
-"""list the miners with the losses they go with, or tell all about one"""
+"""list the miners and the losses they work with, or describe one"""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def table() -> str:
     rows = [("method", "own miner", "miners", "with a memory")]
     for key, found in methods.combinations().items():
         rows.append((key, found.own, _few_words(found.miners), _few_words(found.with_memory)))
-    return f"{listing.told('miners', None)}\n\nWhich goes with which:\n\n{layout.columns(rows)}"
+    return f"{listing.told('miners', None)}\n\nWhich works with which:\n\n{layout.columns(rows)}"
 
 
 def _few_words(names: tuple[str, ...]) -> str:
-    """``all``, ``none``, or ``all but`` those that are missing."""
+    """``all``, ``none``, or ``all but`` and the missing ones."""
     from ... import mining
 
     missing = [name for name in mining.names() if name not in names]
@@ -46,7 +46,11 @@ def told(name: str) -> str:
     takers = [key for key, each in found.items() if name in each.miners]
     remembering = [key for key, each in found.items() if name in each.with_memory]
     return "\n\n".join(
-        [story, _losses("Losses that take it:", takers), _losses("With a memory (memory.size):", remembering)]
+        [
+            story,
+            _losses("Losses that accept it:", takers),
+            _losses("With a memory (memory.size):", remembering),
+        ]
     )
 
 

@@ -1,4 +1,4 @@
-"""write a new method, miner, sampler or other part, with its test, to be changed into your own"""
+"""write a new method, miner, sampler or other part with its test, for you to change"""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def add_arguments(command) -> None:
     from ... import templates
 
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
-    command.add_argument("name", metavar="NAME", help="what it is to be called: small letters, digits and _")
+    command.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
     command.add_argument(
-        "--into", type=Path, metavar="CHECKOUT", help="a checkout of the source (default: the one that runs)"
+        "--into", type=Path, metavar="CHECKOUT", help="a checkout of the source (default: the running one)"
     )
 
 
@@ -25,9 +25,9 @@ def run(arguments) -> None:
     folder = arguments.into or resources.checkout()
     if folder is None:
         raise UserError(
-            "this is an installation; name a checkout of the source to write into: --into FOLDER."
+            "this is an installed package: name a checkout of the source to write into, with --into FOLDER."
         )
     written = templates.write(arguments.kind, arguments.name, folder)
     print("\n".join(f"wrote {path}" for path in written))
-    print(f"\nIt is a small part that works. Change it, and run its test: pytest {written[-1]}")
-    print(f"Read what is known of it: dmlplayground {templates.kinds()[arguments.kind]} {arguments.name}")
+    print(f"\nIt is a small part that works. Change it and run its test: pytest {written[-1]}")
+    print(f"See its description: dmlplayground {templates.kinds()[arguments.kind]} {arguments.name}")

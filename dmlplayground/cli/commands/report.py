@@ -11,7 +11,7 @@ PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("store", type=Path, help="the folder of a sweep, or one record")
+    command.add_argument("store", type=Path, help="the folder of a sweep, or a single record")
 
 
 def run(arguments) -> None:

@@ -13,30 +13,34 @@ PAGE = "serving"
 
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
-    command.add_argument("query", type=Path, help="an image, or a folder of images that are queries each")
+    command.add_argument("query", type=Path, help="an image, or a folder whose images are all queries")
     command.add_argument(
         "gallery", type=Path, help="a folder of images, or the .npy or .parquet that embed has written"
     )
-    command.add_argument("--count", type=count, default=10, help="how many (default: %(default)s)")
     command.add_argument(
-        "--copies", action="store_true", help="show the query's own file and copies of images too"
+        "--count", type=count, default=10, help="how many images to find (default: %(default)s)"
     )
-    command.add_argument("--picture", type=Path, help="a PNG to write, with the queries and what was found")
+    command.add_argument(
+        "--copies", action="store_true", help="also show the query's own file, and copies of images"
+    )
+    command.add_argument(
+        "--picture", type=Path, help="a PNG to write, showing the queries and what was found"
+    )
     command.add_argument(
         "--match",
         action="store_true",
-        help="say of each image whether it matches: nearer than a distance set on images of known classes",
+        help="say for each image whether it matches: whether it is nearer than a distance set on images of known classes",
     )
     command.add_argument(
         "--match-on", type=Path, metavar="FOLDER",
-        help="a folder for every class to set that distance on (default: the trial's own test images)",
+        help="images to set that distance on, with one folder per class (default: the trial's own test images)",
     )  # fmt: skip
     command.add_argument(
         "--false-accepts",
         type=float,
         default=0.01,
         metavar="SHARE",
-        help="pairs of different classes that may match (default: %(default)s)",
+        help="share of share of share of pairs of different classes that may match (default: %(default)s)",
     )
     add_engine(command)
 

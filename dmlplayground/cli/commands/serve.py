@@ -1,4 +1,4 @@
-"""serve the live page of one or several stores"""
+"""serve a live page of one or more stores"""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--host",
         default=HOST,
-        help="the address to listen at (default: %(default)s, this machine alone)",
+        help="the address to listen on (default: %(default)s, this machine only)",
     )
     command.add_argument("--port", type=port, default=PORT, help="(default: %(default)s)")
 
 
 def run(arguments) -> None:
-    from ...live import state
+    from ...store import existing
 
     for store in arguments.stores:
-        state.check(store)
+        existing(store)
     server = _server()
-    print(f"http://{arguments.host}:{arguments.port}/ (Ctrl-C ends it)", flush=True)
+    print(f"http://{arguments.host}:{arguments.port}/ (Ctrl-C stops it)", flush=True)
     server.serve(arguments.stores, arguments.host, arguments.port)
 
 
 def beside(store: Path) -> str:
-    """Serve this store from a thread of this process until the process ends; gives the address."""
+    """Serve this store from a thread until the process ends. Returns the address."""
     _server().serve_beside([store], HOST, PORT)
     return f"http://{HOST}:{PORT}/stores/0/"
 

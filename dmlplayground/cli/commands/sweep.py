@@ -6,6 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from ... import layout
 from .. import run_summary, text
 from ..arguments import add_executor, add_trial_options
 from . import serve
@@ -15,14 +16,20 @@ PAGE = "studies"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("file", help="an experiment file, or the name of one of ours (such as quickstart)")
+    command.add_argument(
+        "file", help="an experiment file, or the name of a built-in one (such as quickstart)"
+    )
     add_trial_options(command)
     command.add_argument(
-        "--where", action="append", default=[], metavar="KEY=VALUE", help="only these trials of the grid"
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="run run run only these trials of the grid",
     )
     command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
     add_executor(command)
-    command.add_argument("--retry-failed", action="store_true", help="run again what failed before")
+    command.add_argument("--retry-failed", action="store_true", help="run failed trials again")
     command.add_argument(
         "--serve",
         action="store_true",
@@ -31,7 +38,7 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--print-commands",
         action="store_true",
-        help="print a command for each trial that is left, for any scheduler, and stop",
+        help="print one command for each remaining trial, for any scheduler, and stop",
     )
 
 
@@ -46,7 +53,7 @@ def run(arguments) -> int:
         print("\n".join(chosen.commands(arguments.retry_failed)))
         return 0
     print(run_summary.conditions(chosen.trials))
-    count = text.plural(len(chosen.trials), "trial")
+    count = layout.plural(len(chosen.trials), "trial")
     print(f"{chosen.experiment.title}: {count}, records in {chosen.store}", flush=True)
     if arguments.serve:
         chosen.state()  # so that the page knows what is to come
@@ -67,12 +74,12 @@ def run(arguments) -> int:
     states = chosen.tally()
     print(text.tally(states))
     if states["failed"]:
-        print(f"run what failed again: {_rerun(arguments, chosen.store)}")
+        print(f"run failed trials again: {_rerun(arguments, chosen.store)}")
     return 1 if states["failed"] or states["unreadable"] else 0
 
 
 def _rerun(arguments, store: Path) -> str:
-    """The command that runs just what failed."""
+    """The command that runs only the failed trials."""
     chosen = [part for rule in arguments.where for part in ("--where", rule)]
     chosen += [part for override in arguments.set for part in ("--set", override)]
     return shlex.join(

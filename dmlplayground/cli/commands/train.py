@@ -20,7 +20,7 @@ def add_arguments(command) -> None:
         "--store", type=Path, default=Path("runs"), help="where the record goes (default: %(default)s)"
     )
     command.add_argument(
-        "--threads", type=count, help="CPU threads for MXNet; more than one only on an idle machine"
+        "--threads", type=count, help="CPU threads for MXNet; use more than one only on an idle machine"
     )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
     add_log(command)
@@ -36,12 +36,14 @@ def run(arguments) -> int:
     if arguments.dry_run:
         run_summary.dry_run([trial], arguments.store, recipe)
         return 0
-    # With the progress; results go to standard output.
+    # Goes to standard error with the progress; results go to standard output.
     print(run_summary.conditions([trial], recipe), file=sys.stderr)
     folder = config.Places(arguments.store).folder(trial)
     known = records.find(folder)
-    if known is not None and known.status == "finished":  # the results can be shown wherever they are
-        print(f"nothing to do: this trial was begun on {known.started} and has finished.", file=sys.stderr)
+    if known is not None and known.status == "finished":  # finished results need no device
+        print(
+            f"nothing to do: this trial has finished already (it began on {known.started}).", file=sys.stderr
+        )
     else:
         run_summary.look([trial])
     from ...training import train
@@ -64,4 +66,4 @@ def given(text: str):
         return {"method": text}
     if Path(text).exists():
         return config.read_yaml(text)
-    raise unknown("method (and no such file)", text, methods.names())
+    raise unknown("method (and there is no such file)", text, methods.names())

@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 
 from ... import layout
-from .. import text
 from ..arguments import add_executor
 from . import hyperparams
 
@@ -18,7 +17,7 @@ def add_arguments(command) -> None:
     command.add_argument(
         "file",
         type=Path,
-        help="a search file: a configuration with ranges in the place of values; or the name of one of ours",
+        help="a search file (a configuration with ranges in place of values), or the name of a built-in one",
     )
     command.add_argument(
         "--set",
@@ -44,11 +43,11 @@ def run(arguments) -> None:
     if arguments.dry_run:
         wanted.check()
         print(layout.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
-        print(f"{text.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
+        print(f"{layout.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
         return
     from ...sweeps import optuna_search, tune
 
-    print(f"{wanted.title}: {text.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
+    print(f"{wanted.title}: {layout.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
     winner = tune(
         wanted,
         store,

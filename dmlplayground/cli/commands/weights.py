@@ -15,26 +15,24 @@ PAGE = "studies"
 def add_arguments(command) -> None:
     actions = command.add_subparsers(metavar="ACTION", required=True)
 
-    action = actions.add_parser(
-        "fetch", help="get a backbone's ImageNet weights, for later use without a network"
-    )
+    action = actions.add_parser("fetch", help="download a backbone's ImageNet weights, for later use offline")
     action.set_defaults(run=fetch)
     action.add_argument("backbone")
 
-    action = actions.add_parser("convert", help="make .params of another framework's checkpoint")
+    action = actions.add_parser("convert", help="convert another framework's weights to .params")
     action.set_defaults(run=convert)
     action.add_argument(
         "source", type=Path, help=".params, .safetensors or a PyTorch state dict (which is not executed)"
     )
     action.add_argument("target", type=Path, help="the .params file to write")
-    action.add_argument("--backbone", help="what it is for, where its names do not tell")
+    action.add_argument("--backbone", help="the backbone they are for, if its names do not say")
 
-    action = actions.add_parser("verify", help="load weights, whole, and look at the features they give")
+    action = actions.add_parser("verify", help="load weights, all of them, and check the features they give")
     action.set_defaults(run=verify)
     action.add_argument("backbone")
     action.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
     action.add_argument(
-        "--symbol", type=Path, help="MXNet's graph as JSON, to which the features must be equal"
+        "--symbol", type=Path, help="an MXNet graph as JSON whose features they must reproduce"
     )
 
 
@@ -70,7 +68,7 @@ def _verified(result: Verified) -> str:
     lines = [
         f"{result.path}",
         f"sha256 {result.sha256}",
-        f"complete: {result.parameters:,} parameters that learn; features of images of noise from {low:.4g} to {high:.4g}",
+        f"complete: {result.parameters:,} trainable parameters; features of noise images from {low:.4g} to {high:.4g}",
     ]
     if result.difference:
         lines += [

@@ -109,7 +109,7 @@ RELEASE = Release(
     counts={"train": Count(8054, 98), "test": Count(8131, 98)},
     archives=(Archive("cars_annos.mat"), Archive("car_ims.tgz")),
     advice=(
-        "Stanford no longer offers its files. Copies circulate in several layouts, all of which will do: car_ims.tgz with "
+        "Stanford no longer offers its files. Copies circulate in several layouts, all of which work: car_ims.tgz with "
         "cars_annos.mat; cars_train, cars_test and devkit with cars_test_annos_withlabels.mat (Kaggle's and torchvision's); "
         "or a folder of images for each class, called by its number or its full name."
     ),
@@ -127,9 +127,9 @@ def load(
 ) -> Catalogue:
     """Stanford's cars. Models 1 to 98 are for training (8,054 images), 99 to 196 for test (8,131).
 
-    root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
-    boxes: images are cut to their bounding boxes before anything else (not where the layout is a folder for each class).
-    partial: accept a release that is not whole.
-    cache: where decoded images are kept; with none they are decoded anew each time.
+    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
+    boxes: crop images to their bounding boxes before anything else (not where the layout is a folder for each class).
+    partial: accept an incomplete release.
+    cache: where decoded images are kept; with none, they are decoded each time.
     """
     return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)

@@ -45,7 +45,7 @@ RELEASE = Release(
             "0c685df5597a8b24909f6a7c9db6d11e008733779a671760afef78feb49bf081",
         ),
     ),
-    advice="CUB_200_2011.tgz is to be had from the data repository of Caltech (record 65de6-vp158).",
+    advice="CUB_200_2011.tgz is in the data repository of Caltech (record 65de6-vp158).",
 )
 
 
@@ -60,9 +60,9 @@ def load(
 ) -> Catalogue:
     """Caltech's birds. Species 1 to 100 are for training (5,864 images), 101 to 200 for test (5,924).
 
-    root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
-    boxes: images are cut to their bounding boxes before anything else.
-    partial: accept a release that is not whole.
-    cache: where decoded images are kept; with none they are decoded anew each time.
+    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
+    boxes: crop images to their bounding boxes before anything else.
+    partial: accept an incomplete release.
+    cache: where decoded images are kept; with none, they are decoded each time.
     """
     return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)

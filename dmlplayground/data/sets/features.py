@@ -21,7 +21,7 @@ COLUMNS = ("features", "labels", "split")
 def settings(path: str, **_: Any) -> dict[str, Any]:
     """What a trial on these features does by default: its network is the one that made them.
 
-    A file that is not there yet says nothing of its width; whoever loads the data set hears of it.
+    If the file does not exist yet, its width is unknown; loading the data set then fails with a message.
     """
     file = Path(path).expanduser()
     width = {"features": read(file).features.shape[1]} if file.is_file() else {}
@@ -37,7 +37,7 @@ def load(
     test: Optional[Classes] = None,
     seed: Optional[int] = None,
 ) -> Dataset:
-    """Rows of numbers, each with its class, that some network has made of images. A trial on them trains a head and a
+    """Rows of numbers, each with its class, computed from images by some network. A trial on them trains a head and a
     loss in seconds, on any machine; its backbone is ``identity``.
 
     path: a .npz with the arrays ``features`` (N, width) and ``labels`` (N,), numbers or words, and if wanted ``split``

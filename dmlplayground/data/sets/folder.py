@@ -30,7 +30,7 @@ def load(
         count as numbers); a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last by name; nothing: all others.
     seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
-    cache: where decoded images are kept; with none they are decoded anew each time.
+    cache: where decoded images are kept; with none, they are decoded each time.
     """
     folder = Path(path).expanduser()
     if not folder.is_dir():

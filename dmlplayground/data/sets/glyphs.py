@@ -43,11 +43,11 @@ def load(
     strength: float = 0.85,
     seed: int = 0,
 ) -> Dataset:
-    """Characters drawn on the spot from the typefaces that come with matplotlib; nothing is downloaded.
+    """Characters drawn from the typefaces that come with matplotlib; nothing is downloaded.
 
     classes: how many in both splits together, half in each. Beyond the two hundred or so characters that
         cannot be mistaken for another, a class is a pair of them: there are classes by the ten thousand.
-    images_per_class: about so many; a class has from two thirds to four thirds of that.
+    images_per_class: about how many; a class has between two thirds and four thirds of this number.
     size: height and width in pixels.
     strength: how far the pictures of a class differ in colour, background, angle, slant, proportions, size,
         place and noise, from 0 to 1. At 0 raw pixels recognise nearly everything, at 1 nearly nothing.
@@ -80,8 +80,8 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _versions() -> dict[str, str | int]:
-    """What decides the bytes drawn, besides the options."""
-    from importlib.metadata import version  # these here, as listings load this file
+    """What decides the drawn bytes besides the options."""
+    from importlib.metadata import version  # these imported here, since listings load this file
 
     from PIL import features
 
@@ -97,7 +97,7 @@ def _versions() -> dict[str, str | int]:
 def _draw(
     split: str, classes: int, images_per_class: int, size: int, strength: float, seed: int
 ) -> cache.Arrays:
-    from .. import characters  # here, as listings load this file and Pillow takes its time
+    from .. import characters  # imported here, since listings load this file and Pillow is slow to load
 
     # Every other class, so that a class stays in its split however many follow.
     texts = _texts(classes, seed)[SPLITS.index(split) :: len(SPLITS)]
@@ -111,7 +111,7 @@ def _draw(
 
 
 def _texts(classes: int, seed: int) -> list[str]:
-    """What the classes show: the characters in an order of the seed's, then pairs of them likewise."""
+    """What the classes show: the characters in an order drawn from the seed, then pairs of them, likewise."""
     from .. import characters
 
     alphabet = cache.arrays(

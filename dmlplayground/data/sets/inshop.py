@@ -43,8 +43,8 @@ def load(
     """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that
     search a gallery of 12,612, of 3,985 other garments.
 
-    root: the folder that data sets live in; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
-    partial: accept a release that is not whole.
-    cache: where decoded images are kept; with none they are decoded anew each time.
+    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
+    partial: accept an incomplete release.
+    cache: where decoded images are kept; with none, they are decoded each time.
     """
     return RELEASE.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)

@@ -40,7 +40,7 @@ def load(
     test: the classes for test, likewise, a share being the last by name; nothing: all others.
     seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
     boxes: images are cut to their boxes before anything else.
-    cache: where decoded images are kept; with none they are decoded anew each time.
+    cache: where decoded images are kept; with none, they are decoded each time.
     """
     file = Path(path).expanduser()
     entries = [_entry(row, f"{file}, line {number}") for number, row in _rows(file)]
@@ -62,9 +62,7 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         try:
             yield from enumerate(rows, 2)
         except csv.Error as problem:
-            raise UserError(
-                f"{file}, line {rows.line_num} is not CSV as it is read here: {problem}."
-            ) from None
+            raise UserError(f"{file}, line {rows.line_num} is not valid CSV: {problem}.") from None
 
 
 def _entry(row: Any, where: str) -> Entry:

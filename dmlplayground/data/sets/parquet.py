@@ -40,7 +40,7 @@ def load(
     train: the classes for training: a share of them, the first in their order; a list of them; or a file with one a line.
     test: the classes for test, likewise, a share being the last; nothing: all others.
     seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
-    cache: where decoded images are kept; with none they are decoded anew each time.
+    cache: where decoded images are kept; with none, they are decoded each time.
     """
     folder = _unpacked(_shards(Path(path).expanduser()), image, label)
     rows = files.read_json(folder / LIST)
@@ -110,7 +110,7 @@ def _items(shards: list[Path], image: str, label: str) -> Iterator[_Item]:
 def _item(picture: Any, value: Any, classes: list[str], where: str) -> _Item:
     content = picture.get("bytes") if isinstance(picture, dict) else picture
     if not isinstance(content, bytes):
-        raise UserError(f"{where}: there are no bytes of an image.")
+        raise UserError(f"{where}: it holds no image.")
     if value is None or (classes and isinstance(value, int) and not 0 <= value < len(classes)):
         raise UserError(f"{where}: {value!r} is not a class.")
     if classes and isinstance(value, int):

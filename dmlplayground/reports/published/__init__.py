@@ -1,6 +1,6 @@
-"""What was published: numbers quoted from studies, a file a study, each with the conditions that it holds under.
+"""What was published: numbers quoted from studies, one file per study, each with the conditions under which it holds.
 
-A number stands beside a trial's only where all of its conditions agree; where some do not, ``differences`` says which. To
+A number is shown beside a trial's only if all of its conditions agree. If not, ``differences`` says which do not. To
 add a study, add a file:
 
     @KIND.register(title="Authors: Title (venue)", year=2020)
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ... import protocols
 from ..tables import Quoted
-from .quotes import KIND, UNTRAINED, Quote, Score, Study, flat, method_of
+from .quotes import KIND, UNTRAINED, Quote, Score, Study, flat, flatten, method_of
 
 __all__ = [
     "KIND",
@@ -28,6 +28,7 @@ __all__ = [
     "curve",
     "differences",
     "find",
+    "flatten",
     "get",
     "matching",
     "method_of",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 names, get = KIND.names, KIND.get
-MANY = 10**9  # runs: enough for any mean
+MANY = 10**9  # more runs than any mean needs
 
 
 def tabulated(protocol: str) -> list[Study]:
@@ -54,18 +55,19 @@ def quotes() -> tuple[Quote, ...]:
 
 
 def of_method(method: str) -> list[Quote]:
-    """All that was published of a method."""
+    """Everything that was published about a method."""
     return [quote for quote in quotes() if quote.conditions["method.name"] == method]
 
 
 def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:
-    """What was published of such trials, so many of them: all conditions agree."""
+    """The quotes whose conditions all agree with a configuration and its number of runs."""
     there = flat(config)
     return [quote for quote in quotes() if quote.names(there) and not quote.differences(there, runs)]
 
 
 def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted]:
-    """The published figures beside this outcome of such trials, by metric: a table's, and a curve's where no table has them."""
+    """The published figures for this outcome of such trials, by metric: from a table, or from a curve if no table has
+    them."""
     found: dict[str, Quoted] = {}
     for quote in _beside(config, runs):
         if _outcome(quote, config) == outcome:
@@ -80,7 +82,8 @@ def _outcome(quote: Quote, config: Mapping[str, Any]) -> str:
 
 
 def _beside(config: Mapping[str, Any], runs: int) -> list[Quote]:
-    """What can be shown beside such trials: no point of a curve where a table has them, be it of more runs."""
+    """The quotes that can be shown beside such trials. Points of a curve are left out if a table has them, even one of
+    more runs."""
     in_tables = any(not quote.axis for quote in matching(config, MANY))
     return [quote for quote in matching(config, runs) if not (quote.axis and in_tables)]
 
@@ -92,8 +95,8 @@ def curve(config: Mapping[str, Any], runs: int, axis: str) -> dict[str, Quoted]:
 
 
 def differences(config: Mapping[str, Any], runs: int) -> tuple[Quote, list[str]] | None:
-    """The row of a table that is nearest to such trials, of the same method and data set, and what differs; None where
-    there is none or nothing differs."""
+    """The table row of the same method and data set that is nearest to such trials, and what differs. None if there is
+    no such row, or nothing differs."""
     there = flat(config)
     rows = [quote for quote in quotes() if not quote.axis and quote.names(there)]
     if not rows or _beside(config, runs):
@@ -108,7 +111,7 @@ def _quoted(quote: Quote, metric: str) -> Quoted:
 
 
 class Trials(NamedTuple):
-    """What is to be set beside published numbers: a configuration, how many runs of it, and which of its outcomes."""
+    """What is to be compared with published numbers: a configuration, its number of runs, and which of its outcomes."""
 
     config: Mapping[str, Any]
     runs: int
@@ -116,7 +119,7 @@ class Trials(NamedTuple):
 
 
 def notes(shown: Iterable[Trials]) -> list[str]:
-    """What must be said of the published figures beside these trials: their source, what is doubtful, what differs."""
+    """Notes on the published figures beside these trials: their source, what is doubtful, what differs."""
     sources: dict[str, None] = {}
     doubts: dict[str, None] = {}
     apart: dict[str, None] = {}
@@ -134,11 +137,11 @@ def notes(shown: Iterable[Trials]) -> list[str]:
         if near := differences(trials.config, trials.runs):
             quote, found = near
             apart[
-                f"Not beside the published row of {method} ({quote.study}, {quote.source}): {'; '.join(found)}."
+                f"Not compared with the published row of {method} ({quote.study}, {quote.source}): {'; '.join(found)}."
             ] = None
     return [*sources, *doubts, *_shortened(list(apart))]
 
 
 def _shortened(lines: list[str], limit: int = 6) -> list[str]:
     more = len(lines) - limit
-    return lines if more <= 0 else [*lines[:limit], f"So it is with {more} further rows."]
+    return lines if more <= 0 else [*lines[:limit], f"The same holds for {more} more rows."]

@@ -1,4 +1,4 @@
-"""What a published number is: its conditions, and what of a trial differs from them."""
+"""A published number: its conditions, and how a trial differs from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Study(parts.Part):
     """A publication: its file's function gives the numbers."""
 
     year: int = 0
-    warning: str = ""  # what a reader must know of all of them
+    warning: str = ""  # what a reader must know about all of them
     protocol: str = ""  # whose results its tables show under names of their own
     metrics: Mapping[str, str] = field(default_factory=dict)  # what those tables call the metrics
 
@@ -57,18 +57,18 @@ class Quote:
         str, Any
     ]  # by dotted key of a trial's configuration: a value, a tuple of values, or Not(value)
     scores: Mapping[str, Score]
-    runs: Optional[int] = None  # that the mean is of, where it is known
+    runs: Optional[int] = None  # how many runs the mean is of, if known
     outcome: str = ""  # the result of a trial that it is to be compared with; empty: the one that leads
     axis: str = ""  # a point of a curve against this key; empty: a row of a table
     label: str = ""  # the study's name for the row
     study: str = field(default="", compare=False)
 
     def names(self, flat: Mapping[str, Any]) -> bool:
-        """Whether it is about this method on this data set at all."""
+        """Whether it is about this method and data set at all."""
         return all(_agrees(self.conditions[key], flat.get(key)) for key in ("method.name", "data.name"))
 
     def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
-        """What of a trial is not as it was there; nothing where the two may be compared."""
+        """How a trial differs from the published one. Empty if the two may be compared."""
         found = [
             f"{_heading(key)} {_shown(there)} there, {flat.get(key)} here"
             for key, there in self.conditions.items()
@@ -98,7 +98,7 @@ def _heading(key: str) -> str:
 
 
 def scores(metrics: tuple[str, ...], values: tuple, doubts: Mapping[str, str] = {}) -> dict[str, Score]:
-    """A row of a table as scores by metric; None where the table is empty."""
+    """A row of a table as scores by metric, without the empty cells."""
     return {
         metric: Score(value, doubt=doubts.get(metric, ""))
         for metric, value in zip(metrics, values)
@@ -108,7 +108,12 @@ def scores(metrics: tuple[str, ...], values: tuple, doubts: Mapping[str, str] = 
 
 def flat(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration by dotted keys, under the name of its method in tables."""
-    return {**dict(_items(config, "")), "method.name": method_of(config)}
+    return {**flatten(config), "method.name": method_of(config)}
+
+
+def flatten(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested mappings as one, with dotted keys."""
+    return dict(_items(mapping, ""))
 
 
 def _items(config: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

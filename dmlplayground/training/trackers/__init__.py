@@ -6,7 +6,7 @@
         def write(self, step, values): ...             # numbers by name; of a resumed trial the last may be told twice
         def end(self): ...                             # also after a failed ``begin``
 
-The record stays what counts: a tracker that fails is left out with a warning, and training goes on.
+The record stays what counts: a tracker that fails is left out with a warning, and training continues.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LONGEST = 500  # characters of a parameter's value
 
 
 class Tracker:
-    """A trial that goes on is the same run: it is known by its tag."""
+    """A continued trial is the same run: it is known by its tag."""
 
     def __init__(self) -> None:
         self._mlflow = optional.load("mlflow")

@@ -16,7 +16,7 @@ from ...store import locks
 
 
 class Tracker:
-    """A trial that goes on is the same run: it is known by the trial's id and folder."""
+    """A continued trial is the same run: it is known by the trial's id and folder."""
 
     def __init__(self) -> None:
         self._wandb = optional.load("wandb")
