@@ -13,6 +13,7 @@ from . import vectors
 
 CHUNK = vectors.LANES
 SHORT = 128  # to this length, counting sorts a list faster
+FEW = 8  # references, which are counted one by one
 STEPS = 12  # of comparing all references with a positive, for one of searching the place of a reference
 
 
@@ -224,7 +225,7 @@ def _count(query, near, level, count, tile, hunt):
     """Count references ``near`` a query, at these levels, that are closer than its positives."""
     first, alive = hunt.begin[query], hunt.alive[query]
     chunks = (count + CHUNK - 1) // CHUNK
-    if alive * chunks > STEPS * count:
+    if count <= FEW or alive * chunks > STEPS * count:
         for c in range(count):
             _add(query, near[c], level[c], False, tile, hunt)
     else:
