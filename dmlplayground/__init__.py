@@ -1,4 +1,4 @@
-"""Deep metric learning, compared fairly: thirteen methods, one trainer, on MXNet/Gluon.
+"""Deep metric learning, compared fairly: the methods of three studies under one trainer, on MXNet/Gluon.
 
 Import this before ``mxnet``: it lets the retired MXNet work with a present-day NumPy (see ``compat``).
 Everything else is loaded when it is first asked for.
