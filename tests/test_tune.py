@@ -57,6 +57,18 @@ def test_ranges_are_read_where_they_stand(tmp_path):
     assert trial.protocol["name"] == "validated"
 
 
+def test_a_criterion_may_be_better_the_lower_it_is():
+    assert wanted().direction == "maximize"
+    protocol = {"folds": 2, "criterion": "density_intra"}
+    evaluation = {"metrics": ["R@1", "density_intra"]}
+    search = wanted(config={**CONFIG, "protocol": protocol, "evaluation": evaluation})
+    assert search.direction == "minimize"
+    study = optuna.create_study(direction=search.direction)
+    for value in (0.3, 0.2, 0.4):
+        study.ask().report(value, 1)
+    assert "and 1 of the 2 others that came so far did better" in early_stopping.why("median", study, 0, 1)
+
+
 def test_whole_numbers_stay_whole():
     asked = optuna.trial.FixedTrial({"a": 3, "b": 0.25, "c": json.dumps([3, 5])})
     assert search_space.Range([1, 9]).ask(asked, "a") == 3

@@ -45,7 +45,7 @@ class Cell:
     problems: list[Problem] = field(default_factory=list)
     factors: dict[str, Any] = field(default_factory=dict)  # in what it differs from the arena's other cells
     headline: str = ""  # the metric that ranks
-    searched: bool = False  # whether it is whether it is whether it is a trial of a search, which is ranked by validation alone
+    searched: bool = False  # a trial of a search, which is ranked by validation alone
     telling: list[str] = field(
         default_factory=list
     )  # the factors in which it differs from its method's others

@@ -38,9 +38,10 @@ def why(rule: Rule, study: Any, number: int, epoch: int) -> str:
         for trial in study.get_trials(deepcopy=False)
         if epoch in trial.intermediate_values
     }
-    better = sum(value > values[number] for value in values.values())
+    sign = 1 if study.direction.name == "MAXIMIZE" else -1
+    better = sum(sign * value > sign * values[number] for value in values.values())
     name = "median" if rule is True else rule
     return (
         f"{name}: after epoch {epoch} it had {values[number]:.4f}, and {better} of the {len(values) - 1} others that "
-        "came so far had more"
+        "came so far did better"
     )

@@ -56,7 +56,7 @@ def _study(search: Search, store: Path) -> Any:
     study = optuna.create_study(
         storage=JournalStorage(JournalFileBackend(str(store / JOURNAL))),
         study_name="search",
-        direction="maximize",
+        direction=search.direction,
         pruner=early_stopping.pruner(search.prune, search.epochs),
         load_if_exists=True,
     )
@@ -166,7 +166,7 @@ class Attempt(Job):
 
 
 def validation(record: Record) -> float:
-    """What a search maximises: the criterion on the validation classes, averaged over folds."""
+    """What a search goes by: the criterion on the validation classes, averaged over folds."""
     return protocols.create(**record.config["protocol"]).judged(record.results)
 
 

@@ -9,7 +9,7 @@
       optimizer: {lr: {range: [1e-5, 1e-2], log: true}}
       epochs: 6
 
-A range of whole numbers gives whole numbers. A search maximises the criterion of the validated protocol: its value at
+A range of whole numbers gives whole numbers. A search is for the best criterion of the validated protocol: its value at
 the best epoch, averaged over folds, on classes that are used neither to train nor to test. ``prune`` says which are stopped early
 (``early_stopping``): median, halving, hyperband or false.
 """
@@ -120,6 +120,16 @@ class Search:
                 f"leave config.protocol at {PROTOCOL}."
             )
         return trial
+
+    @property
+    def direction(self) -> str:
+        """Which way the criterion has to go: ``maximize`` or ``minimize``."""
+        try:
+            trial = self.trial(self._at(0))
+        except UserError:
+            return "maximize"
+        better = config.criterion(trial.protocol, trial.evaluation).higher_is_better
+        return "maximize" if better else "minimize"
 
     @property
     def epochs(self) -> int:
