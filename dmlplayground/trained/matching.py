@@ -32,7 +32,7 @@ class Threshold(NamedTuple):
 
 def check_share(false_accepts: float) -> None:
     if not 0 <= false_accepts < 1:
-        raise UserError(f"false accepts are a share from 0 to below 1, not {false_accepts}.")
+        raise UserError(f"false accepts must be at least 0 and below 1, not {false_accepts}.")
 
 
 def calibrate(
