@@ -5,11 +5,36 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+FOLDERS = [
+    ".ci",
+    "benchmarks",
+    "dmlplayground",
+    "docs",
+    "experiments",
+    "hyperparams",
+    "notebooks",
+    "scripts",
+    "tests",
+]
+FILES = [
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "NOTICE",
+    "README.md",
+    "mkdocs.yml",
+    "pyproject.toml",
+    "setup.py",
+]
 GRID, VALUES = "experiments/tables/probe.yaml", "hyperparams/fehervari2019/probe/npairs.yaml"
 
 
@@ -26,9 +51,9 @@ def run(*command, cwd):
 def checkout(tmp_path):
     """A copy, for setuptools leaves a build/ behind, and with two files that only this test knows."""
     folder = tmp_path / "checkout"
-    for name in ("dmlplayground", "experiments", "hyperparams"):
+    for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for name in FILES:
         shutil.copy(ROOT / name, folder)
     for name in (GRID, VALUES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -75,8 +100,12 @@ def found_in(environment, folder):
 
 @pytest.mark.slow
 def test_source_archive_and_wheel(checkout, environment, tmp_path):
+    wanted = {path.relative_to(checkout) for path in checkout.rglob("*") if path.is_file()}
     run(environment / "python", "setup.py", "-q", "sdist", cwd=checkout)
     (archive,) = (checkout / "dist").iterdir()
+    with tarfile.open(archive) as packed:
+        held = {Path(*Path(name).parts[1:]) for name in packed.getnames()}
+    assert wanted <= held  # all that is needed to build, document and test
     run(environment / "pip", "install", "-q", "--no-deps", "--ignore-installed", archive, cwd=tmp_path)
     shutil.rmtree(checkout)
     assert environment.parent in found_in(environment, tmp_path).parents
@@ -96,9 +125,6 @@ with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
 def test_a_wheel_runs_the_quick_start_dry_and_brings_pages_and_templates(checkout, environment, tmp_path):
     """The wheel that ``scripts/wheel.sh`` builds, pages and all, outside the checkout."""
     pytest.importorskip("mkdocs")
-    for name in ("docs", "scripts", "notebooks", "benchmarks"):
-        shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "mkdocs.yml", checkout)
     method = (checkout / "dmlplayground/methods/triplet.py").read_text()
     (checkout / "dmlplayground/methods/probe.py").write_text(method)
     shutil.rmtree(checkout / "hyperparams/fehervari2019/probe")
