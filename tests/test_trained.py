@@ -192,7 +192,48 @@ def test_a_threshold_needs_pairs_of_both_kinds(model, photos):
 
 def test_the_trials_own_test_images_set_a_threshold(model):
     found = model.threshold()
-    assert "glyphs (test)" in str(found) and 0 < found.distance < 2 and found.false_accepts <= 0.01
+    assert "on glyphs (test classes)" in str(found) and 0 < found.distance < 2 and found.false_accepts <= 0.01
+
+
+def test_validation_classes_set_the_threshold_of_folds(tmp_path):
+    few = {"name": "glyphs", "size": 24, "classes": 16, "images_per_class": 6}
+    short = {**TRIAL, "data": few, "batch_size": 4, "epochs": 1, "iterations": 2}
+    validated = {**short, "protocol": {"name": "validated", "folds": 2}}
+    model = dml.load(tmp_path / dml.train(validated, store=tmp_path).id)
+    found = model.threshold(false_accepts=0.1)
+    limits, accepted = [], []
+    for member, kept in zip(model.members, (range(4, 8), range(4))):  # fold 0 trains on the first half
+        images = dml.data.load(**few, split="train").subset(kept)
+        points = member.embed([images.images[:]]).astype(np.float64)
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        away = np.linalg.norm(points[:, None] - points, axis=2)
+        different = away[np.triu(np.not_equal.outer(images.labels, images.labels))]
+        allowed = int(0.1 * len(different))
+        limits.append(
+            np.sort(different)[[allowed - 1, allowed]]
+        )  # the last pair accepted, the first that is not
+        accepted.append(different <= limits[-1][0])
+    lowest, highest = np.hypot(*limits)
+    assert lowest - 1e-6 <= found.distance < highest
+    assert found.false_accepts == pytest.approx(np.concatenate(accepted).mean(), abs=1e-4)
+    assert "the validation classes of glyphs, the networks of each fold alone" in str(found)
+
+
+@pytest.mark.parametrize("kind", ["euclidean", "cosine", "hamming"])
+def test_joined_networks_match_only_what_one_of_them_matches(kind):
+    parts = np.random.default_rng(0).normal(size=(3, 60, 5))
+    parts /= np.linalg.norm(parts, axis=2, keepdims=True)
+    classes = np.repeat(range(12), 5)
+    alone = [matching.calibrate(part, classes, kind, 0.05, "here") for part in parts]
+    found = matching.joined(alone, kind, "here")
+    side_by_side = np.concatenate(parts, axis=1)
+    for row in range(60):
+        near = distances(side_by_side[row], side_by_side, kind) <= found.distance
+        near_for = [distances(part[row], part, kind) <= each.distance for part, each in zip(parts, alone)]
+        assert not (near & ~np.any(near_for, axis=0)).any()
+        assert (near | ~np.all(near_for, axis=0)).all()
+    assert found.pairs == 3 * 60 * 59 / 2 and found.same == 3 * 12 * 10
+    assert found.false_accepts == pytest.approx(np.mean([each.false_accepts for each in alone]))
 
 
 # --- the command line ---------------------------------------------------------------------------------------

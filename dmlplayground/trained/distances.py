@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -11,9 +14,19 @@ def distances(query: np.ndarray, points: np.ndarray, kind: str) -> np.ndarray:
     if kind == "hamming":
         return ((points > 0) != (query > 0)).sum(axis=1).astype(float)
     if kind == "cosine":
-        return 1 - _unit(points) @ _unit(query)
+        return 1 - unit(points) @ unit(query)
     return np.linalg.norm(points - query, axis=1)
 
 
-def _unit(points: np.ndarray) -> np.ndarray:
+def of_joined(parts: Sequence[float], kind: str) -> float:
+    """The distance between embeddings that are several of unit length side by side, from the distances between those."""
+    if kind == "hamming":
+        return sum(parts)
+    if kind == "cosine":
+        return sum(parts) / len(parts)
+    return math.hypot(*parts)
+
+
+def unit(points: np.ndarray) -> np.ndarray:
+    """At unit length."""
     return points / np.maximum(np.linalg.norm(points, axis=-1, keepdims=True), 1e-12)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import UserError
-from .distances import distances
+from .distances import distances, of_joined
 
 MOST = 3000  # images whose pairs are all used; with more, a regular selection is
 
@@ -20,6 +21,7 @@ class Threshold(NamedTuple):
     false_accepts: float  # the share of pairs of different classes that match
     false_rejects: float  # the share of pairs of one class that do not
     pairs: int
+    same: int  # of these pairs, those of one class
     measured_on: str
 
     def __str__(self) -> str:
@@ -30,13 +32,33 @@ class Threshold(NamedTuple):
         )
 
 
+def joined(parts: Sequence[Threshold], kind: str, measured_on: str) -> Threshold:
+    """The threshold of networks side by side, from that of each: the distance of two images that are just near enough for
+    every one of them.
+
+    Images that match are then near enough for at least one network. So at worst the networks' shares of false accepts
+    add up; in practice the networks judge alike, and the share is below that of one network. The rates are those of the
+    networks alone, over all of their pairs: no class is new to all of them, so the rates of the joined networks cannot be
+    measured on classes that are kept back.
+    """
+    different = [part.pairs - part.same for part in parts]
+    return Threshold(
+        of_joined([part.distance for part in parts], kind),
+        float(np.average([part.false_accepts for part in parts], weights=different)),
+        float(np.average([part.false_rejects for part in parts], weights=[part.same for part in parts])),
+        sum(part.pairs for part in parts),
+        sum(part.same for part in parts),
+        measured_on,
+    )
+
+
 def check_share(false_accepts: float) -> None:
     if not 0 <= false_accepts < 1:
         raise UserError(f"false accepts must be at least 0 and below 1, not {false_accepts}.")
 
 
 def calibrate(
-    embeddings: np.ndarray, classes: Sequence[str], kind: str, false_accepts: float, measured_on: str
+    embeddings: np.ndarray, classes: ArrayLike, kind: str, false_accepts: float, measured_on: str
 ) -> Threshold:
     """The largest distance between two images met here at which at most this share of the pairs of different classes
     match."""
@@ -70,5 +92,6 @@ def _threshold(positive: np.ndarray, negative: np.ndarray, share: float, measure
         float(accepted / len(negative)),
         float(1 - kept / len(positive)),
         len(positive) + len(negative),
+        len(positive),
         measured_on,
     )

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import transforms
 from ..backbones.engines import Engine
 from ..data import Dataset
 from ..errors import UserError, unknown
 from ..store import BEST
-from ..training import models, scoring
+from ..training import folds, models, scoring
 from ..transforms.stored import Stored
 from . import image_inputs, matching, mxnet_files
+from .distances import unit
 from .index import Index
 
 FORMATS = ("mxnet", "onnx")
@@ -65,18 +67,37 @@ class Model:
     ) -> matching.Threshold:
         """The distance up to which two images match, set on images of known classes.
 
-        ``given``: a folder with a folder for every class, or a data set; without it the trial's test images, whose
-        classes none of the networks was trained on. ``false_accepts`` is the share of pairs of different classes that
-        may be taken for matches.
+        ``given``: a folder with a folder for every class, or a data set. Without it, the trial's validation classes: each
+        fold's networks are looked at on the classes that were kept back from them, and ``matching.joined`` puts the
+        folds' distances together. A trial without validation classes takes its test images. ``false_accepts`` is the
+        share of pairs of different classes that may be taken for matches.
         """
         matching.check_share(false_accepts)
-        own = given is None
-        pictures = image_inputs.read(
-            models.data_of(self.trial, "test")[0] if given is None else given, self.stored
-        )
-        embeddings = self.embed_dataset(pictures.dataset)
-        measured_on = f"{pictures.dataset.name} (test)" if own else str(given)
-        return matching.calibrate(embeddings, pictures.classes, self.distance, false_accepts, measured_on)
+        if given is None and (kept := folds.kept_back(self.trial)):
+            return self._threshold_of_folds(kept, false_accepts)
+        classes: ArrayLike
+        if given is None:
+            dataset, _ = models.data_of(self.trial, "test")
+            classes, measured_on = dataset.labels, f"{dataset.name} (test classes)"
+        else:
+            dataset, _, classes, _ = image_inputs.read(given, self.stored)
+            measured_on = str(given)
+        embeddings = self.embed_dataset(dataset)
+        return matching.calibrate(embeddings, classes, self.distance, false_accepts, measured_on)
+
+    def _threshold_of_folds(self, kept: dict[int, Dataset], false_accepts: float) -> matching.Threshold:
+        measured_on = f"the validation classes of {self.trial.data['name']}"
+        parts = []
+        for fold in dict.fromkeys(member.fold for member in self.members):
+            members = [member for member in self.members if member.fold == fold]
+            embeddings = models.embed(members, kept[fold], self.transform)
+            if len(members) < len(self.members):
+                embeddings = unit(embeddings)  # as they stand beside those of the other folds
+            labels = kept[fold].labels
+            parts.append(matching.calibrate(embeddings, labels, self.distance, false_accepts, measured_on))
+        if len(parts) > 1:
+            measured_on += ", the networks of each fold alone on those kept back from it"
+        return matching.joined(parts, self.distance, measured_on)
 
     def export(self, path: str | Path, form: str = "mxnet", resize: bool = False) -> list[Path]:
         """Write the model for other programs. Returns the files that were written.

@@ -34,25 +34,32 @@ def divide(trial: Trial) -> Division:
     protocol = protocols.create(**trial.protocol)
     train = data.load(**trial.data, split="train", stored=transform.stored)
     test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
-    classes = protocol.folds(train.num_classes)
-    # Classes that are kept back are prepared like test images.
-    pool = None
-    if any(fold.kept for fold in classes):
-        pool = data.load(**trial.data, split="train", stored=transform.stored_for_test)
+    kept = kept_back(trial)
     folds = [
         Fold(
             fold.number,
             train if len(fold.train) == train.num_classes else train.subset(fold.train),
-            test if pool is None else pool.subset(fold.kept),
+            kept.get(fold.number, test),
             protocols.get(protocol.key).watches,
         )
-        for fold in classes
+        for fold in protocol.folds(train.num_classes)
     ]
     check_data(trial, train.num_classes)
     _check_network(trial, train)
     for fold in folds:
         transform.check(fold.train.images)
     return Division(folds, test)
+
+
+def kept_back(trial: Trial) -> dict[int, Dataset]:
+    """By the fold's number, the images of the classes that it is not trained on, prepared like test images. Empty if the
+    protocol trains on all classes."""
+    protocol = protocols.create(**trial.protocol)
+    if protocols.get(protocol.key).watches != protocols.VALIDATION:
+        return {}
+    stored = transforms.create(**trial.transform).stored_for_test
+    pool = data.load(**trial.data, split="train", stored=stored)
+    return {fold.number: pool.subset(fold.kept) for fold in protocol.folds(pool.num_classes)}
 
 
 def _check_network(trial: Trial, train: Dataset) -> None:

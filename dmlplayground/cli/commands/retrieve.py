@@ -33,14 +33,14 @@ def add_arguments(command) -> None:
     )
     command.add_argument(
         "--match-on", type=Path, metavar="FOLDER",
-        help="images to set that distance on, with one folder per class (default: the trial's own test images)",
+        help="images to set that distance on, with one folder per class (default: the trial's validation or else test classes)",
     )  # fmt: skip
     command.add_argument(
         "--false-accepts",
         type=float,
         default=0.01,
         metavar="SHARE",
-        help="share of share of share of pairs of different classes that may match (default: %(default)s)",
+        help="share of pairs of different classes that may match (default: %(default)s)",
     )
     add_engine(command)
 
