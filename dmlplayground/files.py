@@ -178,7 +178,7 @@ def dump_json(content: Any, file: IO[str]) -> None:
     file.write("\n")
 
 
-LARGEST = 1 << 30  # the most the most the most bytes of a file that is read whole
+LARGEST = 1 << 30  # the most bytes of a file that is read whole
 
 
 @contextlib.contextmanager

@@ -133,7 +133,7 @@ def test_a_trial_can_be_configured_with_it(folder):
         ({"train": []}, "is empty"),
         ({"train": ["cat"], "test": ["cat", "1"]}, "share 1 classes, such as cat"),
         ({"train": "nowhere.txt"}, "nowhere.txt"),
-        ({"path": "/nowhere"}, "no folder /nowhere"),
+        ({"path": "absent"}, "no folder absent"),
         ({"cache": "memory"}, "disk, none"),
     ],
 )

@@ -39,6 +39,13 @@ sys.exit(pytest.main([*options, *own]) or pytest.main([*options, *more, "-k", "b
 """
 
 
+def checkout(folder: Path) -> Path:
+    """The least that counts as a checkout of the source."""
+    for name in templates.CHECKOUT:
+        (folder / name).mkdir()
+    return folder
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -49,6 +56,7 @@ sys.exit(pytest.main([*options, *own]) or pytest.main([*options, *more, "-k", "b
     ids=["miner", "all-but-study", "study"],
 )
 def test_new_parts_work_as_they_are(words, tmp_path, capsys):
+    checkout(tmp_path)
     plurals = [templates.kinds()[word] for word in words]
     for word, plural in zip(words, plurals):
         assert main(["new", word, "brand_new", "--into", str(tmp_path)]) == 0
@@ -66,6 +74,7 @@ def test_every_kind_of_part_has_a_template():
 
 
 def test_what_is_written_is_in_the_house_style(tmp_path):
+    checkout(tmp_path)
     for word in templates.kinds():
         templates.write(word, f"new_{word}", tmp_path)
     options = ["--no-cache", "--config", str(TESTS.parent / "pyproject.toml"), str(tmp_path)]
@@ -80,8 +89,8 @@ def test_what_is_written_is_in_the_house_style(tmp_path):
     [
         ("methd", "mine", "unknown kind of part with a template 'methd'. Did you mean 'method'"),
         ("method", "margin", "there is a method called margin already"),
-        ("method", "My-Loss", "'My-Loss' cannot be a file's name"),
-        ("method", "lambda", "'lambda' cannot be a file's name"),
+        ("method", "My-Loss", "'My-Loss' cannot be a file name"),
+        ("method", "lambda", "'lambda' cannot be a file name"),
     ],
 )
 def test_what_cannot_be_made_is_refused(word, name, message, tmp_path):
@@ -91,6 +100,15 @@ def test_what_cannot_be_made_is_refused(word, name, message, tmp_path):
 
 
 def test_nothing_is_written_over(tmp_path):
+    checkout(tmp_path)
     templates.write("miner", "mine", tmp_path)
     with pytest.raises(UserError, match=r"mine\.py is there already"):
         templates.write("miner", "mine", tmp_path)
+
+
+def test_a_folder_that_is_no_checkout_is_left_alone(tmp_path, capsys):
+    (tmp_path / "setup.py").touch()
+    assert main(["new", "miner", "mine", "--into", str(tmp_path)]) == 2
+    told = "is no checkout of dmlplayground: it has no dmlplayground and no tests."
+    assert capsys.readouterr().err == f"error: {tmp_path} {told}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["setup.py"]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from dmlplayground import cli
 from dmlplayground.data.catalogue import Entry, divide
 from dmlplayground.errors import UserError
 from dmlplayground.trained.index import Index
+from dmlplayground.trained.model import Model
 
 
 def told(capsys, *words: object) -> str:
@@ -50,3 +53,81 @@ def test_an_index_of_numbers_that_are_not_finite(tmp_path):
     (tmp_path / "index.json").write_text(json.dumps({"files": ["a"], "classes": [""], "digests": ["x"]}))
     with pytest.raises(UserError, match="not finite"):
         Index.load(tmp_path / "index.npy", SimpleNamespace(width=4))
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    "low, high", [(0.1, 0.01), (0.1, 0.1), (0, 1), (math.nan, 1), (0.1, math.nan), (0.1, math.inf)]
+)
+def test_rates_that_cannot_be_gone_through(tmp_path, capsys, low, high, more):
+    words = ("lr", "npairs", f"--low={low}", f"--high={high}", "--out", tmp_path / "rates.svg", *more)
+    assert f"the lower one first, not {low:g} and {high:g}" in told(capsys, *words)
+
+
+@pytest.mark.parametrize("command", ["lr", "fit"])
+def test_a_dry_run_of_any_training_looks_for_the_weights(tmp_path, capsys, command):
+    pictures = tmp_path / "pictures"
+    for number in range(18):
+        path = pictures / f"class{number // 3}" / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (32, 32)).save(path)
+    what = {"lr": "npairs", "fit": pictures}[command]
+    words = (
+        command,
+        what,
+        "--set",
+        f"backbone.pretrained={tmp_path / 'none.params'}",
+        "--out",
+        tmp_path / "out.svg",
+    )
+    assert f"{tmp_path / 'none.params'} is not a file" in told(capsys, *words, "--dry-run")
+    assert list(tmp_path.iterdir()) == [pictures]
+
+
+def test_a_store_without_finished_trials_has_nothing_to_compare(tmp_path, capsys):
+    assert f"no trial in {tmp_path} has finished" in told(capsys, "compare", tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_features_that_are_not_finite_are_no_good_data_set(tmp_path, capsys, wrong):
+    path, features = tmp_path / "features.npz", np.ones((8, 3))
+    words = ("data", "verify", "features", "--set", f"path={path}")
+    np.savez(path, features=features, labels=np.arange(8) // 2)
+    assert cli.main([*words]) == 0
+    assert "features (train): 4 images" in capsys.readouterr().out
+    features[5, 1] = wrong
+    np.savez(path, features=features, labels=np.arange(8) // 2)
+    assert f"{path} holds numbers that are not finite" in told(capsys, *words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("embed", "trial", "photos", "--out", ""),
+        ("export", "trial", ""),
+        ("fit", "photos", "--out", ""),
+        ("train", "npairs", "--store", ""),
+        ("report", ""),
+        ("new", "miner", "mine", "--into", ""),
+        ("data", "show", "glyphs", "--out", ""),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_path_that_is_empty(capsys, words):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*words])
+    assert stop.value.code == 2
+    assert "must not be empty" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x", "x.NPY", "."])
+def test_embeddings_are_written_to_known_kinds_of_file_only(tmp_path, capsys, name):
+    place = tmp_path / name
+    said = f"embeddings are written to a .npy or a .parquet, not to {place}"
+    assert said in told(capsys, "embed", tmp_path / "no-trial", tmp_path, "--out", place)
+
+
+@pytest.mark.parametrize("place", [".", "/"])
+def test_a_network_needs_a_name_to_be_exported_under(place):
+    with pytest.raises(UserError, match="is a folder: add the name"):
+        Model.export(SimpleNamespace(), place)

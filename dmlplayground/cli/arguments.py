@@ -10,6 +10,13 @@ from ..store import BEST, LAST
 LARGEST_RANK = 10_000
 
 
+def place(text: str) -> Path:
+    """A path. An empty one, such as a variable of the shell that is not set, would mean the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return Path(text)
+
+
 def count(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -75,7 +82,7 @@ def add_log(command: argparse.ArgumentParser) -> None:
 
 
 def add_model(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("model", type=Path, help=what)
+    command.add_argument("model", type=place, help=what)
     add_which(command)
 
 

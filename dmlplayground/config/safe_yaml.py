@@ -37,7 +37,7 @@ def read_yaml(path: str | Path) -> Any:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise UserError(
-                f"{path} is larger than {LARGEST_FILE >> 20} MB, which is which is which is too large for a configuration."
+                f"{path} is larger than {LARGEST_FILE >> 20} MB, which is too large for a configuration."
             )
         text = content.decode("utf-8")
     except OSError as problem:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import metrics
+from ..errors import UserError
 from . import usable_records
 from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
@@ -42,7 +43,7 @@ def compare(a: str | Path, b: str | Path) -> Table:
     >>> table.rows[0].values[-3]
     'same numbers'
     """
-    before, after = (arenas(usable_records.load(store)) for store in (a, b))
+    before, after = (_finished(store) for store in (a, b))
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
     changes = _changes(ours, theirs, shared)
@@ -55,6 +56,13 @@ def compare(a: str | Path, b: str | Path) -> Table:
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
     told = [f"Changed between A and B: {'; '.join(map(_told, changes.items()))}."] if changes else []
     return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [*told, RULE, *ignored])
+
+
+def _finished(store: str | Path) -> list[Arena]:
+    found = arenas(usable_records.load(store))
+    if not any(arena.finished for arena in found):
+        raise UserError(f"no trial in {store} has finished: there is nothing to compare.")
+    return found
 
 
 def of_cells(a: Cell, b: Cell) -> Table:

@@ -17,6 +17,7 @@ from ..errors import UserError, unknown
 __all__ = ["filled", "kinds", "write"]
 
 HERE = Path(__file__).resolve().parent
+CHECKOUT = ("setup.py", "dmlplayground", "tests")  # what every checkout of the source has
 
 
 def kinds() -> dict[str, str]:
@@ -34,6 +35,8 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
         raise unknown("kind of part with a template", word, kinds())
     plural = kinds()[word]
     _check(plural, word, name)
+    if missing := [each for each in CHECKOUT if not (folder / each).exists()]:
+        raise UserError(f"{folder} is no checkout of dmlplayground: it has no {' and no '.join(missing)}.")
     places = {folder / place: kind for kind, place in _places(plural, name).items()}
     if there := [path for path in places if path.exists()]:
         raise UserError(f"{there[0]} is there already.")

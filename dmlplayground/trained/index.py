@@ -17,6 +17,7 @@ from .distances import distances
 if TYPE_CHECKING:
     from .model import Model
 
+ENDINGS = (".npy", ".parquet")  # of the files that an index is kept in
 BLOCK = 4096  # rows of the gallery that are compared at once
 
 
@@ -93,9 +94,10 @@ class Index:
     def save(self, path: str | Path) -> list[Path]:
         """Write the index as ``.npy`` with a ``.json`` that says which row is which file, or as ``.parquet``."""
         path = Path(path)
+        check_ending(path)
         if path.suffix == ".parquet":
             return [self._save_parquet(path)]
-        path, manifest = path.with_suffix(".npy"), path.with_suffix(".json")
+        manifest = path.with_suffix(".json")
         described = {
             "model": str(self.model.source),
             "distance": self.model.distance,
@@ -155,6 +157,12 @@ class Index:
         with files.replacing(path, "wb") as file:
             parquet.write_table(pyarrow.table(columns), file)
         return path
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file that no index can be written to."""
+    if path.suffix not in ENDINGS:
+        raise UserError(f"embeddings are written to a {' or a '.join(ENDINGS)}, not to {path}.")
 
 
 def _in_order(away: np.ndarray) -> Any:

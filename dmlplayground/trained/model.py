@@ -107,6 +107,8 @@ class Model:
         """
         if form not in FORMATS:
             raise unknown("format", form, FORMATS)
+        if not Path(path).name:
+            raise UserError(f"{path} is a folder: add the name of the network to write.")
         if form == "onnx":
             from . import onnx_file  # needs the extra "onnx"
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from .. import seeds, transforms
+from .. import optimizers, seeds, transforms
 from ..config import Trial
 from ..errors import UserError
 from . import folds, models
@@ -45,10 +45,7 @@ class Rates(NamedTuple):
 def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) -> Rates:
     """Train for ``steps`` steps with rates from ``low`` to ``high``, each a constant factor above the last. Stops
     early if the loss explodes."""
-    if not 0 < low < high:
-        raise UserError(f"the rates must be above 0, the lower one first, not {low:g} and {high:g}.")
-    if not trial.optimizer["lr"]:
-        raise UserError("optimizer.lr is 0: there is no rate to vary.")
+    check(trial, low, high)
     feed, learner = first_fold(trial, threads)
     rates = np.geomspace(low, high, steps).tolist()
     losses: list[float] = []
@@ -64,6 +61,17 @@ def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) ->
     if not losses:
         raise UserError("the loss of the untrained network is not a finite number.")
     return Rates(rates[: len(losses)], losses, _smoothed(losses, steps))
+
+
+def check(trial: Trial, low: float, high: float) -> None:
+    """Refuse rates that cannot be gone through."""
+    if not 0 < low < high <= optimizers.HIGHEST:
+        raise UserError(
+            f"the rates must be above 0 and at most {optimizers.HIGHEST:g}, the lower one first, "
+            f"not {low:g} and {high:g}."
+        )
+    if not trial.optimizer["lr"]:
+        raise UserError("optimizer.lr is 0: there is no rate to vary.")
 
 
 def first_fold(trial: Trial, threads: int = 1) -> tuple[Feed, Learner]:

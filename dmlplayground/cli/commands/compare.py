@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from ..arguments import place
 
 EXAMPLE = "compare runs/before runs/after"
 PAGE = "reproducibility"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("first", type=Path, metavar="A")
-    command.add_argument("second", type=Path, metavar="B")
+    command.add_argument("first", type=place, metavar="A")
+    command.add_argument("second", type=place, metavar="B")
 
 
 def run(arguments) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from ... import layout
 from ...errors import UserError
 from .. import listing
-from ..arguments import count
+from ..arguments import count, place
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
 PAGE = "own-images"
@@ -29,7 +29,7 @@ def add_arguments(command) -> None:
         actions, "prepare", prepare, "install a published data set from its archives, with checks"
     )
     prepare_one.add_argument(
-        "--from", dest="sources", type=Path, nargs="+", required=True, metavar="PATH",
+        "--from", dest="sources", type=place, nargs="+", required=True, metavar="PATH",
         help="its archives and files, or the folder where they are unpacked (which is linked to, not copied)",
     )  # fmt: skip
     prepare_one.add_argument("--allow-partial", action="store_true", help="accept an incomplete data set")
@@ -53,7 +53,7 @@ def add_arguments(command) -> None:
     show_one.add_argument(
         "--per-class", type=count, default=10, help="images in a row (default: %(default)s)"
     )
-    show_one.add_argument("--out", type=Path, help="the PNG to write (default: NAME-SPLIT.png)")
+    show_one.add_argument("--out", type=place, help="the PNG to write (default: NAME-SPLIT.png)")
 
 
 def _action(actions, name: str, run, summary: str):

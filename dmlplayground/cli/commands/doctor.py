@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..arguments import place
+
 EXAMPLE = "doctor --full"
 PAGE = "getting-started"
 
@@ -16,7 +18,7 @@ def add_arguments(command) -> None:
     )
     command.add_argument(
         "--out",
-        type=Path,
+        type=place,
         default=Path("doctor.txt"),
         help="where --full keeps what it found, to be attached to a report of a fault (default: %(default)s)",
     )

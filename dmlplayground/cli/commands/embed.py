@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..arguments import add_engine, add_model
+from ..arguments import add_engine, add_model, place
 
 EXAMPLE = "embed runs/TRIAL photos --out photos.npy"
 PAGE = "serving"
@@ -12,21 +12,22 @@ PAGE = "serving"
 
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
-    command.add_argument("images", type=Path, help="a folder of images; its subfolders are included")
+    command.add_argument("images", type=place, help="a folder of images; its subfolders are included")
     command.add_argument(
         "--out",
-        type=Path,
+        type=place,
         default=Path("embeddings.npy"),
         help="the .npy to write, with the file names in a .json beside it; or a .parquet (default: %(default)s)",
     )
-    command.add_argument("--add-to", type=Path, metavar="INDEX", help="also keep the columns of this file")
+    command.add_argument("--add-to", type=place, metavar="INDEX", help="also keep the columns of this file")
     add_engine(command)
 
 
 def run(arguments) -> None:
     from ...trained import load
-    from ...trained.index import Index
+    from ...trained.index import Index, check_ending
 
+    check_ending(arguments.out)
     model = load(arguments.model, arguments.which, arguments.engine)
     index = Index.load(arguments.add_to, model) if arguments.add_to else Index(model)
     index.add(arguments.images)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .. import run_summary
-from ..arguments import add_engine, add_which, natural, ranks
+from ..arguments import add_engine, add_which, natural, place, ranks
 
 EXAMPLE = "evaluate embeddings.npy labels.npy --ks 1,10,100"
 PAGE = "metrics"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("target", type=Path, help="a trial's folder, or embeddings (N, E) as .npy")
-    command.add_argument("labels", type=Path, nargs="?", help="labels (N,) as .npy, of these embeddings")
+    command.add_argument("target", type=place, help="a trial's folder, or embeddings (N, E) as .npy")
+    command.add_argument("labels", type=place, nargs="?", help="labels (N,) as .npy, of these embeddings")
     add_which(command)
     command.add_argument("--data", help="a data set other than the trial's own")
     command.add_argument("--split", default="test", help="train or test (default: %(default)s)")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ..arguments import add_model
+from ..arguments import add_model, place
 
 EXAMPLE = "export runs/TRIAL network --format onnx"
 PAGE = "serving"
@@ -13,7 +11,7 @@ PAGE = "serving"
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder")
     command.add_argument(
-        "out", type=Path, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx"
+        "out", type=place, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx"
     )
     command.add_argument(
         "--format", default="mxnet", metavar="NAME", help="mxnet or onnx (default: %(default)s)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from ..arguments import place
 
 EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
 PAGE = "features"
@@ -16,7 +16,7 @@ def add_arguments(command) -> None:
         default="imagenet",
         help="its weights: imagenet, none, or a file (default: %(default)s)",
     )
-    command.add_argument("--out", type=Path, required=True, help="the .npz to write")
+    command.add_argument("--out", type=place, required=True, help="the .npz to write")
     command.add_argument(
         "--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set"
     )

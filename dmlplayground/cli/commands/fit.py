@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import run_summary
-from ..arguments import count
+from ..arguments import count, place
 
 if TYPE_CHECKING:
     from ...config import Trial
@@ -24,8 +24,8 @@ CONFIG, CLASSES = "config.yaml", "classes.csv"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("folder", type=Path, help="your images, in a folder for every class")
-    command.add_argument("--out", type=Path, help="where to write everything (default: runs/fit-FOLDER)")
+    command.add_argument("folder", type=place, help="your images, in a folder for every class")
+    command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
     command.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
     )
@@ -46,6 +46,7 @@ def run(arguments) -> int:
     changes = (config.expand(config.override(text)) for text in arguments.set)
     given = config.merge(config.expand(choose.configuration(found)), *changes)
     trial = config.trial(given)
+    run_summary.look([trial])
     parts = choose.write_classes(out / CLASSES, trial)
     _write(out / CONFIG, given)
     print(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..arguments import add_trial_options, count
+from .. import run_summary
+from ..arguments import add_trial_options, count, place
 from .train import given
 
 EXAMPLE = "lr npairs --set embed_dim=128"
@@ -27,7 +28,7 @@ def add_arguments(command) -> None:
         help="how many steps (default: %(default)s); fewer if the loss explodes",
     )
     command.add_argument(
-        "--out", type=Path, help="the figure, .png or .svg (default: lr-METHOD.svg in the current folder)"
+        "--out", type=place, help="the figure, .png or .svg (default: lr-METHOD.svg in the current folder)"
     )
 
 
@@ -39,15 +40,16 @@ def run(arguments) -> int:
     path = arguments.out or Path(f"lr-{trial.method['name']}.svg")
     if path.suffix not in (".png", ".svg"):
         raise UserError(f"--out must end in .png or .svg, not {path}.")
+    notes = run_summary.look([trial])
+    from ...training import lr_finder
+
+    lr_finder.check(trial, arguments.low, arguments.high)
     if arguments.dry_run:
-        print(
-            f"{trial.id}: {arguments.steps} steps at rates from {arguments.low:g} to {arguments.high:g}, "
-            f"drawn in {path}"
-        )
+        rates = f"rates from {arguments.low:g} to {arguments.high:g}"
+        print("\n".join([*notes, f"{trial.id}: {arguments.steps} steps at {rates}, drawn in {path}"]))
         return 0
     from ... import files
     from ...reports import figure_files
-    from ...training import lr_finder
 
     found = lr_finder.find(trial, arguments.low, arguments.high, arguments.steps)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from ..arguments import place
 
 EXAMPLE = "new method my_loss"
 PAGE = "own-parts"
@@ -14,7 +14,7 @@ def add_arguments(command) -> None:
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
     command.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
     command.add_argument(
-        "--into", type=Path, metavar="CHECKOUT", help="a checkout of the source (default: the running one)"
+        "--into", type=place, metavar="CHECKOUT", help="a checkout of the source (default: the running one)"
     )
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .. import run_summary
+from ..arguments import place
 
 EXAMPLE = "report runs/quickstart"
 PAGE = "getting-started"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("store", type=Path, help="the folder of a sweep, or a single record")
+    command.add_argument("store", type=place, help="the folder of a sweep, or a single record")
 
 
 def run(arguments) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ... import layout
-from ..arguments import add_engine, add_model, count
+from ..arguments import add_engine, add_model, count, place
 
 EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
 PAGE = "serving"
@@ -13,9 +11,9 @@ PAGE = "serving"
 
 def add_arguments(command) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
-    command.add_argument("query", type=Path, help="an image, or a folder whose images are all queries")
+    command.add_argument("query", type=place, help="an image, or a folder whose images are all queries")
     command.add_argument(
-        "gallery", type=Path, help="a folder of images, or the .npy or .parquet that embed has written"
+        "gallery", type=place, help="a folder of images, or the .npy or .parquet that embed has written"
     )
     command.add_argument(
         "--count", type=count, default=10, help="how many images to find (default: %(default)s)"
@@ -24,7 +22,7 @@ def add_arguments(command) -> None:
         "--copies", action="store_true", help="also show the query's own file, and copies of images"
     )
     command.add_argument(
-        "--picture", type=Path, help="a PNG to write, showing the queries and what was found"
+        "--picture", type=place, help="a PNG to write, showing the queries and what was found"
     )
     command.add_argument(
         "--match",
@@ -32,7 +30,7 @@ def add_arguments(command) -> None:
         help="say for each image whether it matches: whether it is nearer than a distance set on images of known classes",
     )
     command.add_argument(
-        "--match-on", type=Path, metavar="FOLDER",
+        "--match-on", type=place, metavar="FOLDER",
         help="images to set that distance on, with one folder per class (default: the trial's validation or else test classes)",
     )  # fmt: skip
     command.add_argument(
@@ -47,7 +45,7 @@ def add_arguments(command) -> None:
 
 def run(arguments) -> None:
     from ...trained import image_inputs, load
-    from ...trained.index import Index
+    from ...trained.index import ENDINGS, Index
 
     model = load(arguments.model, arguments.which, arguments.engine)
     queries = image_inputs.images_in(arguments.query)
@@ -55,7 +53,7 @@ def run(arguments) -> None:
     if arguments.match or arguments.match_on:
         threshold = model.threshold(arguments.match_on, arguments.false_accepts)
         print(threshold)
-    saved = arguments.gallery.suffix in (".npy", ".parquet")
+    saved = arguments.gallery.suffix in ENDINGS
     index = Index.load(arguments.gallery, model) if saved else model.search(arguments.gallery)
     found = index.find(queries, arguments.count, arguments.copies)
     for query, hits in zip(queries, found):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..arguments import place
+
 EXAMPLE = "serve runs/quickstart"
 HOST, PORT = "127.0.0.1", 8642
 PAGE = "many-machines"
@@ -18,7 +20,7 @@ def port(text: str) -> int:
 
 
 def add_arguments(command) -> None:
-    command.add_argument("stores", type=Path, nargs="+", metavar="store", help="the folder of a sweep")
+    command.add_argument("stores", type=place, nargs="+", metavar="store", help="the folder of a sweep")
     command.add_argument(
         "--host",
         default=HOST,

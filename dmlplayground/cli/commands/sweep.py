@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ... import layout
 from .. import run_summary, text
-from ..arguments import add_executor, add_trial_options
+from ..arguments import add_executor, add_trial_options, place
 from . import serve
 
 EXAMPLE = "sweep quickstart --workers 2"
@@ -25,9 +25,9 @@ def add_arguments(command) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="run run run only these trials of the grid",
+        help="run only these trials of the grid",
     )
-    command.add_argument("--store", type=Path, help="where the records go (default: runs/NAME)")
+    command.add_argument("--store", type=place, help="where the records go (default: runs/NAME)")
     add_executor(command)
     command.add_argument("--retry-failed", action="store_true", help="run failed trials again")
     command.add_argument(

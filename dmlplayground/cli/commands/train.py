@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import unknown
 from .. import run_summary
-from ..arguments import add_log, add_trial_options, count
+from ..arguments import add_log, add_trial_options, count, place
 
 EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
 PAGE = "getting-started"
@@ -17,7 +17,7 @@ def add_arguments(command) -> None:
     command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
     command.add_argument(
-        "--store", type=Path, default=Path("runs"), help="where the record goes (default: %(default)s)"
+        "--store", type=place, default=Path("runs"), help="where the record goes (default: %(default)s)"
     )
     command.add_argument(
         "--threads", type=count, help="CPU threads for MXNet; use more than one only on an idle machine"

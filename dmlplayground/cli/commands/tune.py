@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from ... import layout
-from ..arguments import add_executor
+from ..arguments import add_executor, place
 from . import hyperparams
 
 EXAMPLE = "tune search.yaml --workers 2"
@@ -16,7 +16,7 @@ PAGE = "studies"
 def add_arguments(command) -> None:
     command.add_argument(
         "file",
-        type=Path,
+        type=place,
         help="a search file (a configuration with ranges in place of values), or the name of a built-in one",
     )
     command.add_argument(
@@ -27,7 +27,7 @@ def add_arguments(command) -> None:
         help="change a setting or its range (repeatable)",
     )
     command.add_argument(
-        "--store", type=Path, help="where the records and the result go (default: runs/NAME)"
+        "--store", type=place, help="where the records and the result go (default: runs/NAME)"
     )
     add_executor(command)
     command.add_argument(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..arguments import place
+
 if TYPE_CHECKING:
     from ...backbones.weights.conversion import Converted, Verified
 
@@ -22,9 +24,9 @@ def add_arguments(command) -> None:
     action = actions.add_parser("convert", help="convert another framework's weights to .params")
     action.set_defaults(run=convert)
     action.add_argument(
-        "source", type=Path, help=".params, .safetensors or a PyTorch state dict (which is not executed)"
+        "source", type=place, help=".params, .safetensors or a PyTorch state dict (which is not executed)"
     )
-    action.add_argument("target", type=Path, help="the .params file to write")
+    action.add_argument("target", type=place, help="the .params file to write")
     action.add_argument("--backbone", help="the backbone they are for, if its names do not say")
 
     action = actions.add_parser("verify", help="load weights, all of them, and check the features they give")
@@ -32,7 +34,7 @@ def add_arguments(command) -> None:
     action.add_argument("backbone")
     action.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
     action.add_argument(
-        "--symbol", type=Path, help="an MXNet graph as JSON whose features they must reproduce"
+        "--symbol", type=place, help="an MXNet graph as JSON whose features they must reproduce"
     )
 
 
