@@ -269,28 +269,28 @@ def _blocks() -> Iterator[str]:
     study = published.get(STUDY)
     yield f"""# What scores see, and how far apart methods are
 
-The argument of {study.title}.
-The scores on this page are computed, the tables quoted from the study; `python -m dmlplayground.reports.argument docs` writes
-it anew.
+This page makes the argument of {study.title}.
+The scores of the first two sections are computed here; the numbers of the last are the study's.
+`python -m dmlplayground.reports.argument docs` writes the page.
 
-## Three scores that call these spaces equal
+## Three scores that see no difference
 
-Three classes of a hundred points each, in three spaces. In the first the classes almost touch; in the last they are far
-apart. NMI, F1 and R@1 are the same for all three. R-precision and MAP@R tell them apart.
+Each of these three spaces holds three classes of a hundred points. In the first the classes almost touch; in the last they
+are far apart. NMI, F1 and R@1 are the same for all three. R-precision and MAP@R differ.
 
 ![Three spaces and their scores]({SPACES})
 
-## What one result is worth
+## What each score makes of one search
 
-A query has ten other images of its class. R@1 asks for the nearest alone; R-precision counts the right ones among the ten
-nearest; MAP@R also asks that they come first.
+There are ten other images of the query's class. R@1 looks at the nearest image alone. R-precision is the share of the ten
+nearest that are of its class. MAP@R is higher if these come first.
 """
     yield _plain(retrieved())
     yield f"""## Papers and reality
 
-Each of these methods was published as better than those before it. Under one protocol, with settings searched for each, they
-are much closer, and the newest are not the best everywhere. The table holds the study's figures (four models joined, mean of
-ten runs ± half of the 95 % interval). *Level with the best* are those whose interval meets that of the best. The correlation
+Each of these methods was published as better than those before it. Under one protocol, with settings found by a search for
+each, they are much closer, and the newest are not always the best. The numbers are those of four models joined: the mean of ten
+runs ± half of the 95 % interval. A method is *level with the best* if its interval overlaps that of the best. The correlation
 with the year is Spearman's; 1 would mean that every later method is better.
 
 ![MAP@R by year]({YEARS})
