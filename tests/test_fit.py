@@ -12,7 +12,7 @@ import yaml
 from data_fixture import class_folders, picture
 
 from dmlplayground import cli
-from dmlplayground.fitting import choose, look
+from dmlplayground.fitting import choose, look, timing
 
 CLASSES = [f"class {i}" for i in range(10)]
 TINY = ["iterations=1", "epochs=1", "batch_size=8", "embed_dim=4", "evaluation.clustering=false"]
@@ -97,6 +97,23 @@ def test_batches_fit_the_classes_of_a_fold(monkeypatch):
         ]
 
     assert [batch(6), batch(10), batch(50), batch(50, train_classes=6)] == [8, 12, 32, 12]
+
+
+def test_a_slow_start_and_a_pause_do_not_change_the_estimate(monkeypatch):
+    now = 0.0
+
+    def work(lengths):
+        nonlocal now
+        for length in lengths:
+            now += length
+            yield
+
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
+    assert timing.usual(work([9, 5, 1, 1, 30, 1.5, 1, 1])) == pytest.approx(1)
+    assert timing.usual(work([4])) == 4
+    done = work([1.0] * 100)
+    timing.usual(done)
+    assert sum(1 for _ in done) == 100 - timing.WARM_UP - 9  # a long step ends the measurement sooner
 
 
 def bad_folders(tmp_path: Path) -> dict[str, Path]:

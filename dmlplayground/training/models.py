@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
@@ -64,9 +64,14 @@ def embed(learners: Sequence[Learner], dataset: Dataset, transform, threads: int
 
 def outputs(learner: Learner, dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
     """The learner's embeddings of a data set, for ``join``."""
+    return learner.embed(blocks(dataset, transform, threads))
+
+
+def blocks(dataset: Dataset, transform, threads: int = 1) -> Iterator[np.ndarray]:
+    """All images of a data set, in blocks to embed."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
-    return learner.embed(loader.test_batches(dataset, transform, batch_size=size, threads=threads))
+    return loader.test_batches(dataset, transform, batch_size=size, threads=threads)
 
 
 def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:
