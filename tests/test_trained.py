@@ -1,15 +1,17 @@
 """A trained network put to use: dml.load, embeddings of any images, search, thresholds, files for other programs."""
 
+import hashlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import dmlplayground as dml
-from dmlplayground import cli
+from dmlplayground import cli, files
 from dmlplayground.errors import UserError
 from dmlplayground.trained import image_inputs as pictures
 from dmlplayground.trained import matching, mxnet_files
@@ -120,6 +122,15 @@ def test_of_copies_one_is_found(model, photos, tmp_path):
     (for_twin,) = index.find(twin, count=30)
     assert {str(original), str(twin)}.isdisjoint(hit.name for hit in for_twin)
     assert len(index.find(twin, count=30, copies=True)[0]) == 19
+
+
+def test_files_are_read_once_for_pixels_and_digest(model, photos, monkeypatch):
+    read = []
+    true = files.read_bytes
+    monkeypatch.setattr(files, "read_bytes", lambda path: read.append(str(path)) or true(path))
+    index = model.search(photos)
+    assert sorted(read) == sorted(index.rows.names) and len(read) == 18
+    assert index.rows.digests[5] == hashlib.sha256(Path(index.rows.names[5]).read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".parquet"])

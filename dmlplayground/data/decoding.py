@@ -58,8 +58,20 @@ class Live(Images):
 
 def read(path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:
     """The image in this file, cut to its box where one is given, and resized to be stored."""
+    return pixels(content_of(path), path, stored, box)
+
+
+def content_of(path: Path) -> bytes:
     try:
-        image = decode(files.read_bytes(path))
+        return files.read_bytes(path)
+    except _PROBLEMS as problem:
+        raise _unreadable(path, problem) from None
+
+
+def pixels(content: bytes, path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:
+    """``read``, where the file's content is known already."""
+    try:
+        image = decode(content)
     except _PROBLEMS as problem:
         raise _unreadable(path, problem) from None
     if box is not None:

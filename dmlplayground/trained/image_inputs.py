@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 import numpy as np
 
@@ -19,12 +19,38 @@ Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.nda
 
 
 class Pictures(NamedTuple):
-    """Images, each with its name, its class ('' if unknown) and a digest of its content."""
+    """Images, each with its name and its class ('' if unknown)."""
 
     dataset: Dataset
     names: tuple[str, ...]
     classes: tuple[str, ...]
-    digests: tuple[str, ...]
+
+    def digests(self) -> tuple[str, ...]:
+        """A digest of each image's content: the file's, or else the pixels'."""
+        images = self.dataset.images
+        if isinstance(images, Files):
+            return tuple(map(images.digest, range(len(images))))
+        return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in range(len(images)))
+
+
+class Files(decoding.Live):
+    """Image files. Each is read once, for its pixels and for its digest."""
+
+    def __init__(self, catalogue: Catalogue, stored: Stored):
+        super().__init__(catalogue, stored)
+        self._digests: dict[int, str] = {}
+
+    def image(self, row: int) -> np.ndarray:
+        path = self.catalogue.path(row)
+        content = decoding.content_of(path)
+        self._digests[row] = _digest(content)
+        return decoding.pixels(content, path, self.stored)
+
+    def digest(self, row: int) -> str:
+        """A digest of the file; it is read only if its image has not been asked for yet."""
+        if row not in self._digests:
+            self._digests[row] = _digest(decoding.content_of(self.catalogue.path(row)))
+        return self._digests[row]
 
 
 class Arrays(Images):
@@ -45,7 +71,7 @@ def read(given: Given, stored: Stored) -> Pictures:
     if isinstance(given, Dataset):
         names = tuple(f"{given.name}/{given.split}/{row}" for row in range(len(given)))
         classes = tuple(given.class_names[label] for label in given.labels)
-        return Pictures(given, names, classes, _digests(given.images))
+        return Pictures(given, names, classes)
     if isinstance(given, (str, Path)):
         root = Path(given)
         return _files(images_in(root), stored, root)
@@ -68,15 +94,15 @@ def images_in(folder: Path) -> list[Path]:
 
 def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> Pictures:
     """A file in a folder directly below ``root`` has the class that this folder is named after."""
+    if missing := [path for path in paths if not path.is_file()]:
+        raise UserError(f"there is no file {missing[0]}.")
     names = tuple(str(path) for path in paths)
     catalogue = Catalogue(
         "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False
     )
-    dataset = Dataset(
-        "files", "test", decoding.Live(catalogue, stored), catalogue.labels, catalogue.class_names
-    )
+    dataset = Dataset("files", "test", Files(catalogue, stored), catalogue.labels, catalogue.class_names)
     classes = tuple("" if root is None or path.parent in (root, path) else path.parent.name for path in paths)
-    return Pictures(dataset, names, classes, tuple(map(_file_digest, paths)))
+    return Pictures(dataset, names, classes)
 
 
 def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
@@ -92,17 +118,8 @@ def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
     labels = np.zeros(len(arrays), np.int32)
     dataset = Dataset("arrays", "test", Arrays(arrays, stored), labels, ("all",))
     names = tuple(str(row) for row in range(len(arrays)))
-    return Pictures(dataset, names, ("",) * len(arrays), _digests(arrays))
+    return Pictures(dataset, names, ("",) * len(arrays))
 
 
-def _digests(images: Any) -> tuple[str, ...]:
-    return tuple(
-        hashlib.sha256(np.ascontiguousarray(images[row]).tobytes()).hexdigest() for row in range(len(images))
-    )
-
-
-def _file_digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as problem:
-        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -125,7 +125,7 @@ class Index:
     def _embedded(self, given: image_inputs.Given) -> Rows:
         pictures = image_inputs.read(given, self.model.stored)
         embeddings = self.model.embed_dataset(pictures.dataset)
-        return Rows(embeddings, pictures.names, pictures.classes, pictures.digests)
+        return Rows(embeddings, pictures.names, pictures.classes, pictures.digests())
 
     def _nearest(self, query: np.ndarray, digest: str, count: int, copies: bool) -> list[Found]:
         points, kind = self.rows.embeddings, self.model.distance

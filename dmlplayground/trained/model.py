@@ -80,7 +80,7 @@ class Model:
             dataset, _ = models.data_of(self.trial, "test")
             classes, measured_on = dataset.labels, f"{dataset.name} (test classes)"
         else:
-            dataset, _, classes, _ = image_inputs.read(given, self.stored)
+            dataset, _, classes = image_inputs.read(given, self.stored)
             measured_on = str(given)
         embeddings = self.embed_dataset(dataset)
         return matching.calibrate(embeddings, classes, self.distance, false_accepts, measured_on)
