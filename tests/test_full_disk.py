@@ -36,12 +36,17 @@ def checkout(folder: Path) -> Path:
 @contextlib.contextmanager
 def room(limit: int) -> Iterator[None]:
     """No file that this process, or one that it starts, writes may be longer."""
+    # Python would put modules that are imported now into its cache cut short, and then fail to read them.
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        monkeypatch.undo()
 
 
 def command(*words) -> subprocess.CompletedProcess:

@@ -64,7 +64,7 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     (``transforms.create("paper").stored``). By default they are squashed to 256 x 256, as the study's text has it.
 
     >>> dml.data.load("glyphs", "train", classes=16, images_per_class=9, size=24).describe()
-    'glyphs (train): 69 images of 8 classes, 7 to 11 a class, 24 x 24 pixels'
+    'glyphs (train): 69 images of 8 classes, 7 to 11 in each, 24 x 24 pixels'
     """
     found = _listed(name, split, options)
     if isinstance(found, Dataset):
