@@ -68,6 +68,20 @@ def test_a_seed_draws_the_classes(tmp_path):
     assert names("list", path=str(tmp_path / "list.csv"), seed=0) == [train, test]
 
 
+def test_a_configuration_may_hold_the_division_under_split():
+    def trial(*overrides, **given):
+        return config.trial({"method": "npairs", "data": {"name": "folder", "path": "x", **given}}, overrides)
+
+    flat = trial(seed=0, train=0.7)
+    assert trial(split={"seed": 0, "train": 0.7}).id == flat.id and flat.data["seed"] == 0
+    assert trial("data.split.seed=0", split={"seed": 5, "train": 0.7}) == flat
+    assert trial("data.split.seed=0", seed=5, train=0.7) == flat
+    with pytest.raises(UserError, match=r"unknown option of data.split 'sed'. Did you mean 'seed'\?"):
+        trial(split={"sed": 0})
+    with pytest.raises(UserError, match=r"data.seed and data.split.seed are the same"):
+        trial(split={"seed": 0}, seed=1)
+
+
 @pytest.mark.slow
 def test_the_record_and_the_page_name_the_classes_tested_on(tmp_path):
     import dmlplayground as dml

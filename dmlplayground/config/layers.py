@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from .. import optimizers
-from ..errors import UserError
+from ..errors import UserError, unknown
 from .safe_yaml import parse_yaml
 from .schema import COMPONENTS, Groups, Multipliers
 
@@ -18,20 +18,39 @@ GROUPS = tuple(group for group in Groups.__dataclass_fields__ if group not in CO
 """The parts of the model, each of which may have an optimizer of its own."""
 KEPT = dict.fromkeys(("optimizer", *GROUPS), (*optimizers.SHARED, *Multipliers.__dataclass_fields__))
 """Options that a part keeps when its name changes."""
+SPLIT = ("train", "test", "seed")
+"""Options of a data set that divide its classes, and that a configuration may also hold under ``data.split``."""
 
 
 def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer with bare words expanded: ``method: npairs`` is ``method: {name: npairs}``.
+    """A layer with short forms expanded: ``method: npairs`` is ``method: {name: npairs}``, and ``data.split.seed`` is
+    ``data.seed``.
 
     >>> dml.config.expand({"method": "npairs", "epochs": 3})
     {'method': {'name': 'npairs'}, 'epochs': 3}
     """
     if not isinstance(layer, Mapping):
         raise UserError(f"a configuration is a mapping of keys to values, not {_short(layer)}.")
-    return {
+    expanded = {
         key: {"name": value} if key in COMPONENTS and isinstance(value, str) else value
         for key, value in layer.items()
     }
+    data = expanded.get("data")
+    if isinstance(data, Mapping) and isinstance(data.get("split"), Mapping):
+        expanded["data"] = _with_split(data)
+    return expanded
+
+
+def _with_split(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``data.split`` as options of the data set."""
+    options, split = dict(data), data["split"]
+    del options["split"]
+    for option in split:
+        if option not in SPLIT:
+            raise unknown("option of data.split", option, SPLIT)
+        if option in options:
+            raise UserError(f"data.{option} and data.split.{option} are the same; give one of them.")
+    return {**options, **split}
 
 
 def _short(value: Any) -> str:

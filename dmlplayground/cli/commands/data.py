@@ -118,6 +118,9 @@ def show(arguments) -> None:
 
 
 def _options(arguments) -> dict:
-    from ... import config
+    from ... import config, data
 
-    return config.merge(*(config.override(text) for text in arguments.set))
+    given = config.merge(*(config.override(text) for text in arguments.set))
+    options = dict(config.expand({"data": given})["data"])
+    data.get(arguments.name).fill(options, "data set")  # refuses unknown ones
+    return options
