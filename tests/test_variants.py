@@ -16,6 +16,7 @@ WIDE = {
     "embed_dim": [16, 64],
     "optimizer.lr": ["1e-4", 0.01],
     "groups.loss.lr": [0.1, 0.2],
+    "groups.head.lr_mult": [1, 5],
     "batch_size": [30, 40],
     "optimizer": ["adam", "sgd"],
     "evaluation.ks": [[1], [1, 2]],
@@ -23,13 +24,15 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("overrides", [(), ("optimizer.lr=0.5",), ("optimizer=rmsprop",), ("seed=5",)])
+@pytest.mark.parametrize(
+    "overrides", [(), ("optimizer.lr=0.5",), ("optimizer=rmsprop",), ("seed=5",), ("groups.head.lr=3",)]
+)
 def test_each_trial_of_a_grid_is_what_it_is_alone(overrides):
     experiment = grid.Experiment(
         "x", base={"backbone": "conv4"}, grid=WIDE, methods={"margin": {"epochs": 3}}
     )
     alone = [
-        config.trial(experiment.configuration(choice), overrides) for choice in experiment.choices()[::7]
+        config.trial(experiment.configuration(choice), overrides) for choice in experiment.choices()[::19]
     ]
     made = {trial.id: trial for trial in experiment.trials(overrides=overrides)}
     assert {trial.id: trial for trial in alone}.items() <= made.items()
@@ -63,6 +66,41 @@ def test_a_grid_of_thousands_is_built_and_checked_by_its_values(monkeypatch):
     assert counts["layered"] == 2  # once a method
     assert counts["completed"] == 2 * (1 + 4 + 3 + 10 + 5 + 4)  # once a value
     assert counts["run"] <= 2 * (len(checking.CHECKS) + 1 + 4 + 3 + 10 + 5 + 4)
+
+
+def test_groups_are_built_one_by_one(monkeypatch):
+    """Combinations of the values of several groups are as many as the trials."""
+    built: Counter = Counter()
+
+    def completed(said, complete=building.completed):
+        built["parts"] += 1
+        return complete(said)
+
+    monkeypatch.setattr(building, "completed", completed)
+    rates = [rate / 1000 for rate in range(1, 8)]
+    axes = {
+        "method": ["margin"],
+        "optimizer.lr": rates,
+        "groups.loss.lr": rates,
+        "groups.head.lr_mult": rates,
+    }
+    trials = grid.Experiment("x", grid=axes).trials()
+    assert len(trials) == 7**3
+    assert built["parts"] == 1 + 7 + 2 * 7**2  # what is fixed, the optimizer, and each group with it
+
+
+@pytest.mark.parametrize("key, value, words", [
+    ("groups.hed.lr", 0.1, "Did you mean 'head'"),
+    ("groups.head.lr", -1, "-1 is not a valid learning rate"),
+    ("groups.head.lr_mult", -1, "a multiplier must not be negative"),
+    ("groups.head.rate", 1, "rate"),
+    ("groups", 3, "groups must be a mapping"),
+])  # fmt: skip
+def test_wrong_values_of_one_group_among_several(key, value, words):
+    axes = {"method": ["npairs"], "groups.loss.lr": [0.1, 0.2], key: [value]}
+    with pytest.raises(UserError) as problem:
+        grid.Experiment("x", grid=axes).trials()
+    assert len(str(problem.value).splitlines()) == 3 and words in str(problem.value)
 
 
 def test_the_first_wrong_trials_are_named_with_what_is_wrong():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
 from .. import methods, metrics, optimizers, parts, samplers, schedules, transforms
@@ -31,12 +31,12 @@ def check(trial: Trial) -> None:
     >>> dml.config.check(dml.config.trial({"method": "npairs"}))
     """
     for one in CHECKS:
-        run(one, trial)
+        run(one, vars(trial))
 
 
-def run(one: Callable[..., None], trial: Trial) -> None:
-    """One check of a trial."""
-    one(*(getattr(trial, key) for key in looks_at(one)))
+def run(one: Callable[..., None], values: Mapping[str, Any]) -> None:
+    """One check of the values of a trial."""
+    one(*(values[key] for key in looks_at(one)))
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from .. import optimizers
 from . import optimizer_groups, part_keys
 from .schema import COMPONENTS, Groups, Named, Trial, plain
 
-__all__ = ["departures", "name", "named", "texts"]
+__all__ = ["departures", "joined", "name", "named", "texts"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
@@ -33,16 +33,20 @@ def texts(departures: Mapping[str, Any]) -> dict[str, str]:
     return {key: json.dumps(value, sort_keys=True) for key, value in departures.items()}
 
 
+def joined(texts: Mapping[str, str]) -> str:
+    """The text of a mapping of these ``texts``."""
+    return "{" + ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts)) + "}"
+
+
 def named(trial: Trial, departures: Mapping[str, str]) -> str:
     """The id of a trial with these departures, which are ``texts``."""
-    content = "{" + ", ".join(f'"{key}": {departures[key]}' for key in sorted(departures)) + "}"
     words = [
         trial.method["name"],
         trial.data["name"],
         trial.backbone["name"].replace(":", "."),
         f"e{trial.embed_dim}",
         f"s{trial.seed}",
-        hashlib.sha256(content.encode()).hexdigest()[:DIGITS],
+        hashlib.sha256(joined(departures).encode()).hexdigest()[:DIGITS],
     ]
     return "-".join(words)
 
