@@ -14,7 +14,7 @@ from dmlplayground import config, metrics, parts, resources
 from dmlplayground.parts import Kind, Part
 from dmlplayground.store import records
 
-WARNING = "A small network, trained from nothing for seconds: it shows what the part does and what it costs, not how good it is."
+WARNING = "Small images and a training of seconds: this shows what the part does and what it costs, not how good it is."
 KEPT = Path(__file__).resolve().parent.parent / "experiments" / "results"
 
 

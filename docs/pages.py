@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import evidence
@@ -127,14 +127,14 @@ def of_configuration() -> str:
     """Every key of a trial's configuration."""
     rows = []
     for key in config.reference():
-        about = (f"`{key.key}`", key.type, f"`{_shown(key.neutral)}`", inline(key.about), _who_sets(key.key))
-        rows.append(about)
+        neutral = f"`{_shown(key.neutral)}`"
+        rows.append((f"`{key.key}`", inline(key.about), key.type, neutral, _who_sets(key.key)))
     return _page(
         [
             "# Configuration",
-            "A trial's configuration is one mapping. `--set KEY=VALUE` changes one key, a YAML file any number. What is "
-            "left unsaid comes from the method's record; what that leaves unsaid has the value below.",
-            table(("key", "is", "by default", "meaning", "set or listed by"), rows),
+            "A trial's configuration gives keys their values. `--set KEY=VALUE` sets one key, and a YAML file sets any "
+            "number. A key that you do not set has the method's own value; if the method has none, the default below.",
+            _keys(("key", "meaning", "is", "by default", "set or listed by"), rows),
         ]
     )
 
@@ -182,11 +182,16 @@ def options(kind: Kind, part: Part) -> str:
         default = "must be given" if option.required else f"`{_shown(option.default)}`"
         told = inline(part.option_notes.get(name, "").replace("``", "`"))
         key = f"{kind.setting}.{name}"
-        rows.append((f"`{key}`", describe(option.type), default, told, studied.of_option(kind, part, name)))
-    heads = ("option", "is", "by default", "meaning", "in the studies (source)")
+        rows.append((f"`{key}`", told, describe(option.type), default, studied.of_option(kind, part, name)))
+    heads = ("option", "meaning", "is", "by default", "in the studies (source)")
     if not any(row[-1] for row in rows):  # no study names the part
-        return f"## Options\n\n{table(heads[:-1], [row[:-1] for row in rows])}" if rows else ""
-    return f"## Options\n\n{table(heads, rows)}\n\n{NO_SOURCE}"
+        return f"## Options\n\n{_keys(heads[:-1], [row[:-1] for row in rows])}" if rows else ""
+    return f"## Options\n\n{_keys(heads, rows)}\n\n{NO_SOURCE}"
+
+
+def _keys(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of keys, whose second column is read on a phone without scrolling."""
+    return f'<div class="keys" markdown>\n\n{table(heads, rows)}\n\n</div>'
 
 
 def configuration(part: Part) -> str:
