@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from docs_fixture import PAGES, ROOT, blocks, commands
 from PIL import Image
 
@@ -62,7 +63,7 @@ BLOCKS = {
     "getting-started.md": "text text sh yaml sh sh python sh sh text",
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
-    "own-images.md": "sh sh sh",
+    "own-images.md": "sh sh yaml sh",
     "own-parts.md": "sh",
     "reproducibility.md": "sh",
     "serving.md": "python sh python",
@@ -211,6 +212,9 @@ def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
     for line in "".join(blocks("sh", PAGES["own-images.md"])).splitlines():
         extra = ["--set", "backbone.pretrained=none"] if "backbone=" in line else []
         assert cli.main([*shlex.split(line, comments=True)[1:], *extra]) == 0, line
+    (block,) = blocks("yaml", PAGES["own-images.md"])
+    trial = config.trial({"method": "margin", **yaml.safe_load(block)})
+    assert trial.data["seed"] == 0 and trial.data["train"] == 0.7
 
 
 def test_new_parts_of_the_page_are_written(tmp_path, capsys):
