@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from types import SimpleNamespace
+from typing import Optional
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from dmlplayground import cli
+from dmlplayground import cli, config, protocols
 from dmlplayground.data.catalogue import Entry, divide
 from dmlplayground.errors import UserError
+from dmlplayground.sweeps.search_space import Search
 from dmlplayground.trained.index import Index
 from dmlplayground.trained.model import Model
 
@@ -131,3 +134,25 @@ def test_embeddings_are_written_to_known_kinds_of_file_only(tmp_path, capsys, na
 def test_a_network_needs_a_name_to_be_exported_under(place):
     with pytest.raises(UserError, match="is a folder: add the name"):
         Model.export(SimpleNamespace(), place)
+
+
+def test_a_search_by_no_criterion(monkeypatch):
+    """Such a protocol can be trained under: the headline chooses the epochs."""
+
+    class Open(type(protocols.create("validated"))):
+        def __init__(self, *, folds: int = 2, criterion: Optional[str] = None):
+            super().__init__(folds=folds, criterion=criterion)
+
+    part = dataclasses.replace(protocols.get("validated"), key="open", build=Open)
+    monkeypatch.setitem(protocols.KIND._parts, "open", part)
+    given = {"method": "npairs", "protocol": "open", "optimizer": {"lr": {"range": [0.1, 0.2]}}}
+    assert config.trial({**given, "optimizer": {}}).protocol["criterion"] is None
+    with pytest.raises(UserError, match="a search needs a criterion, and the protocol open names none"):
+        Search("x", given).check()
+    Search("x", {**given, "protocol": {"name": "open", "criterion": "R@1"}}).check()
+
+
+def test_pictures_that_no_machine_holds_fail_a_dry_run(tmp_path, capsys):
+    words = ("train", "npairs", "--dry-run", "--store", tmp_path, "--set")
+    assert "classes must be from 2 to 40000" in told(capsys, *words, "data.classes=100000000000")
+    assert "resize must be from 1 to 4096" in told(capsys, *words, "transform={name: paper, resize: 1000000}")

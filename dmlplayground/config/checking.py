@@ -23,6 +23,8 @@ from .units import check_batches, criterion
 __all__ = ["CHECKS", "check", "looks_at", "run"]
 
 LARGEST_COUNT = 10**9
+WIDEST = 2**16  # of a layer
+LARGEST = {"embed_dim": WIDEST, "batch_size": 10**6, "devices": 1000, "ensemble.members": 10_000}
 
 
 def check(trial: Trial) -> None:
@@ -114,6 +116,8 @@ def _head(head: Head, epochs: int) -> None:
         head.reduction == "linear" or epochs == 0,
         "head.reduction components is for networks as they are: it leaves nothing to train, so epochs must be 0.",
     )
+    for width in head.bottleneck:
+        _require(1 <= width <= WIDEST, f"head.bottleneck: widths must be from 1 to {WIDEST}, not {width}.")
     for key in ("dropout", "bottleneck_dropout"):
         rate = getattr(head, key)
         _require(0 <= rate < 1, f"head.{key} must be at least 0 and below 1, not {rate}.")
@@ -157,7 +161,8 @@ CHECKS: tuple[Callable[..., None], ...] = (
 def _check_counts(**counts: Optional[int]) -> None:
     for key, value in counts.items():
         _require(value is None or value >= 1, f"{key} must be at least 1, not {value}.")
-        _require(value is None or value <= LARGEST_COUNT, f"{key} must be at most {LARGEST_COUNT}.")
+        largest = LARGEST.get(key, LARGEST_COUNT)
+        _require(value is None or value <= largest, f"{key} must be at most {largest}, not {value}.")
 
 
 def _require(condition: Any, message: str) -> None:

@@ -37,7 +37,7 @@ class FastAP(Loss):
 
     def __init__(self, num_classes, embed_dim, *, bins: int = 10):
         super().__init__(num_classes, embed_dim)
-        self.require(bins >= 1, f"bins must be at least 1, not {bins}.")
+        self.require(1 <= bins <= 10_000, f"bins must be from 1 to 10000, not {bins}.")
         self.bins = bins
 
     def hybrid_forward(self, F, embeddings, labels, weights):

@@ -30,7 +30,7 @@ class Histogram(Loss):
 
     def __init__(self, num_classes, embed_dim, *, nodes: int = 65):
         super().__init__(num_classes, embed_dim)
-        self.require(nodes >= 2, f"nodes must be at least 2, not {nodes}.")
+        self.require(2 <= nodes <= 10_000, f"nodes must be from 2 to 10000, not {nodes}.")
         self.nodes = nodes
 
     def hybrid_forward(self, F, embeddings, labels, pairs):

@@ -54,7 +54,7 @@ class SoftTriple(Loss):
     ):
         super().__init__(num_classes, embed_dim)
         classes.check_classes(self, label_smoothing)
-        self.require(centers >= 1, f"centers must be at least 1, not {centers}.")
+        self.require(1 <= centers <= 1000, f"centers must be from 1 to 1000, not {centers}.")
         self.require(scale > 0 and gamma > 0, f"scale and gamma must be above 0, not {scale} and {gamma}.")
         self.require(tau >= 0, f"tau must not be negative, not {tau}.")
         self.centers = centers

@@ -119,6 +119,11 @@ class Search:
                 f"a search needs validation classes, and the protocol {trial.protocol['name']} has none: "
                 f"leave config.protocol at {PROTOCOL}."
             )
+        if protocols.create(**trial.protocol).criterion is None:
+            raise UserError(
+                f"a search needs a criterion, and the protocol {trial.protocol['name']} names none: "
+                "set config.protocol.criterion, such as MAP@R."
+            )
         return trial
 
     @property

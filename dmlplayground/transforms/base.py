@@ -24,6 +24,7 @@ from .stored import Stored
 
 ASPECTS = (math.log(3 / 4), math.log(4 / 3))  # of random-area crops, width to height
 TRIES = 10
+LARGEST_SIDE = 4096  # pixels: a batch of larger images would fill any memory
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,13 @@ class Transform:
         if not condition:
             raise UserError(f"transform {self.key}: {message}")
 
+    def require_sides(self, **sides: int) -> None:
+        """Refuse a height or width of images that cannot be."""
+        for key, side in sides.items():
+            self.require(
+                1 <= side <= LARGEST_SIDE, f"{key} must be from 1 to {LARGEST_SIDE} pixels, not {side}."
+            )
+
     def one_size(self, images: Any) -> tuple[int, int]:
         """Height and width of images that must all be alike."""
         self.require(
@@ -148,10 +156,7 @@ class AreaCrop(Transform):
     ):
         self.size = size
         self.test_size = size if test_size is None else test_size
-        self.require(
-            min(self.size, self.test_size) >= 1,
-            f"size must be at least 1, not {min(self.size, self.test_size)}.",
-        )
+        self.require_sides(size=self.size, test_size=self.test_size)
         self.smallest = smallest
         self.interpolations = interpolations
         self.large_centre = large_centre

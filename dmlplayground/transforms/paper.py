@@ -18,7 +18,7 @@ class Paper(Transform):
 
     def __init__(self, *, resize: int = 256, crop: float = 0.875, flip: bool = True):
         self.require(0 < crop <= 1, f"crop must be above 0 and at most 1, not {crop}.")
-        self.require(resize >= 1, f"resize must be at least 1, not {resize}.")
+        self.require_sides(resize=resize)
         self.stored = self.stored_for_test = Stored("squash", resize)
         self.crop = crop
         self.flip = flip

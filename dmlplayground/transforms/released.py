@@ -18,7 +18,8 @@ class Released(AreaCrop):
 
     def __init__(self, *, squash: int = 256, squash_test: bool = False, size: int = 224):
         super().__init__(size, 0.08, tuple(opencv.INTERPOLATIONS))
-        self.require(squash >= 0, f"squash is a size in pixels or 0, not {squash}.")
+        if squash:
+            self.require_sides(squash=squash)
         self.require(squash or not squash_test, "squash_test needs a size to squash to.")
         self.stored = Stored("squash", squash) if squash else Stored("none")
         self.stored_for_test = self.stored if squash_test else Stored("short", 256)

@@ -16,12 +16,13 @@ GENERATION = 4
 
 
 BOUNDS = {
-    "classes": (2, math.inf),
-    "images_per_class": (2, math.inf),
+    "classes": (2, 40_000),
+    "images_per_class": (2, 100_000),
     "size": (16, 512),
     "strength": (0, 1),
     "seed": (0, math.inf),
 }
+ROOM = 100e9  # bytes that the pictures of both splits may take
 
 
 def _training_classes(**options: Any) -> int:
@@ -77,6 +78,12 @@ def _check(options: dict[str, Any]) -> None:
         if not low <= options[option] <= high:
             wanted = f"{low} or more" if high == math.inf else f"from {low} to {high}"
             raise UserError(f"data set glyphs: {option} must be {wanted}, not {options[option]}.")
+    room = options["classes"] * options["images_per_class"] * options["size"] ** 2 * 3
+    if room > ROOM:
+        raise UserError(
+            f"data set glyphs: the pictures must take at most {ROOM / 1e9:,.0f} GB, not {room / 1e9:,.0f}: "
+            "choose fewer classes or images_per_class, or a smaller size."
+        )
 
 
 def _versions() -> dict[str, str | int]:
