@@ -91,6 +91,11 @@ def test_a_store_without_finished_trials_has_nothing_to_compare(tmp_path, capsys
     assert f"no trial in {tmp_path} has finished" in told(capsys, "compare", tmp_path, tmp_path)
 
 
+def test_an_option_that_a_data_set_does_not_have(capsys):
+    words = ("data", "show", "glyphs", "--set", "split=0")
+    assert "unknown option of data set glyphs: 'split'" in told(capsys, *words)
+
+
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
 def test_features_that_are_not_finite_are_no_good_data_set(tmp_path, capsys, wrong):
     path, features = tmp_path / "features.npz", np.ones((8, 3))
