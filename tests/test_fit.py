@@ -99,7 +99,7 @@ def test_batches_fit_the_classes_of_a_fold(monkeypatch):
     assert [batch(6), batch(10), batch(50), batch(50, train_classes=6)] == [8, 12, 32, 12]
 
 
-def test_a_slow_start_and_a_pause_do_not_change_the_estimate(monkeypatch):
+def test_a_slow_start_is_not_counted_and_pauses_widen_the_estimate(monkeypatch):
     now = 0.0
 
     def work(lengths):
@@ -109,11 +109,13 @@ def test_a_slow_start_and_a_pause_do_not_change_the_estimate(monkeypatch):
             yield
 
     monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
-    assert timing.usual(work([9, 5, 1, 1, 30, 1.5, 1, 1])) == pytest.approx(1)
-    assert timing.usual(work([4])) == 4
-    done = work([1.0] * 100)
-    timing.usual(done)
-    assert sum(1 for _ in done) == 100 - timing.WARM_UP - 9  # a long step ends the measurement sooner
+    assert timing.duration(work([9, 5, 0.5, 0.5, 2.3, 0.5])) == pytest.approx((0.5, 0.95))
+    assert timing.duration(work([4])) == (4, 4)
+    quick, slow = [0.01] * 100, [3.0] * 10
+    for lengths, measured in ((quick, timing.COUNTED), (slow, timing.FEWEST)):
+        left = work(lengths)
+        timing.duration(left)
+        assert len(lengths) - sum(1 for _ in left) == timing.WARM_UP + measured
 
 
 def bad_folders(tmp_path: Path) -> dict[str, Path]:

@@ -75,7 +75,8 @@ def _train(trial: Trial, out: Path, quiet: bool) -> int:
     folder = Places(out).folder(trial)
     known = records.find(folder)
     if known is None:
-        print(f"training takes about {clock(timing.seconds(trial))} on this machine.", flush=True)
+        about = " to ".join(dict.fromkeys(map(clock, timing.seconds(trial))))
+        print(f"training takes about {about} on this machine.", flush=True)
     elif known.status == "finished":
         print(f"nothing to do: it has been trained already (on {known.started}).")
     try:
