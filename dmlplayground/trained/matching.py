@@ -37,9 +37,9 @@ def joined(parts: Sequence[Threshold], kind: str, measured_on: str) -> Threshold
     every one of them.
 
     Images that match are then near enough for at least one network. So at worst the networks' shares of false accepts
-    add up; in practice the networks judge alike, and the share is below that of one network. The rates are those of the
-    networks alone, over all of their pairs: no class is new to all of them, so the rates of the joined networks cannot be
-    measured on classes that are kept back.
+    add up; in practice the share is below that of one network, and more pairs of one class are rejected. The rates are
+    those of the networks alone, over all of their pairs: no class is new to all of them, so the rates of the joined
+    networks cannot be measured on classes that are kept back.
     """
     different = [part.pairs - part.same for part in parts]
     return Threshold(
