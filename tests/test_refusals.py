@@ -39,6 +39,10 @@ def test_weights_that_are_not_there_are_found_by_a_dry_run(tmp_path, capsys):
     assert f"{weights} is not a file" in told(capsys, *words)
 
 
+def test_an_empty_word_is_no_method(capsys):
+    assert "unknown method (and there is no such file) ''" in told(capsys, "train", "", "--dry-run")
+
+
 def test_a_store_that_is_a_file(tmp_path, capsys):
     file = tmp_path / "store.txt"
     file.write_text("text")
@@ -115,6 +119,7 @@ def test_features_that_are_not_finite_are_no_good_data_set(tmp_path, capsys, wro
         ("export", "trial", ""),
         ("fit", "photos", "--out", ""),
         ("train", "npairs", "--store", ""),
+        ("train", "npairs", "--hyperparams", ""),
         ("report", ""),
         ("new", "miner", "mine", "--into", ""),
         ("data", "show", "glyphs", "--out", ""),
@@ -161,3 +166,29 @@ def test_pictures_that_no_machine_holds_fail_a_dry_run(tmp_path, capsys):
     words = ("train", "npairs", "--dry-run", "--store", tmp_path, "--set")
     assert "classes must be from 2 to 40000" in told(capsys, *words, "data.classes=100000000000")
     assert "resize must be from 1 to 4096" in told(capsys, *words, "transform={name: paper, resize: 1000000}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("retrieve", "trial", "query.jpg", "photos", "--picture"), ("data", "show", "glyphs", "--out")],
+    ids=lambda words: words[0],
+)
+def test_pictures_are_written_as_png_only(capsys, words):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*words, "found.jpg"])
+    assert stop.value.code == 2
+    assert "must end in .png, not found.jpg" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_features_are_written_as_npz_only(capsys):
+    words = (
+        "features",
+        "glyphs",
+        "--backbone",
+        "conv4",
+        "--pretrained",
+        "none.params",
+        "--out",
+        "features.csv",
+    )
+    assert told(capsys, *words) == "error: features are written to a .npz, not to features.csv.\n"

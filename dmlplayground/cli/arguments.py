@@ -17,6 +17,20 @@ def place(text: str) -> Path:
     return Path(text)
 
 
+def png(text: str) -> Path:
+    path = place(text)
+    if path.suffix.lower() != ".png":
+        raise argparse.ArgumentTypeError(f"must end in .png, not {text}")
+    return path
+
+
+def hyperparams(text: str) -> str:
+    """What ``--set`` would be given for these settings."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return f"hyperparams={text}"
+
+
 def count(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -43,7 +57,7 @@ def add_trial_options(command: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
     )
     command.add_argument(
-        "--hyperparams", dest="set", action="append", type="hyperparams={}".format, metavar="NAME",
+        "--hyperparams", dest="set", action="append", type=hyperparams, metavar="NAME",
         help="start from published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
     )  # fmt: skip
     command.add_argument(

@@ -21,8 +21,7 @@ def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extra
 
     Images are prepared as the data set's own transform prepares test images.
     """
-    if target.suffix != ".npz":
-        raise UserError(f"features are written to a .npz, not to {target}.")
+    check_ending(target)
     transform = transforms.create(data.get(dataset).configuration.get("transform", "paper"))
     parts: dict[str, list] = {"features": [], "labels": [], "split": []}
     for split in data.SPLITS:
@@ -35,6 +34,12 @@ def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extra
     arrays = {"features": features, "labels": np.array(parts["labels"]), "split": np.array(parts["split"])}
     array_files.write_plain(target, arrays)
     return features.shape
+
+
+def check_ending(target: Path) -> None:
+    """Refuse a file that no features can be written to."""
+    if target.suffix != ".npz":
+        raise UserError(f"features are written to a .npz, not to {target}.")
 
 
 def _roles(loaded: data.Dataset) -> list[str]:

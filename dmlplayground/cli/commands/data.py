@@ -7,7 +7,7 @@ from pathlib import Path
 from ... import layout
 from ...errors import UserError
 from .. import listing
-from ..arguments import count, place
+from ..arguments import count, place, png
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
 PAGE = "own-images"
@@ -53,7 +53,7 @@ def add_arguments(command) -> None:
     show_one.add_argument(
         "--per-class", type=count, default=10, help="images in a row (default: %(default)s)"
     )
-    show_one.add_argument("--out", type=place, help="the PNG to write (default: NAME-SPLIT.png)")
+    show_one.add_argument("--out", type=png, help="the PNG to write (default: NAME-SPLIT.png)")
 
 
 def _action(actions, name: str, run, summary: str):

@@ -27,6 +27,7 @@ def run(arguments) -> None:
     from ...backbones.frozen import extractor
     from ...data import feature_files
 
+    feature_files.check_ending(arguments.out)
     options = config.merge(*(config.override(text) for text in arguments.set))
     extract = extractor(arguments.backbone, arguments.pretrained)
     shape = feature_files.write(arguments.out, arguments.data, options, extract)

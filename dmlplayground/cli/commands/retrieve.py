@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import layout
-from ..arguments import add_engine, add_model, count, place
+from ..arguments import add_engine, add_model, count, place, png
 
 EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
 PAGE = "serving"
@@ -21,9 +21,7 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--copies", action="store_true", help="also show the query's own file, and copies of images"
     )
-    command.add_argument(
-        "--picture", type=place, help="a PNG to write, showing the queries and what was found"
-    )
+    command.add_argument("--picture", type=png, help="a PNG to write, showing the queries and what was found")
     command.add_argument(
         "--match",
         action="store_true",

@@ -64,6 +64,6 @@ def given(text: str):
 
     if text in methods.names():
         return {"method": text}
-    if Path(text).exists():
+    if text and Path(text).exists():
         return config.read_yaml(text)
     raise unknown("method (and there is no such file)", text, methods.names())
