@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from checkout_fixture import checkout
 from docs_fixture import PAGES, ROOT, blocks, commands
 from PIL import Image
 
@@ -218,6 +219,7 @@ def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
 
 
 def test_new_parts_of_the_page_are_written(tmp_path, capsys):
+    checkout(tmp_path)
     (block,) = blocks("sh", PAGES["own-parts.md"])
     for line in block.splitlines():
         assert cli.main([*shlex.split(line)[1:], "--into", str(tmp_path)]) == 0
@@ -239,6 +241,7 @@ sys.exit(cli.main([*sys.argv[2].split()[1:], "--quiet", *store, "--set", "epochs
 def test_a_method_a_data_set_and_a_backbone_of_the_page_learn(tmp_path):
     from dmlplayground.store import records
 
+    checkout(tmp_path)
     for word, name in (("method", "stand_out"), ("data", "stripes"), ("backbone", "shallow")):
         assert cli.main(["new", word, name, "--into", str(tmp_path)]) == 0
     (line,) = [line for line in COMMANDS if line.startswith("dmlplayground train stand_out")]

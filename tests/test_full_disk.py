@@ -14,23 +14,17 @@ import mxnet as mx
 import numpy as np
 import pytest
 import yaml
+from checkout_fixture import checkout
 from PIL import Image
 from sweeps_fixture import SMALL
 
 import dmlplayground as dml
-from dmlplayground import cli, config, files, templates
+from dmlplayground import cli, config, files
 from dmlplayground.backbones.weights import formats
 from dmlplayground.store import checkpoints, records
 
 TINY = {**SMALL, "method": "npairs", "iterations": 1, "epochs": 1}
 LIMIT = 3000  # bytes that a file may have; less than all that the commands here write
-
-
-def checkout(folder: Path) -> Path:
-    """The least that counts as a checkout of the source."""
-    for name in templates.CHECKOUT:
-        (folder / name).mkdir()
-    return folder
 
 
 @contextlib.contextmanager

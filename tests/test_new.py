@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkout_fixture import checkout
 
 from dmlplayground import parts, templates
 from dmlplayground.cli import main
@@ -37,13 +38,6 @@ more = [f"{tests}/{file}" for file in ("test_parts.py", *general)]
 options = ["-q", "-p", "no:cacheprovider", "--rootdir", tests]
 sys.exit(pytest.main([*options, *own]) or pytest.main([*options, *more, "-k", "brand_new"]))
 """
-
-
-def checkout(folder: Path) -> Path:
-    """The least that counts as a checkout of the source."""
-    for name in templates.CHECKOUT:
-        (folder / name).mkdir()
-    return folder
 
 
 @pytest.mark.parametrize(

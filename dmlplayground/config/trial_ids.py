@@ -16,7 +16,7 @@ from .. import optimizers
 from . import optimizer_groups, part_keys
 from .schema import COMPONENTS, Groups, Named, Trial, plain
 
-__all__ = ["departures", "joined", "name", "named", "texts"]
+__all__ = ["as_text", "departures", "name", "named", "texts"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
@@ -33,7 +33,7 @@ def texts(departures: Mapping[str, Any]) -> dict[str, str]:
     return {key: json.dumps(value, sort_keys=True) for key, value in departures.items()}
 
 
-def joined(texts: Mapping[str, str]) -> str:
+def as_text(texts: Mapping[str, str]) -> str:
     """The text of a mapping of these ``texts``."""
     return "{" + ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts)) + "}"
 
@@ -46,7 +46,7 @@ def named(trial: Trial, departures: Mapping[str, str]) -> str:
         trial.backbone["name"].replace(":", "."),
         f"e{trial.embed_dim}",
         f"s{trial.seed}",
-        hashlib.sha256(joined(departures).encode()).hexdigest()[:DIGITS],
+        hashlib.sha256(as_text(departures).encode()).hexdigest()[:DIGITS],
     ]
     return "-".join(words)
 

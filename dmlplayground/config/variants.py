@@ -85,7 +85,7 @@ class Variants:
             of_groups.update(part.of_groups)
         values["groups"] = Groups(**groups)
         if of_groups:
-            departures["groups"] = trial_ids.joined(of_groups)
+            departures["groups"] = trial_ids.as_text(of_groups)
         trial = Trial(**values)
         for check, sections in self.checks:
             self.once((check, *[names[section] for section in sections]), checking.run, check, vars(trial))

@@ -1,0 +1,14 @@
+"""A folder into which ``dmlplayground new`` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dmlplayground import templates
+
+
+def checkout(folder: Path) -> Path:
+    """The least that counts as a checkout of the source."""
+    for name in templates.CHECKOUT:
+        (folder / name).mkdir()
+    return folder
