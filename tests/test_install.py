@@ -8,6 +8,7 @@ import sysconfig
 import tarfile
 from pathlib import Path
 
+import checkout_fixture
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -151,6 +152,8 @@ def test_a_wheel_runs_the_quick_start_dry_and_brings_pages_and_templates(checkou
     assert "26 trials" in run(environment / "dmlplayground", "sweep", "quickstart", "--dry-run", cwd=tmp_path)
     served = run(environment / "python", "-c", SERVES, environment / "dmlplayground", cwd=tmp_path)
     assert "<title>probe - dmlplayground</title>" in served and "method.margin" in served
+    (tmp_path / "clone").mkdir()
+    checkout_fixture.checkout(tmp_path / "clone")
     run(environment / "dmlplayground", "new", "study", "mine", "--into", "clone", cwd=tmp_path)
     assert (tmp_path / "clone/hyperparams/mine/glyphs/margin.yaml").is_file()
 
