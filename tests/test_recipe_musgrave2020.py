@@ -7,7 +7,7 @@ import recipe_musgrave2020 as study
 
 import dmlplayground as dml
 from dmlplayground import config, hyperparams, resources
-from dmlplayground.sweeps import grid, search_space
+from dmlplayground.sweeps import grid, search_files
 
 ROWS = [(row, data) for row, by_data in study.TUNED.items() for data in by_data]
 every_row = pytest.mark.parametrize(("row", "data"), ROWS)
@@ -82,7 +82,7 @@ def test_the_tables_have_all_rows_ten_times():
 @pytest.mark.parametrize("row", study.TUNED)
 def test_searches_have_the_bounds_of_the_study(row):
     """Those for CUB-200-2011. The weight of a regulariser has no range; the scale's ends are the roots of theirs."""
-    made = search_space.load(resources.find_search(f"musgrave2020/search/{row}"))
+    made = search_files.load(resources.find_search(f"musgrave2020/search/{row}"))
     assert (made.trials, made.prune) == (50, False)
     expected = {}
     for name, (low, high, scale) in study.BOUNDS[row]["cub200"].items():

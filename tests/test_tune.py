@@ -20,7 +20,15 @@ from dmlplayground import config, files, hyperparams
 from dmlplayground.errors import UserError
 from dmlplayground.store import checkpoints, records, stream
 from dmlplayground.store.records import Record
-from dmlplayground.sweeps import early_stopping, grid, optuna_search, runner, search_space, worker
+from dmlplayground.sweeps import (
+    early_stopping,
+    grid,
+    optuna_search,
+    runner,
+    search_files,
+    search_space,
+    worker,
+)
 from dmlplayground.sweeps.job import Ending
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
@@ -43,7 +51,7 @@ def wanted(**changes) -> search_space.Search:
 def test_ranges_are_read_where_they_stand(tmp_path):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "Small", "config": CONFIG}))
-    found = search_space.load(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
+    found = search_files.load(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
     assert found.parameters == {
         "method.scale": search_space.Range([1.0, 10.0], log=True),
         "optimizer.lr": search_space.Range([1e-4, 1e-3], log=True),
@@ -95,14 +103,14 @@ def test_a_bad_range_is_named(tmp_path, given, words):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "x", "config": {"method": "proxy_nca", **given}}))
     with pytest.raises(UserError, match=words):
-        search_space.load(file)
+        search_files.load(file)
 
 
 def test_an_unknown_rule_is_refused(tmp_path):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "x", "prune": "halve", "config": CONFIG}))
     with pytest.raises(UserError, match="prune must be .*median, halving, hyperband"):
-        search_space.load(file)
+        search_files.load(file)
 
 
 def test_only_validation_classes_may_judge():
@@ -342,7 +350,7 @@ def test_a_dry_run_checks_both_ends_of_the_ranges_and_writes_nothing(tmp_path):
     assert told.returncode == 0, told.stderr
     *ranges, last = told.stdout.splitlines()
     assert last == f"5 trials of Small, into {store}"
-    assert [line.split()[0] for line in ranges] == list(search_space.load(file).parameters)
+    assert [line.split()[0] for line in ranges] == list(search_files.load(file).parameters)
     bad = [*command, "--set", "embed_dim={range: [4, 2000000000]}"]
     told = subprocess.run(bad, capture_output=True, text=True)
     assert told.returncode == 2

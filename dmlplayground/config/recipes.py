@@ -16,12 +16,14 @@ A row is named after its method; where a study has two rows of one method, the f
     backbones:                       # what differs again, with another backbone than the study's first
       resnet50_v2: {source: script, values: {...}}
 
-A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. The
+A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. One
+that says ``every_method: true`` has a row for every method on its data sets, files or not. The
 results that were published with such settings stand in ``reports/published``.
 
 In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
 ``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
-``musgrave2020/cub200/margin_per_class`` does both. ``some/file.yaml`` is a file of the user's own, such as a search writes.
+``musgrave2020/cub200/margin_per_class`` does both. ``some/file.yaml`` is a file of the user's own, such as a search writes;
+``some/folder`` holds the winners of searches for many methods.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ SOURCES = {
 }
 Source = Literal["log", "script", "paper", "code", "published search", "search", "chosen", "unpublished"]
 COMMON = "common"
+WINNER = "best.yaml"  # in the folder of a search
 FORMER_NAMES = {"paper": "fehervari2019", "released": "fehervari2019_released"}
 
 
@@ -107,6 +110,7 @@ class Hyperparams(Settings):
     title: str = ""
     data: str = ""  # the data set, where the folder is not named after it
     like: str = ""  # the study whose files these are laid over
+    every_method: bool = False  # whether methods without a file are rows of the study too
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
     target: Optional[float] = (
@@ -209,7 +213,10 @@ def of_method(method: str) -> list[tuple[Name, Hyperparams]]:
 
 def _names(study: str) -> set[Name]:
     paths = [path for folder in _lineage(study) for path in folder.glob("*/*.yaml")]
-    return {Name(study, path.parent.name, path.stem) for path in paths if path.stem != COMMON}
+    found = {Name(study, path.parent.name, path.stem) for path in paths if path.stem != COMMON}
+    if _file(resources.hyperparams() / study / f"{COMMON}.yaml").every_method:
+        found |= {Name(study, path.parent.name, method) for path in paths for method in methods.names()}
+    return found
 
 
 def _lineage(study: str) -> list[Path]:
@@ -265,10 +272,19 @@ def find(given: str, method: str, data: str) -> Hyperparams:
     """
     if not isinstance(given, str):
         raise UserError(f"hyperparams is a name or a .yaml file, not {given!r}.")
-    found = read(Path(given)) if Path(given).suffix == ".yaml" else read(resolve(given, method, data))
+    path = _own_file(given, method)
+    found = read(path) if path else read(resolve(given, method, data))
     if method and found.method != method:
         raise UserError(f"{given} holds settings of {found.method or 'no method'}, not of {method}.")
     return found
+
+
+def _own_file(given: str, method: str) -> Optional[Path]:
+    """The file of the user's own that is meant, if one is."""
+    path = Path(given)
+    if path.suffix == ".yaml":
+        return path
+    return path / method / WINNER if (path / method / WINNER).is_file() else None
 
 
 def resolve(given: str, method: str, data: str) -> Name:

@@ -7,6 +7,7 @@ from ..graph import interleaved, pairwise, rows
 from ..regularizers.embedding_norm import EmbeddingNorm
 from .base import KIND, Loss
 from .npairs import NPairs
+from .search_ranges import between, scaled
 
 
 @KIND.register(
@@ -22,6 +23,7 @@ from .npairs import NPairs
         "optimizer": {"name": "adam", "lr": 1e-5, "weight_decay": 1e-5, "clip": 10.0},
         "schedule": {"factor": 0.5, "steps": [10, 20]},
     },
+    ranges={"method.alpha": between(30.0, 60.0), "method.l2_reg": scaled(1e-6, 1e-1)},
 )
 class Angular(Loss):
     """The angle at a negative, in the triangle it forms with an anchor and its positive, is kept below alpha.

@@ -6,6 +6,7 @@ from ..graph import angles, classes
 from . import initial_weights, usual_settings
 from .base import KIND
 from .proxy_classifier import Classifier
+from .search_ranges import OWN_RATE, between
 
 
 @KIND.register(
@@ -14,6 +15,7 @@ from .proxy_classifier import Classifier
     paper="Deng et al.: ArcFace: Additive Angular Margin Loss for Deep Face Recognition, CVPR 2019",
     also=("additive angular margin", "AAM-Softmax"),
     **usual_settings.CLASSES,
+    ranges={"method.margin": between(0.0, 90.0), "method.scale": between(0.01, 200.0), **OWN_RATE},
 )
 class ArcFace(Classifier):
     """A softmax over cosines in which the angle to the own class is counted as larger by a margin.

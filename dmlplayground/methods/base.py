@@ -15,6 +15,7 @@ import numpy as np
 from .. import parts
 from ..errors import UserError
 from .initial_weights import Fill, Weight
+from .search_ranges import Ranges
 
 Reads = Literal["batch", "rows", "pairs", "triplets"]
 
@@ -105,6 +106,7 @@ class Method(parts.Part):
     sampler: Mapping[str, Any] = field(default_factory=dict)  # what the loss needs of its batch
     head: Mapping[str, Any] = field(default_factory=dict)  # what the loss needs of its embeddings
     defaults: Mapping[str, Any] = field(default_factory=dict)  # other settings of a trial
+    ranges: Ranges = field(default_factory=dict)  # where a search looks (``search_ranges``)
 
     @property
     def reads(self) -> Reads:

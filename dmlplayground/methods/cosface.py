@@ -4,6 +4,7 @@ from ..graph import classes
 from . import initial_weights, usual_settings
 from .base import KIND
 from .proxy_classifier import Classifier
+from .search_ranges import OWN_RATE, between
 
 
 @KIND.register(
@@ -12,6 +13,7 @@ from .proxy_classifier import Classifier
     paper="Wang et al.: CosFace: Large Margin Cosine Loss for Deep Face Recognition, CVPR 2018",
     also=("AM-Softmax", "additive margin softmax", "large margin cosine loss", "LMCL"),
     **usual_settings.CLASSES,
+    ranges={"method.margin": between(0.0, 1.0), "method.scale": between(0.01, 200.0), **OWN_RATE},
 )
 class CosFace(Classifier):
     """A softmax over cosines in which the own class must lead by a margin.

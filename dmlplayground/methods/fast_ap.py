@@ -8,6 +8,7 @@ from ..graph.pair_blocks import with_gradient
 from ..mining.batch import all_pairs
 from . import usual_settings
 from .base import KIND, Loss
+from .search_ranges import between
 
 
 @KIND.register(
@@ -16,6 +17,7 @@ from .base import KIND, Loss
     paper="Cakir et al.: Deep Metric Learning to Rank, CVPR 2019",
     also=("FAP", "average precision by histograms"),
     **usual_settings.TUPLES,
+    ranges={"method.bins": between(2, 32)},
 )
 class FastAP(Loss):
     """The average precision of every row as a query, its ranks read off a soft histogram of distances.

@@ -4,6 +4,7 @@ from ..graph import bins, rows
 from ..graph.pair_blocks import with_gradient
 from . import usual_settings
 from .base import KIND, Loss
+from .search_ranges import between
 
 
 @KIND.register(
@@ -11,6 +12,7 @@ from .base import KIND, Loss
     year=2016,
     paper="Ustinova and Lempitsky: Learning Deep Embeddings with Histogram Loss, NIPS 2016",
     **usual_settings.TUPLES,
+    ranges={"method.nodes": between(5, 200)},
 )
 class Histogram(Loss):
     """The chance that a negative pair is more similar than a positive one, read off two soft histograms.

@@ -6,6 +6,7 @@ from ..graph import classes
 from ..mining.distance_weighted import check_cutoffs
 from . import initial_weights
 from .base import KIND, Loss
+from .search_ranges import MARGIN, OWN_RATE
 
 
 @KIND.register(
@@ -22,6 +23,7 @@ from .base import KIND, Loss
         "groups": {"loss": {"name": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.0}},
         "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
     },
+    ranges={"method.margin": MARGIN, "method.beta": MARGIN, **OWN_RATE},
 )
 class Margin(Loss):
     """A learned boundary beta: positives stay within it by a margin, negatives beyond it by the same.

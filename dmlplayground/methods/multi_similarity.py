@@ -3,6 +3,7 @@ from __future__ import annotations
 from ..graph import rows
 from . import usual_settings
 from .base import KIND, Loss
+from .search_ranges import between
 
 
 @KIND.register(
@@ -11,6 +12,11 @@ from .base import KIND, Loss
     paper="Wang et al.: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, CVPR 2019",
     also=("MS loss",),
     **usual_settings.TUPLES,
+    ranges={
+        "method.alpha": between(0.001, 100.0),
+        "method.beta": between(0.01, 100.0),
+        "method.base": between(0.0, 1.0),
+    },
 )
 class MultiSimilarity(Loss):
     """Pairs weigh by their own similarity and by that of the anchor's other pairs.

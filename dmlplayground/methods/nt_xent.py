@@ -5,6 +5,7 @@ import math
 from ..graph import rows
 from . import usual_settings
 from .base import KIND, Loss
+from .search_ranges import scaled
 
 
 @KIND.register(
@@ -14,6 +15,7 @@ from .base import KIND, Loss
     "A Simple Framework for Contrastive Learning of Visual Representations, ICML 2020",
     also=("InfoNCE", "NTXentLoss", "normalized temperature-scaled cross entropy", "SimCLR loss"),
     **usual_settings.TUPLES,
+    ranges={"method.temperature": scaled(1e-4, 100.0)},
 )
 class NTXent(Loss):
     """Every positive pair against all negatives of its anchor, by a softmax of similarities.

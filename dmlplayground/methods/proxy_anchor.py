@@ -6,6 +6,7 @@ from ..graph import classes, rows
 from . import usual_settings
 from .base import KIND
 from .proxy_classifier import Classifier
+from .search_ranges import OWN_RATE, between, scaled
 
 
 @KIND.register(
@@ -13,6 +14,7 @@ from .proxy_classifier import Classifier
     year=2020,
     paper="Kim et al.: Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
     **usual_settings.CLASSES,
+    ranges={"method.margin": between(0.0, 1.0), "method.alpha": scaled(1.0, 100.0), **OWN_RATE},
 )
 class ProxyAnchor(Classifier):
     """Every class's proxy draws its hardest images and pushes the nearest of other classes.

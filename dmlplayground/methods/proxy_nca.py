@@ -3,6 +3,7 @@ from __future__ import annotations
 from ..graph import classes
 from . import initial_weights
 from .base import KIND, Loss
+from .search_ranges import OWN_RATE, between
 
 
 @KIND.register(
@@ -18,6 +19,7 @@ from .base import KIND, Loss
         "groups": {"head": {"lr_mult": 0.01}},
         "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
     },
+    ranges={"method.scale": between(0.1, 10.0), **OWN_RATE},
 )
 class ProxyNCA(Loss):
     """Every image is drawn to its class's proxy and pushed from the proxies of all other classes.

@@ -3,6 +3,7 @@ from __future__ import annotations
 from ..graph import classes
 from . import initial_weights
 from .base import KIND, Loss
+from .search_ranges import OWN_RATE, scaled
 
 
 @KIND.register(
@@ -28,6 +29,7 @@ from .base import KIND, Loss
         "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 1e-4, "epsilon": 1e-2, "clip": 10.0},
         "schedule": {"factor": 0.1, "steps": [15]},
     },
+    ranges={"method.temperature": scaled(0.01, 100.0), **OWN_RATE},
 )
 class ProxySoftmax(Loss):
     """Classification: a softmax over the cosines between an image and the proxies of all classes.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from ..graph import pairwise, rows
 from .base import KIND, Loss
+from .search_ranges import between, scaled
 
 
 @KIND.register(
@@ -17,6 +18,11 @@ from .base import KIND, Loss
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
         "groups": {"head": {"lr_mult": 10.0}},
         "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
+    },
+    ranges={
+        "method.margin": between(0.1, 1.0),
+        "method.alpha": between(0.4, 2.0),
+        "method.temperature": scaled(1.0, 100.0),
     },
 )
 class RankedList(Loss):

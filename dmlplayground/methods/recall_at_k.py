@@ -5,6 +5,7 @@ from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, sum_of, total
 from . import usual_settings
 from .base import KIND, Loss
+from .search_ranges import scaled
 
 
 @KIND.register(
@@ -13,6 +14,7 @@ from .base import KIND, Loss
     paper="Patel et al.: Recall@k Surrogate Loss with Large Batches and Similarity Mixup, CVPR 2022",
     also=("RS@k", "recall at k"),
     **usual_settings.TUPLES,
+    ranges={"method.temperature": scaled(0.1, 10.0), "method.rank_temperature": scaled(1e-3, 0.1)},
 )
 class RecallAtK(Loss):
     """The share of positives among the k nearest rows, for several k, with ranks and thresholds smoothed by sigmoids.

@@ -3,6 +3,7 @@ from __future__ import annotations
 from ..graph import classes, rows
 from . import initial_weights, usual_settings
 from .base import KIND, Loss
+from .search_ranges import OWN_RATE, between
 
 
 @KIND.register(
@@ -11,6 +12,13 @@ from .base import KIND, Loss
     paper="Qian et al.: SoftTriple Loss: Deep Metric Learning Without Triplet Sampling, ICCV 2019",
     also=("soft triplet without sampling", "multi-centre softmax"),
     **usual_settings.CLASSES,
+    ranges={
+        "method.scale": between(0.01, 100.0),
+        "method.gamma": between(1e-4, 100.0),
+        "method.tau": between(0.0, 1.0),
+        "method.margin": between(0.0, 1.0),
+        **OWN_RATE,
+    },
 )
 class SoftTriple(Loss):
     """A softmax over classes with several centres each, of which the nearest count most.

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..graph import pairwise
 from .base import KIND, Loss
+from .search_ranges import scaled
 
 
 @KIND.register(
@@ -21,6 +22,7 @@ from .base import KIND, Loss
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
         "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
     },
+    ranges={"method.gamma": scaled(0.01, 10.0)},
 )
 class StructuredClustering(Loss):
     """The batch's true clustering must beat the best other one, by more the less that agrees with the labels.

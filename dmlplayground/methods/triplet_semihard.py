@@ -6,6 +6,7 @@ import numpy as np
 
 from ..graph import pair_blocks, rows
 from .base import KIND, Loss
+from .search_ranges import scaled
 
 _BLOCKS = 6
 
@@ -22,6 +23,7 @@ _BLOCKS = 6
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
         "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
     },
+    ranges={"method.margin": scaled(0.05, 5.0)},
 )
 class TripletSemihard(Loss):
     """Every positive pair with the closest negative that is farther off than the positive.

@@ -5,6 +5,7 @@ import math
 from ..graph import angles, rows
 from . import usual_settings
 from .base import KIND, Loss
+from .search_ranges import between, scaled
 
 
 @KIND.register(
@@ -12,6 +13,7 @@ from .base import KIND, Loss
     year=2019,
     paper="Yu and Tao: Deep Metric Learning with Tuplet Margin Loss, ICCV 2019",
     **usual_settings.TUPLES,
+    ranges={"method.margin": between(0.0, 30.0), "method.scale": scaled(1.0, 200.0)},
 )
 class TupletMargin(Loss):
     """Every positive pair against all negatives of its anchor, its angle counted as smaller by a margin.

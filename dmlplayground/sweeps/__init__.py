@@ -65,10 +65,14 @@ def tune(
     executor: str = "local",
     address: Optional[str] = None,
     overrides: Iterable[str] = (),
+    methods: Iterable[str] = (),
     log: Iterable[str] = (),
     quiet: bool = True,
 ) -> Path:
     """Search for a method's best settings, judged on validation classes alone; gives the file of the winner.
+
+    A file that searches for the settings of many methods makes a folder of the store for each of them, and what is given
+    is the store, which ``hyperparams`` takes as it takes the file of a winner. ``methods`` names those wanted of them.
 
     ``search`` is a search file, the name of one of ours, or what ``search_space.load`` read. The winner's file is one of
     hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside it are the record of all that was tried
@@ -82,10 +86,15 @@ def tune(
         ...
     dmlplayground.errors.UserError: unknown search (and no such file) 'tripled'...
     """
-    from . import executors, optuna_search, search_space
+    from . import executors, optuna_search, search_files
 
-    if isinstance(search, (str, Path)):
-        store = store or Path("runs") / Path(search).stem
-        search = search_space.load(search, overrides)
     made = executors.create(executor, address, log)
-    return optuna_search.tune(search, Path(store or "runs/search"), made, workers=workers, quiet=quiet)
+    if not isinstance(search, (str, Path)):
+        return optuna_search.tune(search, Path(store or "runs/search"), made, workers=workers, quiet=quiet)
+    store = Path(store or Path("runs") / Path(search).stem)
+    found = search_files.load_all(search, overrides, methods)
+    winners = [
+        optuna_search.tune(one, store / name, made, workers=workers, quiet=quiet)
+        for name, one in found.items()
+    ]
+    return winners[0] if "" in found else store

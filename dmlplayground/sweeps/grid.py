@@ -29,6 +29,7 @@ from .. import data as datasets
 from ..config import Named, Trial
 from ..errors import UserError, unknown
 from ..options import build
+from . import derived_files
 
 Choice = dict[str, Any]
 MOST_SHOWN = 100  # of the trials that cannot run
@@ -149,23 +150,11 @@ def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int
 def load(name: str | Path) -> tuple[Experiment, Path]:
     """An experiment and its file, by path or by name (``quickstart``)."""
     path = resources.find_experiment(str(name))
-    experiment = build(Experiment, _content(path), where="")
+    experiment = build(Experiment, derived_files.read(path, resources.find_experiment), where="")
     for key in experiment.methods:
         if key not in methods.names():
             raise unknown(f"method in {path.name}:", key, methods.names())
     return experiment, path
-
-
-def _content(path: Path, children: tuple[Path, ...] = ()) -> Any:
-    """The content of the file, merged over that of the file that it is ``like``."""
-    content = config.read_yaml(path)
-    if not isinstance(content, Mapping) or "like" not in content:
-        return content
-    parent = resources.find_experiment(str(content["like"]))
-    if parent in (path, *children):
-        raise UserError(f"{path.name} is like {parent.name}, which is like {path.name} in turn.")
-    own = {key: value for key, value in content.items() if key != "like"}
-    return config.merge(_content(parent, (path, *children)), own)
 
 
 def _combinations(grid: Mapping[str, Any]) -> list[Choice]:

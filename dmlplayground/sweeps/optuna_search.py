@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files, metrics, optional, protocols
+from .. import config, files, hyperparams, metrics, optional, protocols
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
@@ -24,7 +24,7 @@ from .job import Job
 from .runner import Executor, Runner
 from .search_space import Search
 
-JOURNAL, BEST, REPEAT, TRIED = "study.journal", "best.yaml", "repeat.yaml", "search.json"
+JOURNAL, BEST, REPEAT, TRIED = "study.journal", hyperparams.WINNER, "repeat.yaml", "search.json"
 REPEATS = 10
 STOPPED = "stopped"  # of a trial that was stopped early: why
 # What a file of hyperparameters does not set.
@@ -60,10 +60,19 @@ def _study(search: Search, store: Path) -> Any:
         pruner=early_stopping.pruner(search.prune, search.epochs),
         load_if_exists=True,
     )
-    # A sampler starts afresh in each run, and must not repeat the draws of the last one.
-    seed = search.seed + len(study.trials)
-    study.sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+    study.sampler = _sampler(search, len(study.trials))
     return study
+
+
+def _sampler(search: Search, tried: int) -> Any:
+    if search.draw == "sobol":
+        from .sobol import Sobol
+
+        return Sobol(search)
+    from optuna.samplers import TPESampler
+
+    # It starts afresh in each run, and must not repeat the draws of the last one.
+    return TPESampler(seed=search.seed + tried, constant_liar=True)
 
 
 def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterator[Job]:
@@ -192,6 +201,7 @@ def _write_record(search: Search, study: Any, store: Path) -> None:
         "title": search.title,
         "about": search.about,
         "seed": search.seed,
+        "draw": search.draw,
         "config": search.config,
         "tried": tried,
     }

@@ -11,19 +11,19 @@
 
 A range of whole numbers gives whole numbers. A search is for the best criterion of the validated protocol: its value at
 the best epoch, averaged over folds, on classes that are used neither to train nor to test. ``prune`` says which are stopped early
-(``early_stopping``): median, halving, hyperband or false.
+(``early_stopping``): median, halving, hyperband or false. ``draw`` says how values are proposed: tpe goes by the trials
+before, sobol by the trial's number alone (``sobol``).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
-from .. import config, protocols, resources
+from .. import config, protocols
 from ..config import Trial
 from ..errors import UserError
 from ..options import build
@@ -59,6 +59,22 @@ class Range:
         )
         return f"{self.range[0]} to {self.range[1]}{how}"
 
+    def at(self, share: float) -> Any:
+        """The value at this share of the range, from 0 to below 1, with six digits."""
+        low, high = self.range
+        step = self.step or (1 if isinstance(low, int) and isinstance(high, int) and not self.log else None)
+        if step is not None:
+            return low + step * int(share * (int((high - low) / step) + 1))
+        value = low * (high / low) ** share if self.log else low + share * (high - low)
+        return round(value) if isinstance(low, int) and isinstance(high, int) else float(f"{value:.6g}")
+
+    def holds(self, value: Any) -> bool:
+        return (
+            not isinstance(value, bool)
+            and isinstance(value, (int, float))
+            and self.range[0] <= value <= self.range[1]
+        )
+
     def ask(self, trial: Any, key: str) -> Any:
         low, high = self.range
         if isinstance(low, int) and isinstance(high, int):
@@ -83,6 +99,12 @@ class Choice:
     def __str__(self) -> str:
         return "one of " + ", ".join(map(str, self.choose))
 
+    def at(self, share: float) -> Any:
+        return self.choose[int(share * len(self.choose))]
+
+    def holds(self, value: Any) -> bool:
+        return value in self.choose
+
     def ask(self, trial: Any, key: str) -> Any:
         return json.loads(trial.suggest_categorical(key, [json.dumps(value) for value in self.choose]))
 
@@ -98,6 +120,7 @@ class Search:
     trials: int = 50
     seed: int = 0  # of the search; that of the trials is config.seed
     prune: Rule = "median"  # which trials are stopped early; false: none
+    draw: Literal["tpe", "sobol"] = "tpe"  # how values are proposed
     parameters: dict[str, Parameter] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -156,16 +179,6 @@ class Search:
             except UserError as problem:
                 chosen = ", ".join(f"{key} {value}" for key, value in values.items())
                 raise UserError(f"with {chosen}: {problem}") from None
-
-
-def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
-    """A search from its file, or by the name of a built-in one, with ``key=value`` overrides of its config."""
-    path = Path(path)
-    content = config.read_yaml(path if path.suffix == ".yaml" else resources.find_search(path))
-    if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
-        changes = (config.expand(config.override(text)) for text in overrides)
-        content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
-    return build(Search, content, where="")
 
 
 def _parameters(given: Any, prefix: str = "") -> Iterator[tuple[str, Parameter]]:

@@ -10,6 +10,7 @@ from ...options import describe
 from .. import listing, text
 
 if TYPE_CHECKING:
+    from ...methods import Method
     from ...reports.published import Quote
 
 EXAMPLE = "methods npairs"
@@ -54,7 +55,20 @@ def told(name: str) -> str:
         parts.append("Parameters, with their published values:\n" + layout.columns(rows))
     settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration.items()]
     parts.append("What a trial with it sets by default:\n" + "\n".join(settings))
-    return "\n\n".join([*parts, *_settings(name), *_published(name)])
+    return "\n\n".join([*parts, *_ranges(record), *_settings(name), *_published(name)])
+
+
+def _ranges(record: Method) -> list[str]:
+    """Where a search for many methods looks for this one's own settings."""
+    from ...options import build
+    from ...sweeps.search_space import Range
+
+    rows = [(f"  {key}", str(build(Range, value, where=key))) for key, value in record.ranges.items()]
+    return (
+        [f"Where a search looks (dmlplayground tune --methods {record.key}):\n{layout.columns(rows)}"]
+        if rows
+        else []
+    )
 
 
 def _settings(name: str) -> list[str]:

@@ -1,23 +1,39 @@
-"""search for a method's best settings, judged on validation classes"""
+"""search for a method's best settings, or for those of many, judged on validation classes"""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ... import layout
 from ..arguments import add_executor, place
 from . import hyperparams
 
+if TYPE_CHECKING:
+    from ...sweeps.search_space import Search
+
 EXAMPLE = "tune search.yaml --workers 2"
 PAGE = "studies"
+ALL = "all"
+EQUAL = Path("equal/search/glyphs")
 
 
 def add_arguments(command) -> None:
     command.add_argument(
         "file",
         type=place,
-        help="a search file (a configuration with ranges in place of values), or the name of a built-in one",
+        nargs="?",
+        default=EQUAL,
+        help="a search file (a configuration with ranges in place of values), or the name of a built-in one "
+        f"(default: {EQUAL}, which tunes the methods of three studies alike)",
+    )
+    command.add_argument(
+        "--methods",
+        default=ALL,
+        metavar="NAME,NAME",
+        help="of a file that searches for many methods, those to search for (default: all that it names)",
     )
     command.add_argument(
         "--set",
@@ -36,20 +52,38 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...sweeps import search_space
+    from ...sweeps import search_files
+    from ...sweeps.optuna_search import BEST
 
-    wanted = search_space.load(arguments.file, arguments.set)
+    names = [] if arguments.methods == ALL else [name.strip() for name in arguments.methods.split(",")]
+    wanted = search_files.load_all(arguments.file, arguments.set, names)
     store = arguments.store or Path("runs") / arguments.file.stem
     if arguments.dry_run:
-        wanted.check()
-        print(layout.columns([(key, str(parameter)) for key, parameter in wanted.parameters.items()]))
-        print(f"{layout.plural(wanted.trials, 'trial')} of {wanted.title}, into {store}")
-        return
-    from ...sweeps import optuna_search, tune
+        return dry_run(wanted, store)
+    for name, search in wanted.items():
+        _search(search, store / name, arguments)
+    if "" not in wanted:
+        print(f"\n{ranking(store, wanted)}\n\nuse them: --hyperparams {shlex.quote(str(store))}")
+        return None
+    winner = store / BEST
+    print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
+    return _tell_repeat(winner)
 
-    print(f"{wanted.title}: {layout.plural(wanted.trials, 'trial')}, records in {store}", flush=True)
-    winner = tune(
-        wanted,
+
+def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
+    """What would be searched, after trying both ends of every range."""
+    for name, search in wanted.items():
+        search.check()
+        print(layout.columns([(key, str(parameter)) for key, parameter in search.parameters.items()]))
+        print(f"{layout.plural(search.trials, 'trial')} of {search.title}, into {store / name}")
+
+
+def _search(search: Search, store: Path, arguments) -> None:
+    from ...sweeps import tune
+
+    print(f"{search.title}: {layout.plural(search.trials, 'trial')}, records in {store}", flush=True)
+    tune(
+        search,
         store,
         workers=arguments.workers,
         executor=arguments.executor,
@@ -57,7 +91,23 @@ def run(arguments) -> None:
         log=arguments.log,
         quiet=False,
     )
-    print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
-    repeat = winner.with_name(optuna_search.REPEAT)
-    again = shlex.join(["dmlplayground", "sweep", str(repeat), "--store", f"{store}-repeat"])
-    print(f"train it {optuna_search.REPEATS} times: {again}")
+
+
+def ranking(store: Path, methods: Mapping[str, Search]) -> str:
+    """The winners of several searches, the best on validation classes first."""
+    from ... import hyperparams as settings
+    from ...sweeps.optuna_search import BEST
+
+    found = [settings.read(store / name / BEST) for name in methods]
+    found.sort(
+        key=lambda file: file.search["value"], reverse=next(iter(methods.values())).direction == "maximize"
+    )
+    rows = [(file.method, f"{file.search['value']:.4f}", file.search["criterion"]) for file in found]
+    return layout.columns([("method", "value", "criterion"), *rows])
+
+
+def _tell_repeat(winner: Path) -> None:
+    from ...sweeps.optuna_search import REPEAT, REPEATS
+
+    again = ["dmlplayground", "sweep", str(winner.with_name(REPEAT)), "--store", f"{winner.parent}-repeat"]
+    print(f"train it {REPEATS} times: {shlex.join(again)}")

@@ -1,0 +1,24 @@
+"""YAML files that begin with another: ``like: NAME`` lays a file over the one that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import config
+from ..errors import UserError
+
+Find = Callable[[str], Path]
+
+
+def read(path: Path, find: Find, children: tuple[Path, ...] = ()) -> Any:
+    """The content of the file, merged over that of the file that it is ``like``, which ``find`` looks up by name."""
+    content = config.read_yaml(path)
+    if not isinstance(content, Mapping) or "like" not in content:
+        return content
+    parent = find(str(content["like"]))
+    if parent in (path, *children):
+        raise UserError(f"{path.name} is like {parent.name}, which is like {path.name} in turn.")
+    own = {key: value for key, value in content.items() if key != "like"}
+    return config.merge(read(parent, find, (path, *children)), own)

@@ -1,0 +1,102 @@
+"""Search files: for the settings of one method, as ``search_space`` describes them, or of many.
+
+A file for many methods holds one search for each, with as many trials, and what one method tries does not depend on the
+others:
+
+    methods: all                  # or a list
+    own_ranges: true              # search the ranges that each method's record declares besides those of config (the default)
+    title: Equal tuning
+    trials: 12
+    config: {data: glyphs, optimizer: {lr: {range: [1e-4, 1e-2], log: true}}}
+
+A file may be ``like`` another, and change what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from .. import config, methods, resources
+from ..errors import UserError
+from ..options import build
+from . import derived_files
+from .search_space import Search
+
+
+def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
+    """The search for one method's settings in a file, or by the name of a built-in one, with ``key=value`` overrides of
+    its config."""
+    found = load_all(path, overrides)
+    if len(found) > 1:
+        raise UserError(f"{path} searches for the settings of {len(found)} methods; choose one of them.")
+    return next(iter(found.values()))
+
+
+def load_all(
+    path: str | Path, overrides: Iterable[str] = (), wanted: Iterable[str] = ()
+) -> dict[str, Search]:
+    """The searches of a file by method, those of the ``wanted`` methods alone if any are named. A file that names no
+    methods holds one search, under the empty name."""
+    path = Path(path)
+    content = derived_files.read(
+        path if path.suffix == ".yaml" else resources.find_search(path), resources.find_search
+    )
+    if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
+        changes = (config.expand(config.override(text)) for text in overrides)
+        content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
+    many = isinstance(content, Mapping) and "methods" in content
+    if not many:
+        if list(wanted):
+            raise UserError(
+                f"{path} searches for the settings of one method; --methods is for files with `methods`."
+            )
+        return {"": build(Search, content, where="")}
+    file = build(_Many, {key: value for key, value in content.items() if key in _MANY}, where="")
+    rest = {key: value for key, value in content.items() if key not in _MANY}
+    return {
+        name: build(Search, _of_method(rest, name, file.own_ranges), where="") for name in file.chosen(wanted)
+    }
+
+
+@dataclass(frozen=True)
+class _Many:
+    """What a file says of the methods that it searches."""
+
+    methods: Union[Literal["all"], list[str]]
+    own_ranges: bool = True
+
+    def chosen(self, wanted: Iterable[str]) -> list[str]:
+        """The names of the methods, checked."""
+        offered = methods.names() if self.methods == "all" else list(self.methods)
+        for name in (*offered, *wanted):
+            methods.get(name)
+        wanted = list(wanted)
+        left_out = [name for name in wanted if name not in offered]
+        if left_out:
+            raise UserError(
+                f"the file does not search for {', '.join(left_out)}; it does for {', '.join(offered)}."
+            )
+        return wanted or offered
+
+
+_MANY = tuple(_Many.__dataclass_fields__)
+
+
+def _of_method(content: Mapping[str, Any], name: str, own_ranges: bool) -> dict[str, Any]:
+    """The content of the file of this method's search alone."""
+    given = config.expand(content.get("config") or {})
+    said = [f"{key}." for key in config.dotted(given)]
+    ranges = methods.get(name).ranges if own_ranges else {}
+    own = [
+        config.nested(key, value)
+        for key, value in ranges.items()
+        if not any(s.startswith(f"{key}.") for s in said)
+    ]
+    return {
+        **content,
+        "title": f"{content.get('title', '')}: {name}",
+        "config": config.merge(given, {"method": {"name": name}}, *own),
+    }

@@ -1,0 +1,56 @@
+"""Keeps the searches of equal tuning: their records and journals here, their winners as rows of the recipe.
+
+python experiments/results/keep_searches.py runs/glyphs equal/search/glyphs
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from update import HERE, keep
+
+from dmlplayground import config, files, hyperparams
+from dmlplayground.sweeps.optuna_search import JOURNAL, TRIED
+
+ROWS = HERE.parents[1] / "hyperparams" / "equal"
+
+
+def main(store: str, experiment: str) -> None:
+    for winner in sorted(Path(store).glob(f"*/{hyperparams.WINNER}")):
+        kept = HERE / experiment / winner.parent.name
+        keep(winner.parent, kept)
+        for name in (JOURNAL, TRIED):
+            shutil.copy(winner.with_name(name), kept / name)
+        file = hyperparams.read(winner)
+        write_row(ROWS / file.search["data"]["name"] / f"{file.method}.yaml", file)
+
+
+def write_row(path: Path, winner: hyperparams.Hyperparams) -> None:
+    """Put what was searched into the row, beside what it says already."""
+    row: dict[str, Any] = (config.read_yaml(path) or {}) if path.exists() else {}
+    common = config.read_yaml(path.with_name(f"{hyperparams.COMMON}.yaml"))
+    found = {
+        key: {"value": entry.value, "source": entry.source}
+        for key, entry in winner.values.items()
+        if entry.source == "search"
+    }
+    if winner.backbone == common["values"]["backbone.name"]["value"]:
+        row["target"] = round(100 * winner.search["value"], 2)
+        row["values"] = {**row.get("values", {}), **found}
+    else:
+        row["backbones"] = {**row.get("backbones", {}), winner.backbone: {"values": found}}
+    with files.replacing(path) as stream:
+        stream.write("# Written by experiments/results/keep_searches.py\n" + _yaml(row))
+
+
+def _yaml(row: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(dict(row), sort_keys=False, default_flow_style=None, width=110)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
