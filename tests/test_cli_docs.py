@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
 import urllib.request
+from http.server import ThreadingHTTPServer
 
 import pytest
 
@@ -33,10 +35,40 @@ def test_the_pages_are_served_on_this_machine_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [([], "no pages have been built"), (["--port", "70000"], "--port must be from 0 to 65535, not 70000")],
+    ("checkout", "message"),
+    [
+        (None, "this installation came without the pages"),
+        ("nowhere", 'what builds the pages is not installed. In nowhere: pip install -e ".[docs]"'),
+    ],
 )
-def test_what_cannot_be_shown_is_said(arguments, message, monkeypatch, capsys):
+def test_pages_that_are_not_there_are_told_how_to_get(checkout, message, monkeypatch, capsys):
     monkeypatch.setattr(resources, "pages", lambda: None)
-    assert cli.main(["docs", *arguments]) == 2
+    monkeypatch.setattr(resources, "checkout", lambda: checkout)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert cli.main(["docs"]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_a_checkout_builds_its_pages_once(built, tmp_path, monkeypatch, capsys):
+    site = tmp_path / "site"
+    monkeypatch.setattr(resources, "pages", lambda: site if site.is_dir() else None)
+    monkeypatch.setattr(resources, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    commands = []
+
+    def run(command, **where):
+        commands.append((command[1:], where["cwd"]))
+        site.mkdir() if built else None
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda self: None)
+    ended = [cli.main(["docs", "--no-browser", "--port", "0"]) for _ in range(1 + built)]
+    assert ended == ([0, 0] if built else [2])
+    assert commands == [(["-m", "mkdocs", "build", "--quiet"], tmp_path)]
+    assert "mkdocs build says why" in capsys.readouterr().err or built
+
+
+def test_a_port_that_is_none_is_refused(capsys):
+    assert cli.main(["docs", "--port", "70000"]) == 2
+    assert "--port must be from 0 to 65535, not 70000" in capsys.readouterr().err

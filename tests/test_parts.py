@@ -20,6 +20,9 @@ def test_a_part_tells_what_it_is(plural, name):
     part = kind.get(name)
     assert part.key == name and part.title and part.prose and part.summary
     assert set(part.option_notes) == set(part.options)
+    assert all(
+        note.endswith(".") for note in part.option_notes.values()
+    )  # else its other lines are not indented
     assert all(text.count("``") % 2 == 0 for text in (part.prose, *part.option_notes.values()))
     story = listing.told(plural, name)
     assert story.startswith(f"{name}: {part.title}")

@@ -39,9 +39,13 @@ class Groups:
     10.0
     """
 
-    backbone: dict[str, Any] = key({}, "the network of the images")
-    head: dict[str, Any] = key({}, "the layers after the backbone")
-    loss: dict[str, Any] = key({}, "the loss's own weights, such as proxies")
+    backbone: dict[str, Any] = key(
+        {},
+        "what the optimizer does differently for the backbone: keys of an optimizer, such as lr, or multipliers: lr_mult, "
+        "lr_mult_by_name, wd_mult_by_name",
+    )
+    head: dict[str, Any] = key({}, "the same for the layers after the backbone")
+    loss: dict[str, Any] = key({}, "the same for the loss's own weights, such as proxies")
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Head:
     bias: bool = key(True, "whether the last layer has a bias")
     normalize: bool = key(False, "embeddings of unit length")
     bottleneck: list[int] = key([], "widths of linear layers before the last")
-    bottleneck_dropout: float = key(0.0, "the share of their outputs that training drops")
+    bottleneck_dropout: float = key(0.0, "the share of the bottleneck's outputs that training drops")
     layer_norm: bool = key(False, "layer normalisation of the features, before everything else")
     weight_norm: bool = key(False, "weight normalisation of the last layer")
     dropout: float = key(0.0, "the share of the last layer's outputs that training drops")
@@ -74,15 +78,14 @@ class Head:
     )
     init: Literal["xavier", "truncnorm", "fan_in"] = key(
         "xavier",
-        "how the layers' weights begin; fan_in: they and the biases are uniform up to one over the root of the layer's "
-        "inputs, as PyTorch begins a layer",
+        "how the head's weights are drawn at the start; fan_in: weights and biases uniformly within one over the root of "
+        "a layer's inputs, as PyTorch draws them",
     )
-    init_scale: float = key(0.2, "how large they begin; fan_in has a size of its own")
+    init_scale: float = key(0.2, "how large these weights are at the start; fan_in has a size of its own")
     reduction: Literal["linear", "components"] = key(
         "linear",
-        "how the last of these layers comes to embed_dim numbers; components: there is no last layer, and the images that "
-        "are embedded together are standardised, reduced to that many principal components and brought to unit length; "
-        "no labels are used",
+        "what makes embed_dim numbers of the features; linear: a last layer; components: no layer, but the principal "
+        "components of the images that are embedded together, standardised first and of unit length; no labels are used",
     )
 
 
@@ -94,9 +97,9 @@ class Ensemble:
     3
     """
 
-    members: int = key(1, "how many")
+    members: int = key(1, "how many networks are trained as one model, their embeddings side by side")
     order: Literal["sequential", "parallel"] = key(
-        "sequential", "one after the other, or side by side on the same batches"
+        "sequential", "members are trained one after the other, or all at once on the same batches"
     )
 
 
@@ -104,13 +107,16 @@ class Ensemble:
 class CrossBatchMemory:
     """Rows of earlier batches with which a loss of pairs or triplets compares a batch too."""
 
-    size: Optional[int] = key(None, "how many rows are remembered; nothing: no memory")
+    size: Optional[int] = key(
+        None, "how many rows of earlier batches a batch is compared with too; nothing: none"
+    )
     form: Literal["authors", "alone", "library"] = key(
         "authors",
-        "authors: the loss of the batch plus that against the memory; alone: that against the memory; library: the "
-        "same, own copies and all, as an early version of the Reality Check's library had it",
+        "which losses count; authors: the batch's own plus that against the memory; alone: only that against the memory; "
+        "library: as alone, but a row is a positive of its own copy too, as in an early version of the Reality Check's "
+        "library",
     )
-    start: int = key(0, "batches before the memory is used")
+    start: int = key(0, "how many batches pass before the memory is used")
     weight: float = key(1.0, "what the loss against the memory is multiplied by")
 
 
@@ -120,7 +126,8 @@ class Average:
 
     decay: Optional[float] = key(
         None,
-        "weight of the old average after every step; while t steps are few, (1 + t) / (10 + t) if that is less",
+        "the weight of the old average when a step's weights are added to it; (1 + t) / (10 + t) after t steps, if that is "
+        "less; nothing: no average",
     )
 
 
@@ -137,20 +144,27 @@ class Evaluation:
     """
 
     metrics: list[str] = key(
-        list(STANDARD), "by name; a family without a number, such as R@K, stands for one of each of ks"
+        list(STANDARD),
+        "what is measured; a name with K for a number, such as R@K, stands for one of each of ks",
     )
-    ks: list[int] = key(list(KS), "the ranks of a family without a number")
-    clustering: bool = key(True, "false: without the metrics that need clusters")
+    ks: list[int] = key(list(KS), "the numbers that K stands for")
+    clustering: bool = key(True, "false: leaves out the metrics that need clusters")
     headline: Optional[str] = key(None, "the metric that leads tables; nothing: the first of the metrics")
-    intervals: Optional[Literal["bootstrap", "normal"]] = key(None, "95 % intervals of means over queries")
-    training_metrics: list[str] = key([], "metrics of the embeddings of the training images")
+    intervals: Optional[Literal["bootstrap", "normal"]] = key(
+        None, "how 95 % intervals of means over queries are made; nothing: none"
+    )
+    training_metrics: list[str] = key([], "what is measured of the embeddings of training images")
     training_every: int = key(
-        1, "epochs between those, of epochs that are evaluated; untrained and last are always among them"
+        1,
+        "these are measured after every so many epochs, if the epoch is evaluated; untrained and last always",
     )
     kmeans_starts: Optional[int] = key(
-        None, "starts of k-means, the best by inertia counts; nothing: as many as the size of the set affords"
+        None,
+        "starts of k-means, of which the one of least inertia counts; nothing: as many as the size of the set affords",
     )
-    distance: Literal["euclidean", "cosine", "hamming"] = key("euclidean", "how far two embeddings are apart")
+    distance: Literal["euclidean", "cosine", "hamming"] = key(
+        "euclidean", "how the distance of two embeddings is measured"
+    )
     tsne: bool = key(
         False, "a t-SNE map of sample images on the page, beside that of their principal components"
     )
@@ -184,23 +198,22 @@ class Trial:
     batch_size: int = key(128, "images in a batch")
     iterations: Optional[int] = key(None, "steps in an epoch; nothing: one pass over the images")
     accumulate: int = key(1, "batches (episodes) whose gradients are averaged into one step")
-    epochs: int = key(20, "how long to train")
-    frozen_epochs: int = key(0, "first epochs in which the backbone is left alone")
+    epochs: int = key(20, "how many epochs are trained")
+    frozen_epochs: int = key(0, "how many epochs at the start leave the backbone as it is")
     groups: Groups = Groups()
     freeze_batchnorm: Union[bool, Literal["statistics"]] = key(
         False,
-        "the backbone's batch normalisation: true: statistics, scale and shift stay; statistics: they stay, and "
-        "scale and shift are trained",
+        "what of the backbone's batch normalisation stays as it is; true: statistics, scale and shift; statistics: these "
+        "alone",
     )
     ema: Average = Average()
     ensemble: Ensemble = Ensemble()
     evaluation: Evaluation = Evaluation()
-    devices: int = key(
-        1, "a batch is split over so many; they are parts of the processor where there is no GPU"
-    )
+    devices: int = key(1, "how many devices share a batch; without a GPU these are parts of the processor")
     device: Literal["auto", "cpu", "gpu"] = key("auto", "where to compute; auto: on GPUs if there are any")
     amp: Union[bool, Literal["bfloat16"]] = key(
-        False, "mixed precision: true: the backbone in float16, on GPUs; bfloat16: in that, on CPUs"
+        False,
+        "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
     seed: int = key(0, "what every random number of the trial derives from")
 

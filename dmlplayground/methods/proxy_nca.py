@@ -39,7 +39,7 @@ class ProxyNCA(Loss):
     opposites instead. ``released_sign`` computes that form.
 
     init_std: the deviation of the proxies' coordinates at the start. Their length does not affect the loss, only how
-    far a step moves them. The first study has 0.01 / 8; Musgrave et al. have 1, with the own class included and
+        far a step moves them. The first study has 0.01 / 8; Musgrave et al. have 1, with the own class included and
         2 scale^2 / temperature twice their scale (14 on CUB); Roth et al. have 1 / 8, the own class excluded.
     scale: distances are as between vectors of this length.
     temperature: what squared distances are divided by.

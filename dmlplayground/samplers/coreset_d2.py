@@ -24,8 +24,8 @@ class CoresetD2(Coreset):
     per_class: how many images of each pick's class, the pick included.
     pool: how many images the picks are chosen from.
     power: how much distance counts.
-    refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-    embedded again before every epoch.
+    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
+        again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The density is that of the directions in which the pool varies, and is compared by its logarithm: with many

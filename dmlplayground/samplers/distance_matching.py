@@ -33,8 +33,8 @@ class DistanceMatching(Matching):
     mean: the weight of the means; with 0 here and for std the distances alone count.
     std: the weight of the standard deviations.
     distance: the weight of the earth mover's distance.
-    refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-    embedded again before every epoch.
+    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
+        again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The study's released code compares the heights of the histograms' bars as if they were distances; this does not.

@@ -27,8 +27,8 @@ class FrechetMatching(Matching):
     per_class: how many images of each class.
     pool: how many images a candidate is drawn from.
     candidates: how many batches are compared.
-    refresh: how the embeddings are kept: ``steps``, the last that training gave of each image; ``epochs``, all images
-    embedded again before every epoch.
+    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
+        again before every epoch.
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The study's released code has no option for this sampler.

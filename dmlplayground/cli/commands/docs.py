@@ -1,6 +1,10 @@
-"""read the installed documentation in your browser (served to this machine only)"""
+"""read the documentation in your browser (served to this machine only)
+
+A wheel brings its pages along. A checkout of the source builds them once (extra "docs"); after a change, run mkdocs build."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 EXAMPLE = "docs"
 PAGE = "index"
@@ -18,17 +22,11 @@ def run(arguments) -> None:
     import webbrowser
     from http.server import ThreadingHTTPServer
 
-    from ... import resources
     from ...errors import UserError
 
     if not 0 <= arguments.port <= 65535:
         raise UserError(f"--port must be from 0 to 65535, not {arguments.port}.")
-    pages = resources.pages()
-    if pages is None:
-        raise UserError(
-            'no pages have been built. In a checkout of the source: pip install -e ".[docs]", then mkdocs build.'
-        )
-    handler = functools.partial(_quiet_handler(), directory=str(pages))
+    handler = functools.partial(_quiet_handler(), directory=str(_pages()))
     try:
         server = ThreadingHTTPServer(("127.0.0.1", arguments.port), handler)
     except OSError as problem:
@@ -41,6 +39,31 @@ def run(arguments) -> None:
         if not arguments.no_browser:
             webbrowser.open(address)
         server.serve_forever()
+
+
+def _pages() -> Path:
+    """The folder of the pages, which a checkout builds if they are not there yet."""
+    import importlib.util
+    import subprocess
+    import sys
+
+    from ... import resources
+    from ...errors import UserError
+
+    if found := resources.pages():
+        return found
+    top = resources.checkout()
+    if top is None:
+        raise UserError(
+            "this installation came without the pages. A checkout of the source has them in docs/."
+        )
+    if importlib.util.find_spec("mkdocs") is None:
+        raise UserError(f'what builds the pages is not installed. In {top}: pip install -e ".[docs]"')
+    print("Building the pages, once.", flush=True)
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet"], cwd=top, capture_output=True)
+    if found := resources.pages():
+        return found
+    raise UserError(f"the pages could not be built. In {top}, mkdocs build says why.")
 
 
 def _quiet_handler() -> type:
