@@ -24,6 +24,8 @@ TOKEN = re.compile(
     r"\s+|[A-Za-z]\w*?_[a-z]{3,}\w*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-zα-ω]+\d*|\.\.\.|!=|<=|>=|->|\|\||[_^(){}\[\]|+\-*/=<>,;:.'&]|."
 )
 
+SYMBOL = re.compile(r"(?<![\w\\])([A-Za-z])(?:\\?_([a-z]{1,2})|\^(\d))(?!\w)")
+
 
 def mathml(formula: str) -> str:
     """One line of a formula as a MathML element."""
@@ -33,6 +35,18 @@ def mathml(formula: str) -> str:
 def block(lines: list[str]) -> str:
     """A block of a docstring: lines that say the cases of one definition stand below each other, aligned as they were."""
     return "\n".join(mathml(line.strip()) for line in lines if line.strip())
+
+
+def in_text(markdown: str) -> str:
+    """Single letters of running text with their subscripts (``D_ij``) and powers (``B^2``); code stays as it is."""
+    pieces = re.split(r"(`[^`]*`)", markdown)
+    pieces[::2] = (SYMBOL.sub(_symbol, piece) for piece in pieces[::2])
+    return "".join(pieces)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    letter, below, above = found.groups()
+    return f"<i>{letter}</i>" + (f"<sub><i>{below}</i></sub>" if below else f"<sup>{above}</sup>")
 
 
 class _Reader:

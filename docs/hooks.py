@@ -15,6 +15,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation, Section
 
 HERE = Path(__file__).resolve().parent
+FIGURE = HERE.parent / "experiments" / "results" / "quickstart.svg"  # of the home page, as of the README
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import evidence  # noqa: E402
@@ -29,6 +30,7 @@ from dmlplayground import parts, templates  # noqa: E402
 def on_files(files: Files, config) -> Files:
     for path, content in generated().items():
         files.append(File.generated(config, path, content=content))
+    files.append(File.generated(config, FIGURE.name, abs_src_path=str(FIGURE)))
     return files
 
 
@@ -64,6 +66,7 @@ MADE = {
     "costs": evidence.costs,
     "differences": pages.differences,
     "doubts": studied.doubts,
+    "extras": pages.extras,
     "ratios": measured.ratios,
 }
 

@@ -12,14 +12,16 @@ import studied
 import yaml
 from markdown_text import inline, plain, table
 
-from dmlplayground import config, hyperparams, methods, parts, resources
+from dmlplayground import config, hyperparams, methods, optional, parts, resources
 from dmlplayground.options import describe
 from dmlplayground.parts import Kind, Part
 
 MANY = 4  # methods that set one key are counted beyond so many, not named
 RELEASED = re.compile(r"\b(released|library|not an option here|no option for that)\b")
 FEW = 8  # methods that take a part are named up to so many
-NO_SOURCE = "A default that no study has is the paper's of the part, where the text says so, or else ours."
+NO_SOURCE = (
+    "A default that no study has is from the part's paper where the text above says so. Otherwise it is ours."
+)
 
 
 def of_kind(plural: str, kind: Kind) -> str:
@@ -161,6 +163,15 @@ def _of_released(part: Part) -> str:
     return " ".join(prose(" ".join(text.split())) for text in told)
 
 
+def extras() -> str:
+    """What needs more packages than the program itself, and the extra that brings them."""
+    needed: dict[str, list[str]] = {}
+    for package in optional.PACKAGES.values():
+        needed.setdefault(package.extra, []).append(package.needed_by)
+    rows = [(f"`{extra}`", ", ".join(dict.fromkeys(each))) for extra, each in sorted(needed.items())]
+    return table(("extra", "for"), rows)
+
+
 def prose(text: str) -> str:
     """A docstring as Markdown: its indented blocks are formulas, its double backquotes and examples are code."""
     found = []
@@ -171,7 +182,7 @@ def prose(text: str) -> str:
         elif paragraph.startswith(">>> "):
             found.append(f"```pycon\n{paragraph}\n```")
         else:
-            found.append(inline(re.sub(r"``(.+?)``", r"`\1`", paragraph)))
+            found.append(formulas.in_text(inline(re.sub(r"``(.+?)``", r"`\1`", paragraph))))
     return "\n\n".join(found)
 
 

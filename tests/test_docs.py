@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dmlplayground import cli, config, parts
+from dmlplayground import cli, config, optional, parts
 
 pytestmark = pytest.mark.slow  # all of the site is built
 
@@ -123,6 +123,23 @@ def test_formulas_have_no_tag_left_open(site):
     for path in site.glob("parts/*/*.html"):
         for formula in re.findall(r"<math.*?</math>", path.read_text(encoding="utf-8"), re.S):
             ElementTree.fromstring(formula)
+
+
+def test_symbols_in_a_sentence_are_typeset_and_code_is_not(site):
+    text = (site / "parts/methods/margin.html").read_text(encoding="utf-8")
+    assert "With <i>D</i><sub><i>ij</i></sub> = |" in text and "<code>nonzero_cutoff</code>" in text
+
+
+def test_the_home_page_shows_the_quick_start(site):
+    kept = ROOT / "experiments" / "results" / "quickstart.svg"
+    assert 'src="quickstart.svg"' in (site / "index.html").read_text(encoding="utf-8")
+    assert (site / "quickstart.svg").read_bytes() == kept.read_bytes()
+
+
+def test_every_extra_that_something_needs_is_listed(site):
+    text = page(site, "getting-started.html")
+    for package in optional.PACKAGES.values():
+        assert re.search(rf"{package.extra} [^`]*{re.escape(package.needed_by)}", text), package
 
 
 def test_the_help_of_every_command_names_a_page_that_is_there(site):
