@@ -1,4 +1,4 @@
-"""Miners and regularisers in a configuration: which go with which loss, and what is refused before training."""
+"""Miners and regularizers in a configuration: which go with which loss, and what is refused before training."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_is_refused(given, said):
         config.trial({"method": "margin", **given})
 
 
-def test_regularisers_are_added_with_their_weights():
+def test_regularizers_are_added_with_their_weights():
     x, labels = np.random.default_rng(0).normal(size=(8, 4)).astype("float32"), np.repeat(np.arange(4), 2)
     terms = [
         {"name": "embedding_norm", "weight": 0.5, "power": 1.0},

@@ -1,4 +1,4 @@
-"""The graph of every loss, miner, regulariser and memory uses only operators that have a GPU kernel.
+"""The graph of every loss, miner, regularizer and memory uses only operators that have a GPU kernel.
 
 Nobody who develops this has a GPU at hand; those who use it have.
 """
@@ -55,7 +55,7 @@ def test_every_miner(key, name):
 
 @pytest.mark.parametrize("name", regularizers.names())
 @pytest.mark.parametrize("power", [1.0, 2.0])
-def test_every_regulariser(name, power):
+def test_every_regularizer(name, power):
     options = {"power": power} if "power" in regularizers.get(name).options else {}
     assert not without_kernel("contrastive", regularizers=[{"name": name, **options}])
 

@@ -158,6 +158,6 @@ def test_a_constant_beta_stays():
     np.testing.assert_allclose(case.arrays()["beta"], 0.8)
 
 
-def test_the_record_trains_beta_by_its_own_optimiser():
+def test_the_record_trains_beta_by_its_own_optimizer():
     groups = methods.get("margin").defaults["groups"]
     assert groups == {"loss": {"name": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.0}}

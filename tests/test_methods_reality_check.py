@@ -1,4 +1,4 @@
-"""The fourteen objectives of the Reality Check as its recipe makes them for birds, loss, miner and regulariser together:
+"""The fourteen objectives of the Reality Check as its recipe makes them for birds, loss, miner and regularizer together:
 against slow references, in the study's batches and in those in which there is little to compare."""
 
 from __future__ import annotations

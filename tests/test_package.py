@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 import dmlplayground as dml
 
@@ -42,3 +44,9 @@ def test_module_is_the_command():
         [sys.executable, "-m", "dmlplayground", "--version"], capture_output=True, text=True
     )
     assert result.stdout == f"dmlplayground {dml.__version__}\n", result.stderr
+
+
+def test_the_citation_names_this_version():
+    citation = yaml.safe_load((Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == dml.__version__ and citation["license"] == "Apache-2.0"
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)

@@ -81,7 +81,7 @@ def test_the_tables_have_all_rows_ten_times():
 
 @pytest.mark.parametrize("row", study.TUNED)
 def test_searches_have_the_bounds_of_the_study(row):
-    """Those for CUB-200-2011. The weight of a regulariser has no range; the scale's ends are the roots of theirs."""
+    """Those for CUB-200-2011. The weight of a regularizer has no range; the scale's ends are the roots of theirs."""
     made = search_files.load(resources.find_search(f"musgrave2020/search/{row}"))
     assert (made.trials, made.prune) == (50, False)
     expected = {}

@@ -185,7 +185,7 @@ def test_npairs_by_hand():
     symmetric = npairs.value(x, [0, 0, 1, 1], l2_reg=0.25, symmetric=True)
     assert symmetric == pytest.approx(
         cross_entropy + 0.25 * 2
-    )  # the regulariser whole, as the released code has it
+    )  # the regularizer whole, as the released code has it
 
 
 def test_npairs_shares_the_target_among_pairs_of_one_class():
@@ -219,8 +219,8 @@ def test_angular_mixes_in_npairs():
     x, labels = gaussian(8, 3), np.repeat(np.arange(4), 2)
     pure, mixed = (angular.value(x, labels, l2_reg=0.1, npairs_weight=w) for w in (0, 2.5))
     assert mixed - pure == pytest.approx(2.5 * npairs.value(x, labels, l2_reg=0))
-    regulariser = pure - angular.value(x, labels, l2_reg=0)
-    assert regulariser == pytest.approx(0.1 * (x**2).sum() / 4)
+    regularizer = pure - angular.value(x, labels, l2_reg=0)
+    assert regularizer == pytest.approx(0.1 * (x**2).sum() / 4)
 
 
 # Prototypes and proxies.

@@ -1,4 +1,4 @@
-"""Regularisers against loops written from their formulas: values, slopes, and batches with nothing to compare."""
+"""Regularizers against loops written from their formulas: values, slopes, and batches with nothing to compare."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def value_and_gradient(key, options, x, labels):
     return value.asscalar(), x.grad.asnumpy()
 
 
-def test_every_regulariser_has_a_reference():
+def test_every_regularizer_has_a_reference():
     assert sorted(REFERENCES) == regularizers.names()
 
 

@@ -1,4 +1,4 @@
-"""Pieces of static graphs that losses, miners and regularisers share.
+"""Pieces of static graphs that losses, miners and regularizers share.
 
 Each function takes ``F`` (``mx.nd`` or ``mx.sym``) first, so nothing here imports MXNet. MXNet's plain reductions,
 ``where`` and index lookups cost several times a pass over memory; its matrix products and softmax do not. Hence sums as

@@ -48,10 +48,10 @@ def loss(
     memory: Optional[Mapping[str, Any]] = None,
     **options: Any,
 ) -> Objective:
-    """The method's loss with its miner and regularisers, ready to call: ``loss(embeddings, labels)`` is an NDArray of one
+    """The method's loss with its miner and regularizers, ready to call: ``loss(embeddings, labels)`` is an NDArray of one
     element.
 
-    ``mining`` names a miner, or is a mapping of its name and options; nothing means the method's own. A regulariser
+    ``mining`` names a miner, or is a mapping of its name and options; nothing means the method's own. A regularizer
     is given alike, with a ``weight`` among its options. ``memory`` has the options of ``methods.Memory``, for example
     ``{"size": 1024}``: losses of pairs and triplets then also compare a batch with the batches before it.
 

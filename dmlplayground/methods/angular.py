@@ -37,9 +37,9 @@ class Angular(Loss):
 
     which for distinct classes is the paper's log(1 + sum_n exp(4 t (a + p).n - 2 (1 + t) a.p)), the negatives
     n being the other pairs' positives. ``symmetric`` averages this with anchors and positives exchanged (the
-    regulariser stays whole).
+    regularizer stays whole).
 
-    ``npairs_weight`` w adds w times the N-pairs loss without its regulariser. The paper's mixture, N-pairs +
+    ``npairs_weight`` w adds w times the N-pairs loss without its regularizer. The paper's mixture, N-pairs +
     lambda angular, is lambda times this loss with npairs_weight = 1 / lambda (and l2_reg divided by lambda).
 
     The paper's values: alpha from 36 to 55 degrees, 45 most often, no L2 term (the released code has one, and
@@ -49,7 +49,7 @@ class Angular(Loss):
     negatives: pairs is the form above. With all, every row a is an anchor, the other one of its pair its positive p and
         all rows n of other classes its negatives, and L is the mean over rows of
         log(1 + sum_n e^(4 t (a + p).n - 2 (1 + t) a.p)), the N-pairs term being likewise against all. Roth et al. have
-        that with npairs_weight 1, angular_weight 2, unit_angles, l2_reg 0 and the regulariser ``embedding_norm``
+        that with npairs_weight 1, angular_weight 2, unit_angles, l2_reg 0 and the regularizer ``embedding_norm``
         (power 1, weight 0.005).
     angular_weight: what the angular term is multiplied by.
     unit_angles: the angular term is of embeddings at unit length, the others as they are.

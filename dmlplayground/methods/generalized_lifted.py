@@ -23,7 +23,7 @@ class GeneralizedLifted(Loss):
 
     where the logarithm of a sum of nothing is taken as 0.
 
-    Roth et al. use embeddings that are not normalised, with the regulariser ``embedding_norm`` (power 1, weight 0.005).
+    Roth et al. use embeddings that are not normalised, with the regularizer ``embedding_norm`` (power 1, weight 0.005).
 
     pos_margin: how far positives may stay.
     neg_margin: how far negatives must go. The paper and Roth et al. have 1.

@@ -33,7 +33,7 @@ class NPairs(Loss):
         L = mean over pairs i of  -sum_j t_ij log softmax_j(S_i)  +  l2_reg (|a_i|^2 + |p_i|^2).
 
     ``symmetric`` averages this with the cross-entropy of the transposed matrix, where every positive picks
-    its anchor; as in the released code the regulariser keeps its full weight.
+    its anchor; as in the released code the regularizer keeps its full weight.
 
     The paper's values: one pair a class, embeddings not normalised, a small L2 weight; the study's l2_reg is
     0.25 x 0.002. The study prints the loss with a distance; its code, and the paper it cites, use the inner
@@ -42,7 +42,7 @@ class NPairs(Loss):
 
     negatives: pairs is the form above. With all, every row is an anchor, the other one of its pair its positive p and all
         rows n of other classes its negatives, and L is the mean over rows a of log(1 + sum_n e^(a.n - a.p)), as in
-        Roth et al.; theirs has the regulariser ``embedding_norm`` (power 1, weight 0.005) and l2_reg 0.
+        Roth et al.; theirs has the regularizer ``embedding_norm`` (power 1, weight 0.005) and l2_reg 0.
     l2_reg: weight of the term that keeps embeddings short.
     symmetric: average this with the loss in which every positive picks its anchor.
     """

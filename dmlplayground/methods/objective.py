@@ -1,4 +1,4 @@
-"""The objective: a loss with its miner and its regularisers, as one Gluon block. This file needs MXNet."""
+"""The objective: a loss with its miner and its regularizers, as one Gluon block. This file needs MXNet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Component = Union[str, Mapping[str, Any]]
 
 class Objective(gluon.HybridBlock):
     """``objective(embeddings, labels)`` is an NDArray of one element: the loss over what the miner keeps, plus the
-    regularisers. With a memory every call is a batch that is remembered (but see ``memory_held``).
+    regularizers. With a memory every call is a batch that is remembered (but see ``memory_held``).
 
     Embeddings are (B, E) and taken as the head gives them; labels are (B,), any integers or whole floats. NumPy
     arrays are taken too. The loss's own weights are attributes: ``objective.proxies``, ``objective.beta``.
@@ -33,7 +33,7 @@ class Objective(gluon.HybridBlock):
         self,
         loss: Loss,
         miner: Optional[Component] = None,
-        regularisers: Iterable[Component] = (),
+        terms: Iterable[Component] = (),
         memory: Optional[Mapping[str, Any]] = None,
     ):
         super().__init__()
@@ -41,7 +41,7 @@ class Objective(gluon.HybridBlock):
         self.miner = mining.miner_for(loss, miner)
         of_batches = memory_for(loss, self.miner, memory)
         self.ring = None if of_batches is None else Ring(of_batches)
-        self.regularisers = [regularizers.of(each) for each in regularisers]
+        self.regularizers = [regularizers.of(each) for each in terms]
         with self.name_scope():
             for name, weight in loss.weights.items():
                 grad = "write" if weight.learned else "null"
@@ -87,8 +87,8 @@ class Objective(gluon.HybridBlock):
             value = self._with_memory(F, self.ring.memory, self.miner, value_of, embeddings, labels, *found)
         else:
             value = value_of(self._of_batch(F, self.miner, embeddings, labels))
-        for regulariser in self.regularisers:
-            value = value + regulariser.weight * regulariser.hybrid_forward(F, embeddings, labels)
+        for regularizer in self.regularizers:
+            value = value + regularizer.weight * regularizer.hybrid_forward(F, embeddings, labels)
         return value
 
     def _of_batch(self, F, miner: mining.Miner, embeddings, labels):

@@ -25,7 +25,7 @@ class SNRContrastive(Loss):
 
     each mean over the terms above zero, and zero if there are none. A variance below 1e-12 counts as that.
 
-    The paper adds a term that keeps the sum of coordinates near zero: the regulariser ``zero_mean``, whose weight
+    The paper adds a term that keeps the sum of coordinates near zero: the regularizer ``zero_mean``, whose weight
     Musgrave et al. found as 0.14 on CUB and 0 on Cars and SOP.
 
     pos_margin: how much noise positives may have. Musgrave et al. found 0.33 on CUB, 0.17 on Cars and 0.38 on SOP.

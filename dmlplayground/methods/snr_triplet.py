@@ -23,7 +23,7 @@ class SNRTriplet(Loss):
 
     and zero if there are none. A variance below 1e-12 counts as that.
 
-    Roth et al. add the regulariser ``zero_mean`` with weight 0.005, except with the miner ``distance``.
+    Roth et al. add the regularizer ``zero_mean`` with weight 0.005, except with the miner ``distance``.
 
     margin: how much more noise. Roth et al. have 0.2.
     """

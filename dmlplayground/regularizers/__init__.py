@@ -1,4 +1,4 @@
-"""The regularisers: terms that can be added to any loss; one file each.
+"""The regularizers: terms that can be added to any loss; one file each.
 
 >>> import dmlplayground as dml
 >>> term = dml.regularizers.create("embedding_norm", weight=0.005, power=1.0)
@@ -20,7 +20,7 @@ create = KIND.create
 
 
 def of(component: str | Mapping[str, Any]) -> Regularizer:
-    """The regulariser that a configuration states: a name, or a mapping of name, weight and options.
+    """The regularizer that a configuration states: a name, or a mapping of name, weight and options.
 
     >>> dml.regularizers.of({"name": "embedding_norm", "weight": 0.01}).weight
     0.01

@@ -1,4 +1,4 @@
-"""The base of every regulariser: the regulariser as a plain object, and the registry."""
+"""The base of every regularizer: the regularizer as a plain object, and the registry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Regularizer:
         return type(self).__module__.rpartition(".")[2]
 
     def require(self, condition: Any, message: str) -> None:
-        """Raise UserError with this message, which need not name the regulariser, unless the condition holds."""
+        """Raise UserError with this message, which need not name the regularizer, unless the condition holds."""
         if not condition:
             raise UserError(f"{self.key}: {message}")
 

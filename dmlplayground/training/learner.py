@@ -1,4 +1,4 @@
-"""A learner: one network with its loss and its optimisers. It takes batches to learn from and images to embed."""
+"""A learner: one network with its loss and its optimizers. It takes batches to learn from and images to embed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 class Learner:
-    """Network, loss and optimisers of a trial; ``place`` (fold, member) distinguishes the learners of one trial.
+    """Network, loss and optimizers of a trial; ``place`` (fold, member) distinguishes the learners of one trial.
 
     The network and the loss are each one static graph. They are two, not one, so that a batch split over several
     devices is gathered before the loss, and the health figures can look at the embeddings.
@@ -187,7 +187,7 @@ class Learner:
             self.average = Average(own, self.average.decay)
 
     def state(self) -> dict[str, np.ndarray]:
-        """``weights``, their average, and the state of the optimisers and of the loss: everything needed to continue
+        """``weights``, their average, and the state of the optimizers and of the loss: everything needed to continue
         exactly.
         """
         held: dict[str, Any] = {part: trainer.state() for part, trainer in self.parts.items()}

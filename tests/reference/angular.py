@@ -39,8 +39,8 @@ def value(
 
     With t = tan(alpha)^2: s_ij = 2 (1 + t) a_i . p_j where the classes of i and j agree and 4 t (a_i + p_i)
     . p_j where they differ; for distinct classes that is log(1 + sum_n exp(4 t (a + p) . n - 2 (1 + t) a .
-    p)). Symmetric: the average with anchors and positives exchanged; the regulariser keeps its full weight.
-    npairs_weight adds that multiple of the N-pairs loss, itself without regulariser. The paper's mixture
+    p)). Symmetric: the average with anchors and positives exchanged; the regularizer keeps its full weight.
+    npairs_weight adds that multiple of the N-pairs loss, itself without regularizer. The paper's mixture
     N-pairs + lambda angular is lambda times this one at npairs_weight = 1 / lambda (and l2_reg divided by
     lambda). angular_weight multiplies the angular term; unit_angles takes it of unit vectors. With negatives="all" the
     angular term is the mean over rows of log(1 + sum_n exp(4 t (a + p) . n - 2 (1 + t) a . p)).

@@ -19,8 +19,8 @@ def value(embeddings, labels, parameters=None, *, l2_reg=5e-4, symmetric=False, 
 
     CE_i = -sum_j t_ij log softmax_j(a_i . p_j); the target t_ij is 1 / (pairs of i's class) where pair j
     has i's class, else 0. Symmetric: the mean over i of (CE_i + CE'_i) / 2 + l2_reg (|a_i|^2 + |p_i|^2), CE'
-    with anchors and positives exchanged: as in the released code, the regulariser keeps its full weight. With
-    negatives="all" it is ``against_all`` of the inner products, plus the regulariser.
+    with anchors and positives exchanged: as in the released code, the regularizer keeps its full weight. With
+    negatives="all" it is ``against_all`` of the inner products, plus the regularizer.
     """
     if negatives == "all":
         loss = against_all(embeddings, labels, dot, lambda x, _, other: dot(x, other))

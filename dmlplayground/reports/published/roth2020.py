@@ -181,7 +181,7 @@ EPOCHS = {"cub200": 150, "cars196": 150, "sop": 100}
     warning="Each value is the mean over five seeds of the best test epoch; several of its released losses are faulty.",
 )
 def quotes() -> Iterator[Quote]:
-    """R@1 of eighteen losses and miners, and of five with the regulariser of rho, on three data sets; and what their
+    """R@1 of eighteen losses and miners, and of five with the regularizer of rho, on three data sets; and what their
     training embeddings look like at the epoch of that R@1."""
     for row, by_data in RESULTS.items():
         for data, (recall, spread, *of_training) in by_data.items():
