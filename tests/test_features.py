@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from data_fixture import class_folders
 
 import dmlplayground as dml
 from dmlplayground import cli, config, methods
@@ -175,6 +176,16 @@ def test_the_command_writes_what_the_network_makes_of_a_data_set(tmp_path, capsy
     assert out.read_bytes() == before  # random weights are the same each time
     assert cli.main([*command[:-1], str(tmp_path / "f.csv")]) == 2
     assert "are written to a .npz" in capsys.readouterr().err
+
+
+def test_the_classes_of_images_are_divided_for_features_as_for_a_trial(tmp_path, capsys):
+    photos, out = class_folders(tmp_path / "photos", list("abcdef")), tmp_path / "f.npz"
+    command = ["features", "folder", "--backbone", "conv4", "--pretrained", "none", "--out", str(out)]
+    assert cli.main([*command, "--set", f"path={photos}", "--set", "split.seed=2"]) == 0
+    expected = dml.data.load("folder", "test", path=str(photos), seed=2).class_names
+    assert dml.data.load("features", "test", path=str(out)).class_names == expected
+    assert cli.main([*command, "--set", "split=2"]) == 2
+    assert "unknown option of data set folder: 'split'" in capsys.readouterr().err
 
 
 def test_listing_needs_no_mxnet(path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..store import BEST, LAST
 
@@ -50,6 +52,16 @@ def ranks(text: str) -> tuple[int, ...]:
     if max(numbers) > LARGEST_RANK:
         raise argparse.ArgumentTypeError(f"must be at most {LARGEST_RANK:,}")
     return numbers
+
+
+def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:
+    """The options of a data set that ``--set`` was given, unknown ones refused."""
+    from .. import config, data
+
+    layer = config.merge(*(config.override(text) for text in given))
+    options = dict(config.expand({"data": layer})["data"])
+    data.get(name).fill(options, "data set")
+    return options
 
 
 def add_trial_options(command: argparse.ArgumentParser) -> None:

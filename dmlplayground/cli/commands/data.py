@@ -7,7 +7,7 @@ from pathlib import Path
 from ... import layout
 from ...errors import UserError
 from .. import listing
-from ..arguments import count, place, png
+from ..arguments import count, data_options, place, png
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
 PAGE = "own-images"
@@ -96,7 +96,7 @@ def _release(name: str):
 def verify(arguments) -> int:
     from ...data.verify import verify
 
-    told, wrong = verify(arguments.name, **_options(arguments))
+    told, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
     end = layout.plural(len(wrong), "problem") if wrong else "all is well"
     print("\n".join([*told, *wrong, end]))
     return 1 if wrong else 0
@@ -106,7 +106,7 @@ def show(arguments) -> None:
     from ... import data, files
     from ...data.contact_sheet import contact_sheet
 
-    options = _options(arguments)
+    options = data_options(arguments.name, arguments.set)
     if "cache" in data.get(arguments.name).options:
         options = {"cache": "none", **options}  # for a few images
     dataset = data.load(arguments.name, split=arguments.split, **options)
@@ -115,12 +115,3 @@ def show(arguments) -> None:
     with files.replacing(path, "wb") as file:
         sheet.save(file, "PNG")
     print(f"{dataset.describe()}\nwrote {path}")
-
-
-def _options(arguments) -> dict:
-    from ... import config, data
-
-    given = config.merge(*(config.override(text) for text in arguments.set))
-    options = dict(config.expand({"data": given})["data"])
-    data.get(arguments.name).fill(options, "data set")  # refuses unknown ones
-    return options

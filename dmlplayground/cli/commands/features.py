@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arguments import place
+from ..arguments import data_options, place
 
 EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
 PAGE = "features"
@@ -23,12 +23,11 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ... import config
     from ...backbones.frozen import extractor
     from ...data import feature_files
 
     feature_files.check_ending(arguments.out)
-    options = config.merge(*(config.override(text) for text in arguments.set))
+    options = data_options(arguments.data, arguments.set)
     extract = extractor(arguments.backbone, arguments.pretrained)
     shape = feature_files.write(arguments.out, arguments.data, options, extract)
     print(f"{arguments.out}: {shape[0]} images, {shape[1]} features each")
