@@ -103,6 +103,19 @@ def test_a_changed_setting_pairs_the_cells_and_is_named(two):
     )  # seeds were paired: there is an interval of the differences
 
 
+def test_a_method_that_only_one_store_tried_says_nothing_of_a_change(two):
+    before = [fixture.record("npairs", seed, optimizer__lr=1e-3) for seed in range(2)]
+    before += [
+        fixture.record("margin", seed, embed_dim=32, optimizer__lr=1e-4, beta=1.2) for seed in range(2)
+    ]
+    after = [fixture.record("npairs", seed, optimizer__lr=3e-3) for seed in range(2)]
+    a, b = two(before, after)
+    for notes in (reports.compare(a, b).notes, reports.compare(b, a).notes):
+        told = " ".join(notes)
+        assert "Changed between A and B: optimizer.lr from 0.00" in told
+        assert "embed_dim" not in told and "beta" not in told and "0.0001" not in told
+
+
 def test_a_setting_that_only_one_store_tried_leaves_the_rest_paired(two):
     before = [fixture.record("npairs", seed, optimizer__lr=1e-3) for seed in range(2)]
     after = before + [fixture.record("npairs", seed, optimizer__lr=3e-3) for seed in range(2)]

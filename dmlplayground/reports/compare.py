@@ -43,16 +43,17 @@ def compare(a: str | Path, b: str | Path) -> Table:
     >>> table.rows[0].values[-3]
     'same numbers'
     """
-    before, after = (_finished(store) for store in (a, b))
+    finished = [_finished(store) for store in (a, b)]
+    titles = {cell.key: arena.title for side in finished for arena in side for cell in arena.cells}
+    before, after = ([cell for arena in side for cell in arena.cells] for side in finished)
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
     changes = _changes(ours, theirs, shared)
     same = ours.keys() & theirs.keys()
     ours, theirs = (_without(side, changes, shared, same) for side in (ours, theirs))
-    titles = {cell.key: arena.title for arena in [*before, *after] for cell in arena.cells}
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
     rows = _rows(gaps, titles)
-    unshared = sorted((_keys(before) | _keys(after)) - shared)
+    unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
     told = [f"Changed between A and B: {'; '.join(map(_told, changes.items()))}."] if changes else []
     return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [*told, RULE, *ignored])
@@ -76,15 +77,25 @@ def _rows(gaps: Sequence[Gap], titles: dict[str, str]) -> list[Row]:
     return [_row(gap, titles, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
 
 
-def _keys(side: Iterable[Arena]) -> set[str]:
-    return {key for arena in side for cell in arena.cells for key in flatten(cell.config)}
+def _keys(cells: Iterable[Cell]) -> set[str]:
+    return {key for cell in cells for key in flatten(cell.config)}
 
 
-def _by_signature(side: Iterable[Arena], shared: set[str]) -> dict[str, Cell]:
+def _met(cells: Iterable[Cell], others: Iterable[Cell]) -> list[Cell]:
+    """The cells whose method, data and protocol are also those of some of the others."""
+    known = {_about(cell) for cell in others}
+    return [cell for cell in cells if _about(cell) in known]
+
+
+def _about(cell: Cell) -> tuple[Any, ...]:
+    flat = flatten(cell.config)
+    return tuple(flat.get(key) for key in OF)
+
+
+def _by_signature(cells: Sequence[Cell], shared: set[str]) -> dict[str, Cell]:
     """The cells by the part of their configuration that both stores know; a later version may have more keys. Cells
     that differ only in such a key have no counterpart in the other store, and keep their full configuration.
     """
-    cells = [cell for arena in side for cell in arena.cells]
     signatures = [_signature(cell, shared) for cell in cells]
     counts = Counter(signatures)
     return {one if counts[one] == 1 else cell.key: cell for one, cell in zip(signatures, cells)}
@@ -97,12 +108,15 @@ def _signature(cell: Cell, shared: set[str]) -> str:
 
 def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[str]) -> dict[str, Sides]:
     """The keys whose values differ between A and B, with the values of both sides, among the cells without a
-    counterpart. A cell's method, data and protocol are never such keys: another method is another cell.
+    counterpart. A cell's method, data and protocol are never such keys: another method is another cell, and what only
+    one store tried says nothing of a change.
     """
-    sides = [
-        [flatten(cell.config) for one, cell in side.items() if one not in other]
+    alone, others = (
+        [cell for one, cell in side.items() if one not in other]
         for side, other in ((ours, theirs), (theirs, ours))
-    ]
+    )
+    met = (_met(alone, others), _met(others, alone))
+    sides = [[flatten(cell.config) for cell in side] for side in met]
     if not all(sides):
         return {}
     values = {
