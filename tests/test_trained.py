@@ -14,9 +14,9 @@ import dmlplayground as dml
 from dmlplayground import cli, files
 from dmlplayground.errors import UserError
 from dmlplayground.trained import image_inputs as pictures
-from dmlplayground.trained import matching, mxnet_files
+from dmlplayground.trained import matching, mxnet_files, results_sheet
 from dmlplayground.trained.distances import distances
-from dmlplayground.trained.index import Index
+from dmlplayground.trained.index import Found, Index
 
 TRIAL = {
     "method": "proxy_nca", "data": {"name": "glyphs", "size": 32, "classes": 40}, "backbone": "conv4",
@@ -161,6 +161,43 @@ def test_an_index_of_another_model_is_refused(model, photos, tmp_path):
         Index.load(path, model)
     with pytest.raises(UserError, match=r"g\.json"):
         Index.load(tmp_path / "g.npy", model)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".parquet"])
+def test_an_index_is_searched_by_the_weights_that_made_it(trained, model, photos, tmp_path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    path = model.search(photos / "class0").save(tmp_path / f"index{suffix}")[0]
+    exported = dml.load(model.export(tmp_path / "network")[0])
+    assert len(Index.load(path, exported)) == 3  # the same weights
+    other = dml.load(trained)
+    weights = next(iter(other.members[0].network.collect_params("head|.*dense.*weight").values()))
+    weights.set_data(weights.data() + 1)
+    with pytest.raises(UserError, match="by a network with other weights"):
+        Index.load(path, other)
+
+
+def test_an_index_of_an_earlier_version_does_not_say_its_weights(model, photos, tmp_path):
+    path, manifest = model.search(photos / "class0").save(tmp_path / "index.npy")
+    content = json.loads(manifest.read_text())
+    del content["weights"]
+    manifest.write_text(json.dumps(content))
+    assert repr(Index.load(path, model)).startswith("Index(3 images, 0.0 MB, of Model(")
+
+
+def test_a_sheet_keeps_the_shape_of_photographs_and_shows_letters_of_many_alphabets(tmp_path):
+    for name, size in (("wide", (60, 30)), ("tall", (20, 40))):
+        Image.new("RGB", size, "red").save(tmp_path / f"{name}.png")
+    hits = [Found(str(tmp_path / "tall.png"), 0.5, label) for label in ("\u04a5", "\u04a6")]
+    sheet = np.asarray(results_sheet.draw([tmp_path / "wide.png"], [hits]))
+    red = (sheet == (255, 0, 0)).all(axis=2)
+    cell, gap = results_sheet.CELL, results_sheet.GAP
+    starts = [gap + column * (cell + gap) for column in range(3)]
+    widths = [np.ptp(red[:, start : start + cell].any(axis=0).nonzero()[0]) + 1 for start in starts]
+    heights = [np.ptp(red[:, start : start + cell].any(axis=1).nonzero()[0]) + 1 for start in starts]
+    assert (widths, heights) == ([128, 64, 64], [64, 128, 128])
+    one, other = (sheet[gap + cell + 1 :, start : start + 40] for start in starts[1:])
+    assert not np.array_equal(one, other)  # two letters, not two boxes
 
 
 def test_distances_of_each_kind():

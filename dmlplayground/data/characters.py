@@ -56,15 +56,16 @@ def faces_of(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def ink(text: str, face: str, size: int) -> Image.Image:
     """The text in white on black, cut to its ink."""
-    font = _font(face, size)
-    left, top, right, bottom = font.getbbox(text)
+    drawn_with = font(face, size)
+    left, top, right, bottom = drawn_with.getbbox(text)
     drawn = Image.new("L", (math.ceil(right - left), math.ceil(bottom - top)))
-    ImageDraw.Draw(drawn).text((-left, -top), text, fill=255, font=font)
+    ImageDraw.Draw(drawn).text((-left, -top), text, fill=255, font=drawn_with)
     return drawn.crop(drawn.getbbox())
 
 
 @cache
-def _font(face: str, size: int) -> ImageFont.FreeTypeFont:
+def font(face: str, size: int) -> ImageFont.FreeTypeFont:
+    """One of the typefaces, at a size in pixels."""
     return ImageFont.truetype(str(_path(face)), size, layout_engine=ImageFont.Layout.BASIC)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".npy", ".parquet")  # of the files that an index is kept in
 BLOCK = 4096  # rows of the gallery that are compared at once
+WEIGHTS = b"dmlplayground weights"  # the key of a .parquet that tells which model made it
 
 
 class Found(NamedTuple):
@@ -56,6 +57,9 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.rows.names)
+
+    def __repr__(self) -> str:
+        return f"Index({len(self)} images, {self.memory / 1e6:.1f} MB, of {self.model})"
 
     @property
     def memory(self) -> int:
@@ -100,6 +104,7 @@ class Index:
         manifest = path.with_suffix(".json")
         described = {
             "model": str(self.model.source),
+            "weights": self.model.digest,
             "distance": self.model.distance,
             "files": list(self.rows.names),
             "classes": list(self.rows.classes),
@@ -112,13 +117,17 @@ class Index:
 
     @classmethod
     def load(cls, path: str | Path, model: Model) -> Index:
-        """A saved index, to be searched with the model that made it."""
+        """A saved index, to be searched with the model that made it; another one is refused."""
         path = Path(path)
-        rows = _read_parquet(path) if path.suffix == ".parquet" else _read_npy(path)
+        rows, weights = _read_parquet(path) if path.suffix == ".parquet" else _read_npy(path)
         if rows.embeddings.shape[1:] != (model.width,):
             raise UserError(
                 f"{path} has {rows.embeddings.shape[1]} numbers an image and the model gives {model.width}: "
                 "they are of different models."
+            )
+        if weights not in ("", model.digest):  # none in files of earlier versions
+            raise UserError(
+                f"{path} was made by a network with other weights than {model.source}: embed the images with this one."
             )
         return cls(model, rows)
 
@@ -154,8 +163,9 @@ class Index:
             "digest": list(self.rows.digests),
             "embedding": pyarrow.FixedSizeListArray.from_arrays(flat, width),
         }
+        table = pyarrow.table(columns).replace_schema_metadata({WEIGHTS: self.model.digest})
         with files.replacing(path, "wb") as file:
-            parquet.write_table(pyarrow.table(columns), file)
+            parquet.write_table(table, file)
         return path
 
 
@@ -178,7 +188,7 @@ def _in_order(away: np.ndarray) -> Any:
         yield from np.argsort(away, kind="stable")
 
 
-def _read_npy(path: Path) -> Rows:
+def _read_npy(path: Path) -> tuple[Rows, str]:
     manifest = files.read_json(path.with_suffix(".json"))
     try:
         embeddings = np.load(path, allow_pickle=False)
@@ -192,10 +202,10 @@ def _read_npy(path: Path) -> Rows:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as problem:
         raise UserError(f"{path} and its .json are not an index written by 'embed': {problem}.") from None
-    return _checked(rows, path)
+    return _checked(rows, path), str(manifest.get("weights", ""))
 
 
-def _read_parquet(path: Path) -> Rows:
+def _read_parquet(path: Path) -> tuple[Rows, str]:
     pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
     try:
         table = parquet.read_table(path)
@@ -203,7 +213,8 @@ def _read_parquet(path: Path) -> Rows:
         embeddings = np.array(table.column("embedding").to_pylist(), np.float32)
     except (OSError, KeyError, ValueError, pyarrow.ArrowException) as problem:
         raise UserError(f"{path} is not an index written by 'embed': {problem}.") from None
-    return _checked(Rows(embeddings, *columns), path)
+    weights = (table.schema.metadata or {}).get(WEIGHTS, b"")
+    return _checked(Rows(embeddings, *columns), path), weights.decode()
 
 
 def _checked(rows: Rows, path: Path) -> Rows:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
@@ -45,6 +47,18 @@ class Model:
         self.width = sum(member.width for member in self.members)
         self.distance = self.trial.evaluation.distance
         self.transform = transforms.create(**self.trial.transform)
+
+    def __repr__(self) -> str:
+        return f"Model({self.source}: {self.width} numbers an image)"
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all weights, the same for a trial and its export."""
+        whole = hashlib.sha256()
+        for member in self.members:
+            arrays = (parameter.list_data()[0] for parameter in member.network.collect_params().values())
+            whole.update("".join(sorted(_digest(array.asnumpy()) for array in arrays)).encode())
+        return whole.hexdigest()
 
     def embed(self, given: image_inputs.Given, threads: int = 1) -> np.ndarray:
         """Embeddings (N, width) of images, prepared exactly as the trial's test images were.
@@ -138,3 +152,7 @@ class Model:
         if stored.resize == "none" and isinstance(size, int):
             return Stored("squash", size)
         return stored
+
+
+def _digest(array: np.ndarray) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-import numpy as np
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
-from ..data import decoding
+from ..data import characters, decoding
 from ..transforms.stored import Stored
 from .index import Found
 from .matching import Threshold
 
 CELL, GAP, LINE = 128, 6, 13  # pixels
+FACE = "DejaVuSans", 10  # has the letters of most alphabets
 MATCH, NO_MATCH, PLAIN = "#1a7f37", "#8c959f", "black"
 
 
@@ -37,14 +37,16 @@ def draw(queries: Sequence[Path], found: Sequence[Sequence[Found]], threshold: O
 
 
 def _cell(sheet, drawing, name: str, left: int, top: int, lines: Sequence[str], colour: str) -> None:
-    image: np.ndarray = decoding.read(Path(name), Stored("squash", CELL))
-    sheet.paste(Image.fromarray(image), (left, top))
+    image = ImageOps.contain(Image.fromarray(decoding.read(Path(name), Stored("none"))), (CELL, CELL))
+    sheet.paste(image, (left + (CELL - image.width) // 2, top + CELL - image.height))
+    font = characters.font(*FACE)
     for number, line in enumerate(lines):
-        drawing.text((left, top + CELL + 1 + number * LINE), _fitting(drawing, line), fill=colour)
+        place = left, top + CELL + 1 + number * LINE
+        drawing.text(place, _fitting(drawing, line, font), fill=colour, font=font)
 
 
-def _fitting(drawing, text: str) -> str:
+def _fitting(drawing, text: str, font) -> str:
     """The text, cut where it would run into the next image."""
-    while drawing.textlength(text) > CELL and len(text) > 2:
+    while drawing.textlength(text, font) > CELL and len(text) > 2:
         text = text[:-2] + "…"
     return text
