@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import pytest
 import yaml
 from sweeps_fixture import SMALL
 
-from dmlplayground import cli, methods
+from dmlplayground import cli, config, methods
 from dmlplayground.cli import run_summary
 
 
@@ -66,8 +67,10 @@ def test_train_evaluate_and_report(tmp_path, capsys):
     path = tmp_path / "trial.yaml"
     path.write_text(yaml.safe_dump({**SMALL, "method": "npairs", "iterations": 2, "epochs": 1}))
     assert cli.main(["train", str(path), "--store", str(tmp_path / "store"), "--dry-run"]) == 0
-    assert "1 not started" in capsys.readouterr().out
-    assert not (tmp_path / "store").exists()
+    told = capsys.readouterr().out
+    assert "1 not started" in told and not (tmp_path / "store").exists()
+    settings = textwrap.dedent(told.partition("all settings:\n")[2].partition("\nnpairs-")[0])
+    assert config.trial(yaml.safe_load(settings)) == config.trial(config.read_yaml(str(path)))
     out = run("train", path, "--store", tmp_path / "store", "--set", "seed=7")
     assert out.returncode == 0, out.stderr
     assert "untrained" in out.stdout

@@ -64,7 +64,9 @@ def test_from_a_folder_to_a_search(photos, tmp_path, capsys):
 def test_a_dry_run_chooses_and_trains_nothing(photos, tmp_path, capsys):
     changes = ["data.seed=5", "epochs=2"]
     assert cli.main(words(photos, "--out", tmp_path / "run", "--dry-run", changes=changes)) == 0
-    assert "training takes" not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "training takes" not in told
+    assert "trains proxy_nca: 2 epochs of 100 steps of 32 images, resized to 3" in told
     chosen = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
     assert chosen["data"]["seed"] == 5 and chosen["epochs"] == 2
     # The shorter sides are from 30 to 33 pixels: nothing is blown up.
@@ -85,6 +87,7 @@ def test_images_decide_pixels_and_network(monkeypatch, shorter, weights, network
     seen = look.Look(Path("photos"), {"a": 3}, [(shorter, 2 * shorter)] * 3)
     chosen = choose.configuration(seen)
     assert (chosen["backbone"]["name"], chosen["transform"]["resize"]) == (network, pixels)
+    assert ("dmlplayground[pretrained]" in choose.lacking(seen)) == (shorter >= 64 and not weights)
 
 
 def test_batches_fit_the_classes_of_a_fold(monkeypatch):

@@ -16,8 +16,9 @@ from data_fixture import class_folders
 from sweeps_fixture import SMALL
 
 from dmlplayground import cli, data
+from dmlplayground.cli.commands import methods
 from dmlplayground.sweeps import display
-from dmlplayground.training.progress import Progress
+from dmlplayground.training.progress import Progress, describe
 
 RUN = [sys.executable, "-m", "dmlplayground"]
 
@@ -29,6 +30,26 @@ def test_a_running_trial_keeps_its_score_and_time_in_any_width(width):
     shown = display.fitted(line, width)
     assert len(shown) <= width and shown.endswith("R@1 43.21  1:15") and shown.startswith("  multi_sim")
     assert (shown == line) == (len(line) <= width)
+
+
+def entry(**more):
+    scores = {"measured_on": "test", "metrics": {"R@1": 0.5}}
+    return {"fold": 0, "member": 0, "epoch": 1, "loss": 0.2, **scores, **more}
+
+
+def test_an_epoch_says_what_it_was_measured_on():
+    assert describe(entry()).strip() == "epoch 1: R@1 50.00  loss 0.2"
+    assert describe(entry(member=2)).startswith("member 2, epoch 1: R@1")
+    of_fold = describe(entry(measured_on="validation", fold=0, epoch=0))
+    assert of_fold.startswith("fold 0, untrained: validation R@1 50.00")
+
+
+def test_what_is_said_of_an_option_fits_any_width(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    told = methods.told("npairs")
+    options = told.partition("Options, with their defaults:\n")[2].partition("\n\n")[0]
+    assert "negatives" in options and max(map(len, options.splitlines())) <= 60
+    assert told.count("keeps embeddings short") == 1  # not in the notes as well
 
 
 class Terminal(io.StringIO):
@@ -44,7 +65,7 @@ def test_a_bar_counts_steps_and_foretells_the_end_where_a_terminal_shows_it(monk
     told.begin(SimpleNamespace(epochs=3, id="npairs-glyphs"), units=2, done=1, held=None)
     time.sleep(0.11)  # a bar is drawn anew ten times a second
     told.step(5, 20, 0.25)
-    told.epoch({"epoch": 2, "fold": 0, "member": 0, "loss": 0.2, "metrics": {"R@1": 0.5}})
+    told.epoch(entry(epoch=2))
     told.end()
     drawn = stream.getvalue()
     if stream.isatty():

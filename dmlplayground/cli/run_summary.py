@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -56,7 +57,19 @@ def dry_run(
 ) -> None:
     """Print what would run, after checking everything that can be checked without running it."""
     notes = look(trials, elsewhere)
-    print("\n".join([conditions(trials, recipe), *notes, remaining(trials, store)]))
+    whole = [configuration(trials[0])] if len(trials) == 1 else []
+    print("\n".join([conditions(trials, recipe), *notes, *whole, remaining(trials, store)]))
+
+
+def configuration(trial: Trial) -> str:
+    """Every setting of a trial, as YAML that ``train`` takes."""
+    import yaml
+
+    room = (layout.width() or layout.LONG) - 2
+    told = yaml.safe_dump(
+        trial.mapping(), sort_keys=False, default_flow_style=None, width=room, allow_unicode=True
+    )
+    return "all settings:\n" + textwrap.indent(told.rstrip(), "  ")
 
 
 def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ from .images import select
 from .releases import Release
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """One split of a data set.
 
@@ -39,6 +39,9 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.describe()})"
 
     def __getitem__(self, row: int) -> tuple[np.ndarray, int]:
         """An image and its label, as ``mxnet.gluon.data.DataLoader`` wants them."""

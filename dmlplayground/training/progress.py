@@ -68,11 +68,15 @@ def _shortened(name: str, room: int) -> str:
 
 def describe(entry: dict[str, Any]) -> str:
     """One evaluated epoch in one line."""
-    place = UNTRAINED if entry["epoch"] == 0 else f"epoch {entry['epoch']}"
-    if entry["fold"] or entry["member"]:
-        place = f"fold {entry['fold']}, member {entry['member']}, {place}"
+    validated = entry["measured_on"] != "test"
+    parts = [
+        f"fold {entry['fold']}" if validated else "",
+        f"member {entry['member']}" if entry["member"] else "",
+        UNTRAINED if entry["epoch"] == 0 else f"epoch {entry['epoch']}",
+    ]
+    place = ", ".join(filter(None, parts))
     values = entry["metrics"]
     shown = metrics.leading(values)
     scores = "  ".join(f"{name} {metrics.get(name).shown(values[name]):>5}" for name in shown)
     loss = f"  loss {entry['loss']:.4g}" if "loss" in entry else ""
-    return f"{place:>12}: {scores}{loss}"
+    return f"{place:>12}: {'validation ' * validated}{scores}{loss}"

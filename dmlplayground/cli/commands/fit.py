@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ... import layout
 from .. import run_summary
 from ..arguments import count, place
 
@@ -50,17 +51,30 @@ def run(arguments) -> int:
     parts = choose.write_classes(out / CLASSES, trial)
     _write(out / CONFIG, given)
     print(
-        f"{found.describe()}\n{run_summary.conditions([trial])}\n"
+        f"{found.describe()}\n{run_summary.conditions([trial])}\n{_plan(trial)}\n"
         f"{parts['train']} classes to train on, {parts['test']} others to test on: see {out / CLASSES}\n"
         f"the same by hand: {_command('train', out / CONFIG, '--store', out)}",
         flush=True,
     )
+    if lacking := choose.lacking(found):
+        print(lacking, flush=True)
     if arguments.dry_run:
         return 0
     os.environ.setdefault(
         "OMP_NUM_THREADS", str(cores())
     )  # before MXNet is loaded: one trial has the machine
     return _train(trial, out, arguments.quiet)
+
+
+def _plan(trial: Trial) -> str:
+    """What will be trained, in a line."""
+    from ... import transforms
+
+    steps = f"{trial.iterations} steps of " if trial.iterations else "steps of "
+    return (
+        f"trains {trial.method['name']}: {layout.plural(trial.epochs, 'epoch')} of {steps}{trial.batch_size} images, "
+        f"resized to {transforms.create(**trial.transform).stored.describe()}"
+    )
 
 
 def _train(trial: Trial, out: Path, quiet: bool) -> int:

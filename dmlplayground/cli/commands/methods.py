@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ... import layout
-from ...options import describe
 from .. import listing, text
 
 if TYPE_CHECKING:
@@ -45,14 +44,10 @@ def told(name: str) -> str:
     parts = [
         f"{record.key}: {record.title} ({record.year})",
         layout.fill(record.paper),
-        layout.prose(record.notes),
+        layout.prose(record.prose),
     ]
-    rows = [
-        (f"  method.{key}", str(option.default), describe(option.type))
-        for key, option in record.options.items()
-    ]
-    if rows:
-        parts.append("Parameters, with their published values:\n" + layout.columns(rows))
+    if record.options:
+        parts.append(f"Options, with their defaults:\n{listing.options(methods.KIND, record)}")
     settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration.items()]
     parts.append("What a trial with it sets by default:\n" + "\n".join(settings))
     return "\n\n".join([*parts, *_ranges(record), *_settings(name), *_published(name)])
