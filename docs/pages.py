@@ -19,9 +19,7 @@ from dmlplayground.parts import Kind, Part
 MANY = 4  # methods that set one key are counted beyond so many, not named
 RELEASED = re.compile(r"\b(released|library|not an option here|no option for that)\b")
 FEW = 8  # methods that take a part are named up to so many
-NO_SOURCE = (
-    "A default that no study has is from the part's paper where the text above says so. Otherwise it is ours."
-)
+NO_SOURCE = "A default that no recipe has is from the part's paper where the text above says so. Otherwise it is ours."
 
 
 def of_kind(plural: str, kind: Kind) -> str:
@@ -194,7 +192,7 @@ def options(kind: Kind, part: Part) -> str:
         told = inline(part.option_notes.get(name, "").replace("``", "`"))
         key = f"{kind.setting}.{name}"
         rows.append((f"`{key}`", told, describe(option.type), default, studied.of_option(kind, part, name)))
-    heads = ("option", "meaning", "is", "by default", "in the studies (source)")
+    heads = ("option", "meaning", "is", "by default", "in recipes (source)")
     if not any(row[-1] for row in rows):  # no study names the part
         return f"## Options\n\n{_keys(heads[:-1], [row[:-1] for row in rows])}" if rows else ""
     return f"## Options\n\n{_keys(heads, rows)}\n\n{NO_SOURCE}"

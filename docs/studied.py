@@ -1,4 +1,4 @@
-"""What the studies say of a part: the values they give its options, where each is from, and what they report of it."""
+"""What recipes and studies say of a part: the values they give its options, where each is from, and what was published."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def recipes_with(kind: Kind, part: Part) -> list[tuple[hyperparams.Name, Values]
 
 
 def of_option(kind: Kind, part: Part, option: str) -> str:
-    """What each study gives an option, with the sources: what a cell of the table of options says."""
+    """What each recipe gives an option, with the sources: what a cell of the table of options says."""
     told: dict[str, tuple[list[Any], set[str]]] = defaultdict(lambda: ([], set()))
     for name, values in recipes_with(kind, part):
         if given := values.get(f"{kind.setting}.{option}"):
@@ -52,11 +52,10 @@ def of_option(kind: Kind, part: Part, option: str) -> str:
 def _range(values: Sequence[Any]) -> str:
     """Few values one by one, many numbers by the least and the largest."""
     different = list({plain(value): value for value in values}.values())
-    numbers = [
-        value for value in different if isinstance(value, (int, float)) and not isinstance(value, bool)
-    ]
-    if len(different) > FEW and len(numbers) == len(different):
-        return f"`{min(numbers):.3g}` to `{max(numbers):.3g}`"
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in different):
+        different.sort()
+        if len(different) > FEW:
+            return f"`{different[0]:.3g}` to `{different[-1]:.3g}`"
     return " or ".join(
         f"`{value:.3g}`" if isinstance(value, float) else f"`{plain(value)}`" for value in different
     )
@@ -68,7 +67,7 @@ def settings(kind: Kind, part: Part) -> str:
     if not found:
         return ""
     told = _of_method(part) if kind.setting == "method" else _by_study(kind, part, found)
-    return "\n\n".join(["## Published settings", *told, f"The words for sources. {SOURCES}."])
+    return "\n\n".join(["## Settings in recipes", *told, f"Where a value is from. {SOURCES}."])
 
 
 def _of_method(part: Part) -> list[str]:

@@ -64,7 +64,7 @@ def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
 
 def test_other_kinds_have_what_the_studies_say_and_what_goes_with_them(site):
     sampler = page(site, "parts/samplers/per_class.html")
-    assert "2: roth2020 (script)" in sampler and "Published settings" in sampler
+    assert "2: roth2020 (script)" in sampler and "Settings in recipes" in sampler
     assert "cars196/angular" in page(site, "parts/transforms/training_strategies.html")
     assert "68.13" in page(site, "parts/protocols/validated.html")
     miner = (site / "parts/miners/semihard.html").read_text(encoding="utf-8")

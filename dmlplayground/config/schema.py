@@ -160,7 +160,7 @@ class Evaluation:
     )
     kmeans_starts: Optional[int] = key(
         None,
-        "starts of k-means, of which the one of least inertia counts; nothing: as many as the size of the set affords",
+        "starts of k-means, of which the one of least inertia counts; nothing: ten, or one if there are more than 1,000 classes",
     )
     distance: Literal["euclidean", "cosine", "hamming"] = key(
         "euclidean", "how the distance of two embeddings is measured"

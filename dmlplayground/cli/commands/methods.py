@@ -74,7 +74,7 @@ def _settings(name: str) -> list[str]:
     files = [file for file, _ in hyperparams.of_method(name)]
     if not files:
         return []
-    heading = f"Published settings (dmlplayground hyperparams {name} lists every value):\n"
+    heading = f"Settings in recipes (dmlplayground hyperparams {name} lists every value):\n"
     return [heading + layout.columns([("  " + first, *rest) for first, *rest in command.rows(files)])]
 
 
