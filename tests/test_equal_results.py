@@ -13,7 +13,7 @@ from dmlplayground.sweeps import grid, search_files
 
 pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
 
-from dmlplayground.sweeps import sobol  # noqa: E402  it needs Optuna
+from dmlplayground.sweeps import sobol
 
 KEPT = Path(__file__).parents[1] / "experiments" / "results" / "equal"
 SEARCHES = sorted(path.name for path in (KEPT / "search").iterdir())
