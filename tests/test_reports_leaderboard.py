@@ -10,7 +10,7 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
-from dmlplayground.reports import tables
+from dmlplayground.reports import tables, trial_details
 from dmlplayground.reports.grouping import arenas
 from dmlplayground.store import manifest
 from dmlplayground.store.records import Record
@@ -303,6 +303,12 @@ def test_a_search_is_ranked_by_validation_alone():
     (first,) = searched.rows[-2].values[names.index("MAP@R validation")].values.values()
     assert first == pytest.approx(20)
     assert any(note.startswith("validation: on the classes that chose the epochs") for note in searched.notes)
+    shown = [bool(row.values[names.index("MAP@R joined")]) for row in searched.rows if not row.kind]
+    assert shown == [True, False], "the test scores of a trial that lost are no result"
+    (arena,) = arenas(records, [], searched=True)
+    won, lost = trial_details.of_arenas([arena])
+    assert won["trials"][0]["shown"][1] is not None and "joined" in won["trials"][0]["scores"]
+    assert lost["trials"][0]["shown"][1] is None and lost["trials"][0]["scores"] == {}
 
 
 def cells_with(*changes):

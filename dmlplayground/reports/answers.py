@@ -88,12 +88,8 @@ def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     untested = [rival.cell.method for rival in rivals if rival.chance is None]
     if untested and winner.score.n > 1:
         details.append(f"not tested, because they are single runs: {listing(untested)}")
-    other = max([winner, *(rival.cell for rival in rivals)], key=_beside)
-    if winner.protocol.watches == "test" and other is not winner:
-        when = winner.protocol.meaning(winner.secondary).partition(":")[0]
-        details.append(
-            f"{when} {other.method} leads with {text(other.scores(other.secondary, other.headline))}"
-        )
+    if winner.protocol.watches == "test":
+        details += _beside_leader(winner, rivals)
     return Answer(question, _verdict(winner, rivals), details)
 
 
@@ -112,6 +108,15 @@ def _verdict(winner: Cell, rivals: list[Rival]) -> str:
     if all(rival.chance is None for rival in rivals):
         return "Unknown: the others are single runs"
     return "Yes"
+
+
+def _beside_leader(winner: Cell, rivals: list[Rival]) -> list[str]:
+    """Who leads in the result beside the one that ranks, if that is another."""
+    other = max([winner, *(rival.cell for rival in rivals)], key=_beside)
+    if other is winner:
+        return []
+    when = winner.protocol.meaning(winner.secondary).partition(":")[0]
+    return [f"{when} {other.method} leads with {text(other.scores(other.secondary, other.headline))}"]
 
 
 def _beside(cell: Cell) -> float:

@@ -46,6 +46,7 @@ class Cell:
     factors: dict[str, Any] = field(default_factory=dict)  # in what it differs from the arena's other cells
     headline: str = ""  # the metric that ranks
     searched: bool = False  # a trial of a search, which is ranked by validation alone
+    won: bool = False  # it leads; of a search's other trials nothing on test classes is a result
     telling: list[str] = field(
         default_factory=list
     )  # the factors in which it differs from its method's others
@@ -103,8 +104,14 @@ class Cell:
         self.records = [*(one for one in self.records if one.seed != record.seed), record]
 
     def scores(self, which: str, metric: str) -> Summary:
-        """In percent, over seeds; empty if nothing was measured."""
+        """In percent, over seeds; empty if nothing was measured, or what was is no result."""
+        if not self.tells(which):
+            return summary(())
         return summary((record.seed, score(record, which, metric)) for record in self.records)
+
+    def tells(self, which: str) -> bool:
+        """Whether this is a result: of trials that lost a search only what chose among them is."""
+        return not self.searched or self.won or which in (VALIDATION, UNTRAINED)
 
     def published(self, which: str) -> dict[str, Quoted]:
         """What was published for such trials, by metric. Empty unless all conditions agree."""
@@ -261,6 +268,7 @@ def _arena(cells: list[Cell]) -> Arena:
         cell.telling = _differing([methods[cell.method]], factors)
         cell.headline = headline
     cells.sort(key=_rank)
+    cells[0].won = True
     return Arena(cells)
 
 

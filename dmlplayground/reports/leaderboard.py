@@ -27,6 +27,7 @@ BASELINE = (
     "untrained: the backbone's features through a head with random weights; a seed counts once, as the mean of "
     "the trials that start from it."
 )
+LOST = "A search's result is that of its winner: what the other trials reached on test classes is not shown."
 ON_VALIDATION = (
     "The untrained row was measured on validation classes, not on the test half: "
     "it cannot be compared with the others."
@@ -207,6 +208,8 @@ def _notes(arena: Arena) -> list[str]:
     first = arena.cells[0]
     notes = ["Percent, mean ± sample standard deviation over seeds."]
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
+    if first.searched:
+        notes.append(LOST)
     if arena.untrained(arena.headline):
         notes.append(BASELINE)
     notes.append(RULE)

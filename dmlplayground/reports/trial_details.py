@@ -34,7 +34,12 @@ def thinned(cells: Iterable[dict[str, Any]]) -> int:
 def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
     shown = (cell.primary, cell.secondary)
     finished = [
-        {**_finished(record), "shown": rounded([score(record, which, arena.headline) for which in shown])}
+        {
+            **_finished(record, cell),
+            "shown": rounded(
+                [score(record, which, arena.headline) if cell.tells(which) else None for which in shown]
+            ),
+        }
         for record in cell.records
     ]
     trials = [*finished, *map(_problem, cell.problems)]
@@ -50,7 +55,7 @@ def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
     }
 
 
-def _finished(record: Record) -> dict[str, Any]:
+def _finished(record: Record, cell: Cell) -> dict[str, Any]:
     return {
         "id": record.id,
         "seed": record.seed,
@@ -60,7 +65,7 @@ def _finished(record: Record) -> dict[str, Any]:
         "versions": record.versions,
         "machine": record.machine,
         "data": record.data,
-        "scores": rounded(_scores(record)),
+        "scores": rounded(_scores(record, cell)),
         "curves": rounded(_curves(record.epochs, record)),
     }
 
@@ -78,10 +83,12 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return trial
 
 
-def _scores(record: Record) -> dict[str, dict[str, Any]]:
+def _scores(record: Record, cell: Cell) -> dict[str, dict[str, Any]]:
     """The metrics of every result; those of a fold are listed under the fold's name."""
     scores = {}
     for which, outcome in record.results.items():
+        if not cell.tells(which):
+            continue
         if isinstance(outcome, list):
             scores.update({f"fold {number}": _scaled(one["metrics"]) for number, one in enumerate(outcome)})
         elif which != UNTRAINED:
