@@ -27,9 +27,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from .errors import UserError, unknown
 from .options import Option, fill_options, options_of
 
-__all__ = ["HOMES", "Kind", "Part", "kind", "split"]
+__all__ = ["HOMES", "Kind", "Named", "Part", "kind", "split"]
 
-#: Every kind by the word that lists it (``dmlplayground samplers``), and the package whose ``KIND`` it is.
+#: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
 HOMES = {
     "backbones": "dmlplayground.backbones",
     "data": "dmlplayground.data",
@@ -116,6 +116,22 @@ class Part:
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         """``options``, checked and completed with their defaults."""
         return fill_options(self.options, options, where=f"{kind} {self.key}")
+
+
+class Named:
+    """Base of what a part's file makes: it goes by the name of the file, and an error about it begins with that name."""
+
+    kind: ClassVar[str]  # the word for its kind
+
+    @property
+    def key(self) -> str:
+        """The part's key: the name of the file that holds it."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def require(self, condition: Any, message: str) -> None:
+        """Raise UserError with this message, the part's name before it, unless the condition holds."""
+        if not condition:
+            raise UserError(f"{self.kind} {self.key}: {message}")
 
 
 def _constructed(cls: type) -> list[type]:

@@ -18,7 +18,7 @@ def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
     given = {"method": method, "mining": miner}
     if miner not in COMBINATIONS[method].miners:
         assert methods.get(method).reads == "batch"
-        with pytest.raises(UserError, match=f"^{method}: .*takes no miner"):
+        with pytest.raises(UserError, match=f"^method {method}: .*takes no miner"):
             config.trial(given)
         return
     assert config.trial(given).mining["name"] == miner

@@ -143,7 +143,7 @@ def test_a_miner_sees_the_batch_against_the_memory():
 @pytest.mark.parametrize("key", ["contrastive", "margin"])
 def test_every_miner_goes_with_a_memory_or_refuses_it_in_one_line(key, miner):
     if mining.get(miner).build.in_batch:
-        with pytest.raises(UserError, match=f"^{miner}: it takes no memory: [^\n]+$"):
+        with pytest.raises(UserError, match=f"^miner {miner}: it takes no memory: [^\n]+$"):
             made(key, mining=miner)
         return
     loss = made(key, mining=miner)
@@ -215,9 +215,9 @@ def test_looking_at_the_health_of_embeddings_remembers_nothing():
 
 @pytest.mark.parametrize("key", [key for key in methods.names() if key not in TAKERS])
 def test_losses_of_the_batch_and_of_rows_refuse_a_memory_in_one_line(key):
-    with pytest.raises(UserError, match=f"^{key}: it takes no memory: [^\n]+$"):
+    with pytest.raises(UserError, match=f"^method {key}: it takes no memory: [^\n]+$"):
         methods.loss(key, num_classes=4, embed_dim=4, memory={"size": 8})
-    with pytest.raises(UserError, match=f"^{key}: it takes no memory"):
+    with pytest.raises(UserError, match=f"^method {key}: it takes no memory"):
         config.trial({"method": key, "memory": {"size": 512}})
 
 

@@ -13,14 +13,13 @@ from typing import Any, ClassVar, Literal, Optional
 import numpy as np
 
 from .. import parts
-from ..errors import UserError
 from .initial_weights import Fill, Weight
 from .search_ranges import Ranges
 
 Reads = Literal["batch", "rows", "pairs", "triplets"]
 
 
-class Loss:
+class Loss(parts.Named):
     """A metric-learning loss: its options, its own weights and its formula.
 
     A subclass writes ``hybrid_forward(self, F, embeddings, labels, [what it reads,] **its own weights)``, which
@@ -40,13 +39,14 @@ class Loss:
     'triplets'
     """
 
+    kind = "method"
     reads: Reads = "batch"
 
-    #: Of the rare loss that computes something on the host: a method ``host(embeddings, labels)`` on NumPy arrays,
+    #: For the rare loss that computes something on the host: a method ``host(embeddings, labels)`` on NumPy arrays,
     #: whose arrays ``hybrid_forward`` is given after the labels. It waits for its embeddings; no other loss may.
     host: Optional[Callable[..., tuple]] = None
 
-    #: Of a loss on pairs or triplets that also looks for rows in the batch itself: it takes no memory.
+    #: For a loss on pairs or triplets that also looks for rows in the batch itself: it takes no memory.
     in_batch: ClassVar[bool] = False
 
     #: Whether the value is a mean over all rows of the batch, those without pairs too.
@@ -58,19 +58,9 @@ class Loss:
         self.dtype = "float32"  # of embeddings and weights, as ``Objective.cast`` sets it
         self.weights: dict[str, Weight] = {}
 
-    @property
-    def key(self) -> str:
-        """The method's key: the name of the file that holds the loss."""
-        return type(self).__module__.rpartition(".")[2]
-
     def weight(self, name: str, shape: tuple[int, ...], init: Fill, learned: bool = True) -> None:
         """Declare weights of the loss's own; ``hybrid_forward`` gets them by this name."""
         self.weights[name] = Weight(shape, init, learned)
-
-    def require(self, condition: Any, message: str) -> None:
-        """Raise UserError with this message unless the condition holds; the loss is named before it."""
-        if not condition:
-            raise UserError(f"{self.key}: {message}")
 
     def check(self, rows: int, width: int) -> None:
         """Raise UserError if the loss cannot read a batch of this shape."""

@@ -93,7 +93,7 @@ class Objective(gluon.HybridBlock):
 
     def _of_batch(self, F, miner: mining.Miner, embeddings, labels):
         """What the loss reads: row weights, pairs or triplets of the batch."""
-        if self.loss.reads == "rows" and miner.key == "all":
+        if self.loss.reads == "rows" and miner.keeps_all:
             return None
         return self._mined(F, miner, all_pairs(F, embeddings, labels, self.dtype))
 
@@ -125,7 +125,7 @@ class Objective(gluon.HybridBlock):
 
     @contextmanager
     def memory_held(self) -> Iterator[None]:
-        """In this block, batches are compared with the memory but not remembered; the last written one may be passed
+        """In this block, batches are compared with the memory but not stored in it, so that the last one can be passed
         again."""
         if self.ring is None:
             yield

@@ -11,6 +11,7 @@ class All(Miner):
     """
 
     gives = "pairs"
+    keeps_all = True
 
     def hybrid_forward(self, F, pairs):
         return pairs

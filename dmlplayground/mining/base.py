@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Optional, Union
 
 from .. import parts
-from ..errors import UserError
 from .batch import mined
 from .tuples import Pairs, Triplets
 
 
-class Miner:
+class Miner(parts.Named):
     """Which pairs or triplets of a batch count.
 
     A subclass writes ``hybrid_forward(self, F, pairs)``: it is given all pairs of the batch, its rows at unit length
@@ -24,24 +23,17 @@ class Miner:
     True
     """
 
+    kind = "miner"
     gives: ClassVar[Literal["pairs", "triplets"]]
     unit: ClassVar[bool] = (
         True  # True: rows get unit length first; False: they are taken as the head gives them
     )
 
+    keeps_all: ClassVar[bool] = False  # gives back the pairs that it was given
     in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory
 
     def __init__(self):
         self.width = 0  # of the embeddings, told when the miner joins an objective or is given a batch
-
-    @property
-    def key(self) -> str:
-        return type(self).__module__.rpartition(".")[2]
-
-    def require(self, condition: Any, message: str) -> None:
-        """Raise UserError with this message unless the condition holds; the miner is named before it."""
-        if not condition:
-            raise UserError(f"{self.key}: {message}")
 
     def check(self, rows: int, width: int) -> None:
         """Raise UserError if the miner cannot read a batch of this shape."""

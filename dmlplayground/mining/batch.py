@@ -22,7 +22,7 @@ def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
 
 def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:
     """What the miner keeps of all pairs. It gets rows without gradient."""
-    if miner.key == "all":
+    if miner.keeps_all:
         return pairs
     same = pairs.references is pairs.anchors
     anchors = _seen(F, miner, pairs.anchors)

@@ -7,16 +7,15 @@ operators, which they are given as ``F``: nothing here imports MXNet, and nothin
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Optional
 
-from ..errors import UserError
 from ..options import options_of
-from ..parts import Kind, Part
+from ..parts import Kind, Named, Part
 
 HIGHEST = 1e30  # of a rate: what 32 bits hold, with room for a product
 
 
-class Optimizer:
+class Optimizer(Named):
     """A rule by which an array of weights moves. A subclass writes ``update`` and says how many arrays it remembers.
 
     lr: the learning rate, which the schedule scales.
@@ -29,6 +28,7 @@ class Optimizer:
     0.01
     """
 
+    kind = "optimizer"
     slots = 0  # arrays of state beside every array of weights, all zero to begin with
 
     def __init__(
@@ -64,10 +64,6 @@ class Optimizer:
         """The gradient with weight decay in it, then clipped, in the order of MXNet's Adam."""
         gradient = gradient + weight_decay * weight
         return gradient if self.clip is None else gradient.clip(-self.clip, self.clip)
-
-    def require(self, condition: Any, message: str) -> None:
-        if not condition:
-            raise UserError(f"optimizer {type(self).__module__.rpartition('.')[2]}: {message}")
 
     def require_shares(self, **shares: float) -> None:
         """Refuse a value that cannot weigh a running mean."""

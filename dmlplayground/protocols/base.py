@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Optional
 
 from ..errors import UserError
-from ..parts import Kind, Part
+from ..parts import Kind, Named, Part
 
 Entry = dict[str, Any]  # what a record holds of an epoch or of a result: metrics, weights, ...
 UNTRAINED = "untrained"  # the result that every protocol has: the network before any training
@@ -57,12 +57,14 @@ class Trained(typing.Protocol):
         """The metrics of the models with these weights, side by side, on the test classes."""
 
 
-class Protocol:
+class Protocol(Named):
     """Base: one training on all classes. A subclass says what is kept back (``folds``) and what comes out (``results``).
 
     >>> dml.protocols.create("paper").trainings
     1
     """
+
+    kind = "protocol"
 
     #: For protocols that watch validation classes: the number of evaluations without a better one after which training
     #: stops, and whether the untrained network is one to be better than.
@@ -71,10 +73,6 @@ class Protocol:
 
     def __init__(self, *, criterion: Optional[str] = None):
         self.criterion = criterion
-
-    @property
-    def key(self) -> str:
-        return type(self).__module__.rpartition(".")[2]
 
     @property
     def trainings(self) -> int:
@@ -101,10 +99,6 @@ class Protocol:
     def judged(self, results: Mapping[str, Any]) -> float:
         """The criterion on the classes that were kept back, by which a search ranks trials."""
         raise UserError(f"the protocol {self.key} has no validation classes to judge a search by.")
-
-    def require(self, condition: Any, message: str) -> None:
-        if not condition:
-            raise UserError(f"protocol {self.key}: {message}")
 
 
 @dataclass(frozen=True)

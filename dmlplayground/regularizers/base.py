@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import parts
-from ..errors import UserError
 
 
-class Regularizer:
+class Regularizer(parts.Named):
     """A term that is added to any loss, times ``weight``.
 
     A subclass writes ``hybrid_forward(self, F, embeddings, labels)``, which returns one number, (1,).
@@ -17,19 +14,12 @@ class Regularizer:
     0.01
     """
 
+    kind = "regularizer"
+
     def __init__(self, weight: float):
         self.require(weight >= 0, f"weight must not be negative, not {weight}.")
         self.weight = weight
         self.dtype = "float32"
-
-    @property
-    def key(self) -> str:
-        return type(self).__module__.rpartition(".")[2]
-
-    def require(self, condition: Any, message: str) -> None:
-        """Raise UserError with this message, which need not name the regularizer, unless the condition holds."""
-        if not condition:
-            raise UserError(f"{self.key}: {message}")
 
     def hybrid_forward(self, F, embeddings, labels):
         raise NotImplementedError

@@ -5,21 +5,21 @@ yields the same rows in every process, for any number of workers and after a res
 one call to the next. The order of the rows in a batch is the sampler's promise to the loss (class blocks, interleaved
 pairs, episodes).
 
-If a class has fewer images than a batch needs, each is used once and then some again (``Groups.draw``), so a
-block is always full and a label always belongs to its image.
+If a class has fewer images than a batch needs, each is used once and then some are used again (``Groups.draw``). So a
+block is always full, and a label always belongs to its image.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Optional, Protocol
+from typing import Optional, Protocol
 
 import numpy as np
 
 from .. import seeds
 from ..errors import UserError
-from ..parts import Kind, Part
+from ..parts import Kind, Named, Part
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Groups:
         return self.order[self.starts[classes][:, None] + rng.integers(0, sizes, (len(classes), count))]
 
     def classmates(self, rng: np.random.Generator, images: np.ndarray, count: int) -> np.ndarray:
-        """(len(images), count) other images of each image's class; an image alone in its class has but itself."""
+        """(len(images), count) other images of each image's class; an image alone in its class gets itself."""
         classes = self.labels[images]
         shuffled = self._shuffled(rng, classes, count, last=self.places[images])
         return self._images(classes, shuffled, np.maximum(self.sizes[classes] - 1, 1), count)
@@ -104,7 +104,7 @@ class Groups:
         return self.order[self.starts[classes][:, None] + picks]
 
 
-class BatchSampler:
+class BatchSampler(Named):
     """Base: made from its options alone, and then put ``over`` the images of a training set.
 
     A subclass writes ``draw`` (one batch), or ``batches`` where an epoch is more than its batches one by one, and
@@ -115,14 +115,11 @@ class BatchSampler:
     (8,)
     """
 
+    kind = "sampler"
+
     #: How the embeddings it looks at are kept: ``steps``, the last that training gave of each image, after all were
     #: embedded once; or ``epochs``, all embedded anew before every epoch.
     refresh: str = "steps"
-
-    @property
-    def key(self) -> str:
-        """The sampler's key: the name of the file that holds it."""
-        return type(self).__module__.rpartition(".")[2]
 
     def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         """This sampler, ready to draw; ``iterations`` batches are an epoch, or (None) as many as make one pass."""
@@ -155,10 +152,6 @@ class BatchSampler:
         if view is None:
             raise UserError(f"sampler {self.key}: needs to see the {' and '.join(KIND.get(self.key).needs)}.")
         return view
-
-    def require(self, condition: Any, message: str) -> None:
-        if not condition:
-            raise UserError(f"sampler {self.key}: {message}")
 
 
 def need_blocks(batch_size: int, per_class: int) -> int:

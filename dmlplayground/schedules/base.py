@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from ..errors import UserError
-from ..parts import Kind, Part
+from ..parts import Kind, Named, Part
 
 #: When the rate moves: before every epoch, or before every step of the optimizer.
 Pace = Literal["epoch", "step"]
 
 
-class Schedule:
+class Schedule(Named):
     """What the learning rates are multiplied by. A subclass writes ``after``.
 
     moves: "epoch": the rate changes before every epoch; "step": before every step of the optimizer.
-    rise: epochs in which the rate climbs in equal parts to its full height, from where the rest of the schedule
-        counts; with moves "epoch" the first epoch of rise: 5 has a fifth of it, the fifth the whole.
+    rise: the number of epochs at the start in which the rate climbs evenly to its full height; the rest of the
+        schedule counts from there. With moves "epoch" and rise: 5 the first epoch has a fifth of the rate, the fifth
+        epoch all of it.
 
     >>> dml.schedules.create("cosine", rise=2).rise
     2.0
     """
+
+    kind = "schedule"
 
     def __init__(self, *, moves: Pace = "step", rise: float = 0.0):
         self.require(rise >= 0, f"rise is a number of epochs, not {rise}.")
@@ -37,10 +39,6 @@ class Schedule:
     def after(self, passed: float, length: float, epoch: int) -> float:
         """The multiplier when ``passed`` of the ``length`` epochs that follow the rise are over; ``epoch`` counts all."""
         raise NotImplementedError
-
-    def require(self, condition: Any, message: str) -> None:
-        if not condition:
-            raise UserError(f"schedule {type(self).__module__.rpartition('.')[2]}: {message}")
 
     def require_share(self, **shares: float) -> None:
         for key, value in shares.items():

@@ -19,7 +19,7 @@ import numpy as np
 from .. import augmentations, opencv
 from ..errors import UserError
 from ..options import Option
-from ..parts import Kind, Part, split
+from ..parts import Kind, Named, Part, split
 from .stored import Stored
 
 ASPECTS = (math.log(3 / 4), math.log(4 / 3))  # of random-area crops, width to height
@@ -38,7 +38,10 @@ class Pipeline(Part):
 
     @property
     def option_notes(self) -> dict[str, str]:
-        return {**super().option_notes, "augment": "what training images go through then, in this order."}
+        return {
+            **super().option_notes,
+            "augment": "what training images go through afterwards, in this order.",
+        }
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         filled = super().fill(options, kind)
@@ -65,21 +68,17 @@ KIND: Kind[Pipeline] = Kind(
 )
 
 
-class Transform:
+class Transform(Named):
     """Base: how images are stored, and blocks of them for training and for test.
 
     >>> dml.transforms.create("paper").stored.describe()
     '256 x 256 pixels'
     """
 
+    kind = "transform"
     stored: Stored
     stored_for_test: Stored
     takes_features = False  # rows of numbers instead of images
-
-    @property
-    def key(self) -> str:
-        """The transform's key: the name of the file that holds it."""
-        return type(self).__module__.rpartition(".")[2]
 
     def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         raise NotImplementedError
@@ -98,10 +97,6 @@ class Transform:
             "takes images, but these are features; choose plain.",
         )
         self.test_shape(images)
-
-    def require(self, condition: Any, message: str) -> None:
-        if not condition:
-            raise UserError(f"transform {self.key}: {message}")
 
     def require_sides(self, **sides: int) -> None:
         """Refuse a height or width of images that cannot be."""
