@@ -38,7 +38,8 @@ def test_methods_are_listed_and_told():
     assert "fehervari2019/cub200" in story  # settings to be had by name
     assert "51.61" in story  # the result reported with them
     assert "64: 53.68, 128: 58.04" in story  # the study's curve
-    for words in ("NIPS 2016", "log softmax", "method.l2_reg", "0.0005", "batch_size: 128"):
+    option = "method.l2_reg = 0.0005 (a number) weight of the term that keeps embeddings short."
+    for words in ("NIPS 2016", "log softmax", option, "batch_size: 128", "reads: batch"):
         assert words in story
 
 

@@ -31,6 +31,14 @@ def test_a_part_tells_what_it_is(plural, name):
     assert all(note.split()[0] in story for note in part.option_notes.values())
 
 
+def test_an_error_says_which_part_it_is_about():
+    """One name can be a method's and a miner's."""
+    with pytest.raises(UserError, match="^method angular: alpha"):
+        parts.kind("methods").create("angular", 10, 4, alpha=95.0)
+    with pytest.raises(UserError, match="^miner angular: angle"):
+        parts.kind("miners").create("angular", angle=95.0)
+
+
 @pytest.mark.parametrize(("plural", "name"), ALL)
 def test_other_names_and_misspelt_ones_lead_to_it(plural, name):
     kind = parts.kind(plural)

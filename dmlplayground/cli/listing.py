@@ -44,16 +44,12 @@ def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
     head += [f"{heading}: {value}" for heading, value in part.facts.items()]
     paragraphs = ["\n".join(head), layout.prose(part.prose)]
     if part.options:
-        paragraphs.append(f"Options, with their defaults:\n{options(kind, part)}")
+        lines = [line for name in part.options for line in _option(kind, part, name)]
+        paragraphs.append("Options, with their defaults:\n" + "\n".join(lines))
     if part.configuration:
         lines = [f"  {key}: {text.value(value)}" for key, value in part.configuration.items()]
         paragraphs.append("What a trial with it sets by default:\n" + "\n".join(lines))
     return "\n\n".join([*filter(None, paragraphs), *more])
-
-
-def options(kind: parts.Kind, part: parts.Part) -> str:
-    """Every option of a part, with its default and what it is."""
-    return "\n".join(line for name in part.options for line in _option(kind, part, name))
 
 
 def _option(kind: parts.Kind, part: parts.Part, name: str) -> list[str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..options import Option
 
 
 def options(given: Mapping[str, Option]) -> str:
-    """``margin=1.0, symmetric=False``; only the name of an option without a default."""
-    told = (name if option.required else f"{name}={option.default}" for name, option in given.items())
+    """``margin=1.0, symmetric=false``; only the name of an option without a default."""
+    told = (name if option.required else f"{name}={value(option.default)}" for name, option in given.items())
     return ", ".join(told) or "-"
 
 
@@ -22,14 +21,11 @@ def value(content: Any) -> str:
         return "{" + ", ".join(f"{k}: {value(v)}" for k, v in content.items()) + "}"
     if isinstance(content, (list, tuple)):
         return "[" + ", ".join(map(value, content)) + "]"
+    if content is None:
+        return "null"
     return str(content).lower() if isinstance(content, bool) else str(content)
 
 
 def tally(states: Counter) -> str:
     """``24 finished, 2 failed``"""
     return ", ".join(f"{count} {state}" for state, count in states.most_common()) + "."
-
-
-def entries(described: Iterable[tuple[str, str, str]]) -> str:
-    """Name and short facts on a line, the description below."""
-    return "\n\n".join(f"{name}: {facts}\n" + textwrap.indent(body, "  ") for name, facts, body in described)

@@ -61,7 +61,8 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     """One split of a data set, ``train`` or ``test``. Options that are not given have their defaults.
 
     ``stored`` says at what size decoded images are kept, which the transform decides
-    (``transforms.create("paper").stored``). By default they are squashed to 256 x 256, as the study's text has it.
+    (``transforms.create("paper").stored``). By default they are squashed to 256 x 256, as
+    the text of the first study says.
 
     >>> dml.data.load("glyphs", "train", classes=16, images_per_class=9, size=24).describe()
     'glyphs (train): 69 images of 8 classes, 7 to 11 in each, 24 x 24 pixels'

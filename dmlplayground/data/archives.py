@@ -24,7 +24,8 @@ _BROKEN = (
 )
 
 
-#: Pictures hardly shrink in an archive, and lists some ten times; what unpacks to more is made to fill disks.
+#: Images hardly shrink in an archive, and lists shrink about tenfold. An archive that grows by more was made to fill
+#: disks.
 MOST_TIMES, MOST_BESIDES = 20, 64 << 20
 MOST_FILES = 5_000_000
 

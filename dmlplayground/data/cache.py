@@ -1,6 +1,6 @@
 """Arrays that are computed once and then memory-mapped from disk.
 
-An entry is a folder of ``.npy`` files and their checksums, which every process compares once.
+An entry is a folder of ``.npy`` files with their checksums, which every process checks once.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ TURNS = (-30, -15, 0, 15, 30)
 CATEGORIES = {"Lu", "Ll", "Lt", "Lo", "Nd", "Sc", "Sm", "So", "Po"}
 #: Arrows, boxed operators, lines, blocks: turned or stretched, they pass for each other or a missing glyph.
 SHAPELESS = (range(0x2190, 0x2200), range(0x229E, 0x22A2), range(0x2300, 0x2600), range(0x2B00, 0x2C00))
-#: Stands for all that is a mere dot or bar once its size is gone; not a class itself.
+#: Stands for everything that is only a dot or a bar when its size is ignored; it is not a class itself.
 BLOB = "\u25a0"
 GRID = 16  # with 8 bits a pixel, sums of products over 16 x 16 stay below 2**24: exact in float32
 
@@ -118,7 +118,7 @@ def _similarity(texts: list[str]) -> np.ndarray:
 
 
 def _drawings(texts: list[str], degrees: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each text in each telling face that has it: which text, and its drawing on the grid, row by row."""
+    """Each text in each face of the comparison that has it: which text it is, and its drawing on the grid, row by row."""
     pairs = [
         (i, face) for i, text in enumerate(texts) for face in TELLING_FACES if text in characters_of(face)
     ]

@@ -90,6 +90,20 @@ class Dataset:
         return "different sizes" if None in (height, width) else f"{width} x {height} pixels"
 
 
+#: What the options are that several data sets share. A data set describes one of them itself where there it means more.
+SHARED_NOTES = {
+    "root": "the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.",
+    "partial": "accept an incomplete release.",
+    "boxes": "crop images to their bounding boxes before anything else.",
+    "train": "the classes for training, if the data do not say which: a share of them, the first by name (numbers count as "
+    "numbers); a list of them; or a file with one on each line.",
+    "test": "the classes for test, given in the same way, but a share is that of the last; nothing: all that are not for "
+    "training.",
+    "seed": "draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.",
+    "cache": "where decoded images are kept: on disk; or none: they are decoded each time.",
+}
+
+
 @dataclass(frozen=True)
 class DatasetPart(Part):
     """A data set to load: what a trial on it sets by default, and what its authors publish.
@@ -103,6 +117,11 @@ class DatasetPart(Part):
     training_classes: Optional[Callable[..., int]] = None  # from its options, if those alone decide
 
     given = ("split",)
+
+    @property
+    def option_notes(self) -> dict[str, str]:
+        own = super().option_notes
+        return {**{name: note for name, note in SHARED_NOTES.items() if name in self.options}, **own}
 
     @property
     def configuration(self) -> Mapping[str, Any]:

@@ -2,8 +2,9 @@
 it.
 
 The rules: grey becomes three equal channels; CMYK is converted, inverted or not as the file says; transparent pixels
-become white; of 16 bits the upper 8 are kept; a picture is turned upright by its EXIF data; only the first frame of an
-animation counts; a truncated or damaged file, as far as its decoder notices, is an error and not a half-grey picture.
+become white; of 16-bit values the upper 8 bits are kept; a picture is turned upright by its EXIF data; only the first
+frame of an animation counts; a truncated or damaged file, as far as its decoder notices, is an error and not a
+half-grey picture.
 """
 
 from __future__ import annotations

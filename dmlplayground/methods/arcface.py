@@ -32,10 +32,6 @@ class ArcFace(Classifier):
     monotonic: where theta is beyond 180 degrees - m, cos(theta + m) would rise again; there the own logit is
         scale (cos theta - m sin m), m in radians, which keeps falling. The library that Musgrave et al. used at the
         time did not have this: false reproduces it.
-    label_smoothing: the share of the target that goes to the other classes.
-    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
-        1 / sqrt(E), as in Roth et al.
-    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
 
     The code released by Roth et al. before February 2021 added the margin to every logit, where it cancels, and cut
     negative cosines off at zero; neither is an option here.

@@ -31,7 +31,7 @@ class Circle(Loss):
     and L is the mean over all rows.
 
     margin: how far similarities may stay from 1 and from 0. The paper has 0.4 for retrieval and 0.25 for faces.
-    scale: what is multiplied by. The paper has 80 for retrieval, 256 for faces and 128 for persons.
+    scale: the factor in the exponents. The paper has 80 for retrieval, 256 for faces and 128 for persons.
     form: pairs or classes.
     init_std: the deviation of the proxies' coordinates at the start, for the form of classes.
 

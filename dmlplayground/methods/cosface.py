@@ -25,10 +25,6 @@ class CosFace(Classifier):
     margin: what the own cosine must lead by. The paper has 0.35; Musgrave et al. found 0.62 on CUB, 0.43 on Cars and
         0.34 on SOP.
     scale: what cosines are multiplied by. The paper has 64; Musgrave et al. 100, 162 and 100.
-    label_smoothing: the share of the target that goes to the other classes.
-    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
-        1 / sqrt(E).
-    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
     """
 
     def __init__(

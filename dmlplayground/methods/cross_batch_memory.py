@@ -18,9 +18,9 @@ class Memory:
     the memory as what they are compared with. Only the batch gets a gradient. A miner sees the batch against the memory.
 
     size: how many rows are remembered; at least a batch.
-    form: authors: the batch's own loss, plus that against the memory. alone: the loss against the memory alone. library:
-      the same as an early version of the library of the Reality Check had it: a row is also a positive of its own copy in
-      the memory, and a mean over rows is divided by the rows of batch and memory.
+    form: authors: the batch's own loss, plus that against the memory. alone: the loss against the memory alone.
+        library: the same, as in an early version of the library that the Reality Check used: a row is also a positive
+        of its own copy in the memory, and a mean over rows is divided by the rows of batch and memory.
     start: batches before the memory is used; until then nothing is remembered and the loss is that of the batch.
     weight: what the loss against the memory is multiplied by.
 

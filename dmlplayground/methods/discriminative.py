@@ -22,8 +22,8 @@ class Discriminative(Loss):
     """An upper bound of the triplet loss: every image to its class's fixed centroid, away from all the
     others.
 
-    The centroids are the corners e_k of R^C, so the head goes on to one output a class, and that is the
-    embedding.
+    The centroids are the corners e_k of R^C, so the head has a further layer with an output for each class, and its
+    outputs are the embedding.
 
         L = mean over rows i of  |x_i - e_{y_i}|^2 - (1 / (3 (C - 1))) sum_{k != y_i} |x_i - e_k|^2.
 
@@ -31,7 +31,7 @@ class Discriminative(Loss):
     bounds the sum of all triplets, and for their mean comes to 3 times our mean, whatever n; the 3 is a
     factor of the learning rate and is left out. There are no parameters.
 
-    The released code puts the batch for the training set, which makes the factor zero or negative for batches
+    The released code uses the batch in place of the training set, which makes the factor zero or negative for batches
     no larger than the number of classes: it then drives images from their own class. Ours is right, and there
     is no option for that.
     """

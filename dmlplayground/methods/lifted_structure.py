@@ -31,7 +31,7 @@ class LiftedStructure(Loss):
         L = 1 / (2 |P|) sum over unordered positive pairs (i, j) of [D_ij + log(S_i + S_j)]+^2.
 
     The paper's values: margin 1, embeddings not normalised. The released code computes the same from B x B x
-    B numbers; log(S_i + S_j) needs but one log-sum-exp a row.
+    B numbers; log(S_i + S_j) needs only one log-sum-exp for each row.
 
     margin: how much farther than a positive the negatives of both its rows must be.
     """

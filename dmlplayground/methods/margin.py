@@ -53,8 +53,8 @@ class Margin(Loss):
     per_class: one beta for each class; false: one for all.
     beta_by: where a row's beta is looked up: by its class, or by its position in the batch, as in the released code.
     nu: weight of the term that keeps beta small.
-    cutoff: the miner's: nearer negatives are drawn as if they were this far.
-    nonzero_cutoff: the miner's: no negative is drawn from this distance on.
+    cutoff: of the miner: nearer negatives are drawn as if they were this far away.
+    nonzero_cutoff: of the miner: negatives at this distance or farther are not drawn.
     """
 
     reads = "triplets"

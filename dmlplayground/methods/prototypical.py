@@ -33,7 +33,7 @@ class Prototypical(Loss):
 
     The released code divides the sum over queries by all rows, supports included: half our gradient, which does not
     affect Adam, except that weight decay weighs twice as much. It cannot make an episode of a
-    class with fewer images than it wants; our sampler gives each of them once and then some again.
+    class with fewer images than it wants; our sampler uses each of its images once, and then some of them again.
 
     supports: rows of each class that make up its prototype; the others are queries.
     """

@@ -8,7 +8,13 @@ from .base import Loss
 
 
 class Classifier(Loss):
-    """A loss with weights ``proxies``, (C, E)."""
+    """A loss with weights ``proxies``, (C, E).
+
+    label_smoothing: the share of the target that goes to the other classes.
+    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
+        1 / sqrt(E), as in Roth et al.
+    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
+    """
 
     reads = "rows"
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from ..graph import classes
-from . import initial_weights
-from .base import KIND, Loss
+from .base import KIND
+from .proxy_classifier import Classifier
 from .search_ranges import OWN_RATE, between
 
 
@@ -21,7 +21,7 @@ from .search_ranges import OWN_RATE, between
     },
     ranges={"method.scale": between(0.1, 10.0), **OWN_RATE},
 )
-class ProxyNCA(Loss):
+class ProxyNCA(Classifier):
     """Every image is drawn to its class's proxy and pushed from the proxies of all other classes.
 
     With p_k = proxy_k / |proxy_k| and D_ik = scale^2 |x_i - p_k|^2 / temperature,
@@ -48,8 +48,6 @@ class ProxyNCA(Loss):
     released_sign: the softmax of +D instead of -D, as the released code's second form has it.
     """
 
-    reads = "rows"
-
     def __init__(
         self,
         num_classes,
@@ -62,8 +60,7 @@ class ProxyNCA(Loss):
         released_sign: bool = False,
         init_std: float = 0.00125,
     ):
-        super().__init__(num_classes, embed_dim)
-        classes.check_classes(self, label_smoothing)
+        super().__init__(num_classes, embed_dim, label_smoothing, init_std=init_std)
         self.require(
             scale > 0 and temperature > 0,
             f"scale and temperature must be above 0, not {scale} and {temperature}.",
@@ -73,12 +70,6 @@ class ProxyNCA(Loss):
         )
         self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
         self.exclude_positive = exclude_positive
-        self.label_smoothing = label_smoothing
-        self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
-        self.weight("proxies", (num_classes, embed_dim), initial_weights.normal(init_std))
-
-    def check(self, rows, width):
-        classes.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k, and what is the same for all k

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from ..graph import classes
 from . import initial_weights
-from .base import KIND, Loss
+from .base import KIND
+from .proxy_classifier import Classifier
 from .search_ranges import OWN_RATE, scaled
 
 
@@ -31,7 +32,7 @@ from .search_ranges import OWN_RATE, scaled
     },
     ranges={"method.temperature": scaled(0.01, 100.0), **OWN_RATE},
 )
-class ProxySoftmax(Loss):
+class ProxySoftmax(Classifier):
     """Classification: a softmax over the cosines between an image and the proxies of all classes.
 
     With p_k = proxy_k / |proxy_k|,
@@ -40,10 +41,10 @@ class ProxySoftmax(Loss):
 
     where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere).
 
-    The embedding is wide (2048), normalised across the layer before its weight-normalised linear layer and
-    dropped out after it; at evaluation its signs alone serve as binary codes, if ``evaluation.distance`` is
-    hamming. The first epoch leaves the backbone alone. The paper's values: temperature 0.05, no label
-    smoothing and no dropout (the study: 0.1 and 0.5), batches of 3 classes x 25 (the study: shuffled).
+    The embedding is wide (2048), with layer normalisation before its weight-normalised linear layer and dropout after
+    it; at evaluation its signs alone serve as binary codes, if ``evaluation.distance`` is hamming. In the first epoch
+    the backbone is frozen. The paper's values: temperature 0.05, no label smoothing and no dropout (the study: 0.1
+    and 0.5), batches of 3 classes x 25 (the study: shuffled).
 
     The released code takes the softmax of +(1 - x.p) / temperature, the sign reversed, and so learns the
     opposites of the proxies: the same embeddings as long as proxies are free. ``released_sign`` computes that
@@ -52,16 +53,10 @@ class ProxySoftmax(Loss):
     Musgrave et al. call it normalised softmax: temperature 0.109 on CUB, 0.089 on Cars and 0.063 on SOP, no smoothing,
     init_std 1. Roth et al.: temperature 0.05, no smoothing, uniform.
 
-    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
-        1 / sqrt(E).
-    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
-
     temperature: what cosines are divided by.
     label_smoothing: the share e of the target that goes to the other classes.
     released_sign: the softmax with its sign reversed, as the released code has it.
     """
-
-    reads = "rows"
 
     def __init__(
         self,
@@ -74,16 +69,9 @@ class ProxySoftmax(Loss):
         init: initial_weights.Start = "normal",
         init_std: float = 0.00125,
     ):
-        super().__init__(num_classes, embed_dim)
-        classes.check_classes(self, label_smoothing)
+        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
         self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
         self.sharpness = (-1 if released_sign else 1) / temperature
-        self.label_smoothing = label_smoothing
-        self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
-        self.weight("proxies", (num_classes, embed_dim), initial_weights.started(init, init_std, embed_dim))
-
-    def check(self, rows, width):
-        classes.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)

@@ -27,10 +27,6 @@ class SphereFace(AngleMultiplied):
 
     margin: how many times the own angle counts, a whole number. The paper has 4.
     scale: what all logits are multiplied by.
-    label_smoothing: the share of the target that goes to the other classes.
-    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
-        1 / sqrt(E).
-    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
 
     The authors' training blends psi with cos theta and lets the blend fade; that is not implemented. The library that
     Musgrave et al. used at the time ignored the embeddings' lengths.

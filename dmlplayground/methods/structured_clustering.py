@@ -25,7 +25,7 @@ from .search_ranges import scaled
     ranges={"method.gamma": scaled(0.01, 10.0)},
 )
 class StructuredClustering(Loss):
-    """The batch's true clustering must beat the best other one, by more the less that agrees with the labels.
+    """The batch's true clustering must beat the best other one, by the more the less that one agrees with the labels.
 
     With D_ij = |x_i - x_j| (not squared), the score of a set S of medoids F(S) = -sum_i min_{j in S} D_ij,
     and every row assigned to its nearest medoid (a medoid to itself),
@@ -39,8 +39,7 @@ class StructuredClustering(Loss):
     ``refine`` sweeps in which every medoid in turn is replaced by the best member of its cluster (PAM).
 
     The medoids and the NMI found are constants of the gradient, which is exact for them. The search needs the
-    distances on the host, so this loss alone waits for its embeddings; the rest of it is a graph as any
-    other.
+    distances on the host, so this loss alone waits for its embeddings; the rest of it is a graph like any other.
 
     The paper's values: gamma 1, unit embeddings, RMSProp with rho 0.94 decaying by 0.94 an epoch
     (MXNet's plain form: ``optimizer: {name: rmsprop, momentum: 0, root: of both, rho: 0.94, rho_decay: 0.94}``);

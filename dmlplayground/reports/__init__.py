@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .. import files, layout
 from ..errors import UserError
 from ..store import manifest, records
+from ..store.manifest import Manifest
 from ..store.records import Record
 from . import (
     answers,
@@ -46,7 +48,7 @@ def report(path: str | Path) -> Path:
     found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
-        return _write(folder, folder.parent, found, [], found[0].id, "")
+        return _write(folder, folder.parent, found, Manifest(found[0].id))
     if not found and not (folder / manifest.FILE).exists():
         raise UserError(f"{path} holds no records of trials.")
     return write(folder, found)
@@ -70,9 +72,9 @@ def write(
     """
     store = Path(store)
     stated = manifest.read(store)
-    title = title or stated.title or store.resolve().name
-    expected = stated.trials if expected is None else expected
-    return _write(store, store, found, expected, title, about or stated.about, stated.search)
+    trials = stated.trials if expected is None else [dict(trial) for trial in expected]
+    stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
+    return _write(store, store, found, stated)
 
 
 def html(store: str | Path) -> str:
@@ -82,23 +84,12 @@ def html(store: str | Path) -> str:
     '<!doctype html>'
     """
     store = Path(store)
-    stated = manifest.read(store)
-    title = stated.title or store.resolve().name
-    return page.render(
-        _page(store, usable_records.load(store), stated.trials, title, stated.about, stated.search)
-    )
+    return page.render(_page(store, usable_records.load(store), manifest.read(store)))
 
 
-def _page(
-    store: Path,
-    found: Iterable[Record],
-    expected: Iterable[Mapping[str, Any]],
-    title: str,
-    about: str,
-    searched: bool = False,
-) -> page.Page:
+def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
     """The content of the page for these records, whose trials are in ``store``."""
-    all_arenas = arenas(found, expected, searched)
+    all_arenas = arenas(found, stated.trials, stated.search)
     drawn, left_out = embedding_pictures.within_budget(
         embedding_pictures.of_arena(arena, store) for arena in all_arenas
     )
@@ -107,20 +98,13 @@ def _page(
         *_unfinished(all_arenas),
         *([embedding_pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
     ]
-    return page.Page(title, about, shlex.quote(str(store)), sections, warnings)
+    title = stated.title or store.resolve().name
+    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings)
 
 
-def _write(
-    folder: Path,
-    store: Path,
-    found: Iterable[Record],
-    expected: Iterable[Mapping[str, Any]],
-    title: str,
-    about: str,
-    searched: bool = False,
-) -> Path:
+def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> Path:
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
-    told = _page(store, found, expected, title, about, searched)
+    told = _page(store, found, stated)
     written: list[str] = []
     for section in told.sections:
         written += _write_tables(folder / FOLDER, section.tables)

@@ -21,12 +21,7 @@ class CoresetD2(Coreset):
     p the density of the normal distribution that fits the pool, d the distance to the nearest pick. The first pick is
     the image nearest to a random point of that distribution. Random images of each pick's class join it.
 
-    per_class: how many images of each pick's class, the pick included.
-    pool: how many images the picks are chosen from.
     power: how much distance counts.
-    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
-        again before every epoch.
-    projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The density is that of the directions in which the pool varies, and is compared by its logarithm: with many
     dimensions it would vanish.

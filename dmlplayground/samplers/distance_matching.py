@@ -1,4 +1,4 @@
-"""Batches whose distances are spread as those of a pool: ``cost`` says how far they are from it."""
+"""Batches whose distances are distributed like those of a pool; ``cost`` says how far they are from that."""
 
 from __future__ import annotations
 
@@ -27,15 +27,9 @@ class DistanceMatching(Matching):
     m and s the mean and the standard deviation of every coordinate, and W the earth mover's distance between the
     histograms of all pairwise distances.
 
-    per_class: how many images of each class.
-    pool: how many images a candidate is drawn from.
-    candidates: how many batches are compared.
     mean: the weight of the means; with 0 here and for std the distances alone count.
     std: the weight of the standard deviations.
     distance: the weight of the earth mover's distance.
-    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
-        again before every epoch.
-    projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The study's released code compares the heights of the histograms' bars as if they were distances; this does not.
     """

@@ -24,13 +24,6 @@ class FrechetMatching(Matching):
 
         |m_pool - m|^2 + tr S_pool + tr S - 2 tr (S_pool S)^(1/2).
 
-    per_class: how many images of each class.
-    pool: how many images a candidate is drawn from.
-    candidates: how many batches are compared.
-    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
-        again before every epoch.
-    projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
-
     The study's released code has no option for this sampler.
     """
 

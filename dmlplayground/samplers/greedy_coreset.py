@@ -17,12 +17,7 @@ class GreedyCoreset(Coreset):
     """Batches that spread over the embeddings: of a pool of random images the first pick is random, and every further
     one is the image farthest from its nearest pick. Random images of each pick's class join it.
 
-    per_class: how many images of each pick's class, the pick included.
-    pool: how many images the picks are chosen from.
     soft: whether a pick is drawn from the farthest 3 % of the pool instead.
-    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
-        again before every epoch.
-    projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
 
     The study's released code looks its picks up in a different pool from the one it chose them in, so its batches are
     random; these are not.

@@ -1,4 +1,4 @@
-"""What samplers share that choose every batch from a pool of images, by what the memory of embeddings holds of them."""
+"""What samplers share that choose every batch from a pool of images by their remembered embeddings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ Refresh = Literal["steps", "epochs"]
 
 class Looking(BatchSampler):
     """Base: all batches of an epoch are chosen by the memory as it is when the epoch begins. A subclass writes
-    ``batch``."""
+    ``batch``.
+
+    refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
+        again before every epoch.
+    projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
+    """
 
     def __init__(self, per_class: int, pool: int, refresh: Refresh, projection: Optional[int]):
         self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
@@ -62,7 +67,11 @@ class Looking(BatchSampler):
 
 
 class Coreset(Looking):
-    """Base: some images of a uniform pool, each joined by random images of its class. A subclass writes ``batch``."""
+    """Base: some images of a uniform pool, each joined by random images of its class. A subclass writes ``choose``.
+
+    per_class: how many images of each pick's class, the pick included.
+    pool: how many images the picks are chosen from.
+    """
 
     def over(self, labels, batch_size, iterations, seed):
         super().over(labels, batch_size, iterations, seed)
@@ -81,7 +90,12 @@ class Coreset(Looking):
 
 class Matching(Looking):
     """Base: of several candidates, random batches from a pool, the one most like the pool. A subclass writes
-    ``costs``."""
+    ``costs``.
+
+    per_class: how many images of each class.
+    pool: how many images a candidate is drawn from.
+    candidates: how many batches are compared.
+    """
 
     candidates: int
 

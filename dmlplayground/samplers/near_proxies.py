@@ -17,7 +17,7 @@ class NearProxies(Blocks):
 
     per_class: how many images of each class.
 
-    Which classes are near is decided when an epoch begins. Proxies count by their direction.
+    Which classes are near is decided when an epoch begins. Only the direction of a proxy counts.
     """
 
     def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:

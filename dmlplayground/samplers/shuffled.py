@@ -14,7 +14,7 @@ class Shuffled(BatchSampler):
     """Passes over all images, each in a new order.
 
     last: what becomes of a pass's incomplete last batch: ``roll`` fills it from the next pass, ``drop`` leaves it out,
-        ``keep`` gives a smaller batch. With ``iterations`` the passes follow each other without regard to epochs.
+        ``keep`` gives a smaller batch. If ``iterations`` is set, one pass follows the other without regard to epochs.
     """
 
     def __init__(self, *, last: Literal["roll", "drop", "keep"] = "roll"):

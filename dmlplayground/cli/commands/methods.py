@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ... import layout
-from .. import listing, text
+from .. import listing
 
 if TYPE_CHECKING:
     from ...methods import Method
@@ -21,36 +21,16 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    print(told(arguments.name) if arguments.name else table())
-
-
-def table() -> str:
-    from ... import methods
-
-    rows = [("method", "year", "sampler", "title", "parameters")]
-    for name in methods.names():
-        record = methods.get(name)
-        rows.append(
-            (name, str(record.year), record.sampler["name"], record.title, text.options(record.options))
-        )
-    return layout.columns(rows) + "\n\nDescribe one: dmlplayground methods NAME"
+    print(told(arguments.name) if arguments.name else listing.told("methods", None))
 
 
 def told(name: str) -> str:
-    """One method in full: its facts, its settings, and what studies published."""
+    """One method in full: what is said of every part, and what studies published."""
     from ... import methods
 
     record = methods.get(name)
-    parts = [
-        f"{record.key}: {record.title} ({record.year})",
-        layout.fill(record.paper),
-        layout.prose(record.prose),
-    ]
-    if record.options:
-        parts.append(f"Options, with their defaults:\n{listing.options(methods.KIND, record)}")
-    settings = [f"  {key}: {text.value(value)}" for key, value in record.configuration.items()]
-    parts.append("What a trial with it sets by default:\n" + "\n".join(settings))
-    return "\n\n".join([*parts, *_ranges(record), *_settings(name), *_published(name)])
+    paper = layout.fill(f"Paper: {record.paper}")
+    return listing.story(methods.KIND, record, [paper, *_ranges(record), *_settings(name), *_published(name)])
 
 
 def _ranges(record: Method) -> list[str]:

@@ -127,9 +127,6 @@ def load(
 ) -> Catalogue:
     """Stanford's cars. Models 1 to 98 are for training (8,054 images), 99 to 196 for test (8,131).
 
-    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
     boxes: crop images to their bounding boxes before anything else (not where the layout is a folder for each class).
-    partial: accept an incomplete release.
-    cache: where decoded images are kept; with none, they are decoded each time.
     """
     return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)

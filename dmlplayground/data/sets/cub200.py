@@ -58,11 +58,5 @@ def load(
     partial: bool = False,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
-    """Caltech's birds. Species 1 to 100 are for training (5,864 images), 101 to 200 for test (5,924).
-
-    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
-    boxes: crop images to their bounding boxes before anything else.
-    partial: accept an incomplete release.
-    cache: where decoded images are kept; with none, they are decoded each time.
-    """
+    """Caltech's birds. Species 1 to 100 are for training (5,864 images), 101 to 200 for test (5,924)."""
     return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)

@@ -42,10 +42,6 @@ def load(
 
     path: a .npz with the arrays ``features`` (N, width) and ``labels`` (N,), numbers or words, and if wanted ``split``
         (N,): train, test, query or gallery; or a Parquet file with columns of these names (needs pyarrow).
-    train: the classes for training, where there is no ``split``: a share of them, the first by name (numbers count as
-        numbers); a list of them; or a file with one a line.
-    test: the classes for test, likewise, a share being the last by name; nothing: all others.
-    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
     """
     table = read(Path(path).expanduser())
     entries = [

@@ -26,11 +26,6 @@ def load(
 
     path: the folder of these folders; or one with the folders train and test, or train, query and gallery, in
         which they are. Query images then search those of the gallery.
-    train: the classes for training, where the folders do not say: a share of them, the first by name (numbers
-        count as numbers); a list of them; or a file with one a line.
-    test: the classes for test, likewise, a share being the last by name; nothing: all others.
-    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
-    cache: where decoded images are kept; with none, they are decoded each time.
     """
     folder = Path(path).expanduser()
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""glyphs, the built-in data set: a class is a character, an image shows it in some typeface and guise."""
+"""glyphs, the built-in data set: a class is a character, drawn in many typefaces and colours."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _draw(
 
 
 def _texts(classes: int, seed: int) -> list[str]:
-    """What the classes show: the characters in an order drawn from the seed, then pairs of them, likewise."""
+    """What the classes show: characters, then pairs of them, both in an order drawn from the seed."""
     from .. import characters
 
     alphabet = cache.arrays(

@@ -42,9 +42,5 @@ def load(
 ) -> Catalogue:
     """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that
     search a gallery of 12,612, of 3,985 other garments.
-
-    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
-    partial: accept an incomplete release.
-    cache: where decoded images are kept; with none, they are decoded each time.
     """
     return RELEASE.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)

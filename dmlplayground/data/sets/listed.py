@@ -35,12 +35,6 @@ def load(
     between them.
 
     path: the list.
-    train: the classes for training, where the list has no splits: a share of them, the first by name (numbers
-        count as numbers); a list of them; or a file with one a line.
-    test: the classes for test, likewise, a share being the last by name; nothing: all others.
-    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
-    boxes: images are cut to their boxes before anything else.
-    cache: where decoded images are kept; with none, they are decoded each time.
     """
     file = Path(path).expanduser()
     entries = [_entry(row, f"{file}, line {number}") for number, row in _rows(file)]

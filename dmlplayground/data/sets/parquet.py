@@ -37,10 +37,6 @@ def load(
     image: the column of images, each the bytes of an image file, or a structure with such ``bytes``.
     label: the column of classes, words or numbers; empty: label or target. Where the file names the classes of its
         numbers, as hubs do, they are called by number and name, and keep the order of their numbers.
-    train: the classes for training: a share of them, the first in their order; a list of them; or a file with one a line.
-    test: the classes for test, likewise, a share being the last; nothing: all others.
-    seed: draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.
-    cache: where decoded images are kept; with none, they are decoded each time.
     """
     folder = _unpacked(_shards(Path(path).expanduser()), image, label)
     rows = files.read_json(folder / LIST)

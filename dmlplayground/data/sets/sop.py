@@ -70,9 +70,6 @@ def load(
     division: official is by the lists of the release. directory is as the study's code divides: the first
         half of the products in the order of directories, so that whole categories are in one split. The code
         takes the order that the file system happens to give; here it is alphabetical.
-    root: the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.
-    partial: accept an incomplete release.
-    cache: where decoded images are kept; with none, they are decoded each time.
     """
     release = RELEASE if division == "official" else BY_DIRECTORY
     return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
