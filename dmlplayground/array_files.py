@@ -24,8 +24,8 @@ def write(
 ) -> None:
     """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
 
-    The format has a checksum of each of them, which reading compares, but none of its table of contents: so the names are
-    kept as well, in the first place.
+    The format keeps a checksum of each array, which reading checks, but none of its list of contents. So the names
+    are stored too, before the arrays.
     """
     named = {_NAMES: _as_array(list(arrays)), _HEADER: _as_array(header), **arrays}
     with signals.deferred():

@@ -146,7 +146,7 @@ class _Hidden:
 
 @contextlib.contextmanager
 def _strict_pillow() -> Iterator[None]:
-    """gluoncv tells Pillow, for the whole process, to read files cut short as if nothing were missing."""
+    """gluoncv tells Pillow, for the whole process, to accept truncated files."""
     from PIL import ImageFile
 
     before = ImageFile.LOAD_TRUNCATED_IMAGES
@@ -160,7 +160,7 @@ _LOADERS = {"mxnet": _MXNetLoader, "gluoncv": _GluonCVLoader}
 
 
 def _forget_parts(package: str) -> None:
-    """A failed import leaves submodules behind, on which the next attempt would fail otherwise."""
+    """Remove the submodules that a failed import leaves behind; otherwise the next attempt would fail on them."""
     for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
         del sys.modules[name]
 
@@ -182,7 +182,7 @@ def _refuse_version_2() -> None:
     for name, version in builds().items():
         if not version.startswith("1."):
             raise MissingMXNet(
-                f"{name} {version} is another interface than the MXNet 1.9.1 that dmlplayground is "
+                f"{name} {version} has another interface than the MXNet 1.9.1 that dmlplayground is "
                 f"written for: pip uninstall {name}, then {INSTALL_CPU} or {INSTALL_CUDA}."
             )
 
@@ -191,7 +191,7 @@ def _lend_system_libraries() -> None:
     """Where the system lacks what MXNet links, load what the wheels of NumPy and scikit-learn carry.
 
     They carry it under a name of their own, and the linker goes by the name written inside: load a copy with
-    the plain name. Whatever goes wrong here, MXNet's import then says which library it misses.
+    the plain name. If anything goes wrong here, the import of MXNet names the library that is missing.
     """
     import ctypes  # here, as whoever imports dmlplayground loads this file
     import tempfile  # likewise

@@ -28,7 +28,7 @@ class Failed(Exception):
 
 def fetch(url: str, target: Path, checksum: str = "") -> None:
     """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum``
-    any content is accepted. Over plain http and ftp anybody on the way can replace the file, so a full SHA-256 is
+    any content is accepted. Over plain http and ftp the file can be replaced on its way, so a full SHA-256 is
     required there.
     """
     if not _encrypted(url) and len(checksum) < 64:
@@ -83,7 +83,7 @@ def _receive(url: str, partial: Path) -> None:
 
 
 def _encrypted(url: str) -> bool:
-    """Whether nobody on the way can change the content; files on this machine count as safe."""
+    """Whether nobody between the server and us can change the content; files on this machine count as safe."""
     address = urllib.parse.urlsplit(url)
     return address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
 

@@ -43,7 +43,7 @@ ABANDONED = 3600  # seconds after which the writer of such a file must have been
 
 
 class CannotWrite(UserError):
-    """The disk is full, the folder is read-only or the like: a problem of the place, not of the content."""
+    """Errors such as a full disk or a read-only folder: the place is at fault, not the content."""
 
 
 @contextlib.contextmanager

@@ -1,6 +1,8 @@
-"""OpenCV's image operations: those of the ``cv2`` package, which let other threads run and are twice as fast, or
-MXNet's own if ``cv2`` cannot be loaded (opencv-python wants libGL, which slim containers
-lack)."""
+"""OpenCV's image operations, from the package ``cv2`` or from MXNet.
+
+Those of ``cv2`` are twice as fast and let other threads run. MXNet's serve where ``cv2`` cannot be loaded: opencv-python
+needs libGL, which slim containers lack.
+"""
 
 from __future__ import annotations
 

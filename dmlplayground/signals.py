@@ -13,7 +13,7 @@ from typing import Optional
 __all__ = ["Stopped", "deferred", "exit_code", "listen"]
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-AGAIN = 0.02  # seconds until a request is repeated that came when it could not be noticed
+AGAIN = 0.02  # seconds after which a request is repeated if it came when it could not be noticed
 
 
 class Stopped(KeyboardInterrupt):

@@ -74,7 +74,7 @@ def test_empty_folder_left_behind_counts_as_missing(tmp_path):
         ("raise AttributeError('half a file')", CUDA, ["--force-reinstall --no-deps mxnet-cu112==1.9.1"]),
         ("raise AttributeError('half a file')", {**CPU, **CUDA},
          ["mxnet 1.9.1 and mxnet-cu112 1.9.1 are both installed", "pip uninstall mxnet mxnet-cu112"]),
-        ("", {"mxnet": "2.0.0b1"}, ["mxnet 2.0.0b1 is another interface", "pip uninstall mxnet"]),
+        ("", {"mxnet": "2.0.0b1"}, ["mxnet 2.0.0b1 has another interface", "pip uninstall mxnet"]),
     ],
 )  # fmt: skip
 def test_broken(tmp_path, source, builds, expected):

@@ -10,7 +10,7 @@ from .base import KIND, Augmentation
 class Blur(Augmentation):
     """Some images are blurred by a Gaussian of random width.
 
-    chance: of an image to be blurred.
+    chance: the probability that an image is blurred.
     narrowest: the least width (standard deviation), in pixels.
     widest: the greatest.
     """

@@ -15,7 +15,7 @@ TRIES = 10
 class Erasing(Augmentation):
     """A rectangle of some images is erased (Zhong et al.: Random Erasing Data Augmentation, 2017).
 
-    chance: of an image to lose a rectangle.
+    chance: the probability that an image loses a rectangle.
     smallest: the least share of the image's area.
     largest: the greatest.
     narrowest: the least ratio of height to width, or of width to height; the ratio's logarithm is uniform.
@@ -64,7 +64,7 @@ class Erasing(Augmentation):
 
 
 def _rectangle(image: np.ndarray, areas: np.ndarray, aspects: np.ndarray, place: np.ndarray):
-    """The first of the rectangles that fits, put at ``place``; None: none does."""
+    """The first rectangle that fits, put at ``place``; None if none does."""
     height, width = image.shape[:2]
     for area, aspect in zip((areas * height * width).tolist(), aspects.tolist()):
         high, wide = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))

@@ -11,7 +11,7 @@ from .base import KIND, Augmentation
 class Grey(Augmentation):
     """Some images lose their colours.
 
-    chance: of an image to become grey.
+    chance: the probability that an image becomes grey.
     """
 
     def __init__(self, *, chance: float = 0.2):

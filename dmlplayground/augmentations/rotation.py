@@ -11,7 +11,7 @@ class Rotation(Augmentation):
     """Images are turned about their centre by random angles; the corners mirror what lies within.
 
     degrees: angles are drawn from -this to this.
-    chance: of an image to be turned.
+    chance: the probability that an image is turned.
     """
 
     def __init__(self, *, degrees: float = 10.0, chance: float = 1.0):

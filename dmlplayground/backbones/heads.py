@@ -62,7 +62,7 @@ class AverageMaxPool(gluon.HybridBlock):
 
 
 def add_max_pooling(backbone) -> None:
-    """Let the backbone's last pooling, an average over whole maps, add their maxima."""
+    """Make the backbone's last pooling, an average over whole maps, add the maximum of each map."""
     pooling = surgery.last(backbone, surgery.AVERAGES)
     if pooling is None:
         raise UserError(

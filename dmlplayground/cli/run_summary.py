@@ -1,4 +1,4 @@
-"""What is to run, and what came of it."""
+"""What will run, and how it went."""
 
 from __future__ import annotations
 

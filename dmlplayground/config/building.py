@@ -64,7 +64,7 @@ def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = (
 
 def completed(said: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a trial has for these keys: of the right types, and the parts with every option. None depends on
-    another key, but for ``groups``, which needs ``optimizer``."""
+    another key, except that ``groups`` needs ``optimizer``."""
     values = {}
     for key, value in said.items():
         if key not in FIELDS:

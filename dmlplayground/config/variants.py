@@ -1,7 +1,7 @@
-"""The trials of a large grid, which differ in a few values: what these leave as it is gets built and checked once.
+"""The trials of a large grid differ in a few values. Everything else is built and checked only once.
 
-Two things make that possible. A key is completed by itself, only each of the ``groups`` needs the ``optimizer``; and
-a check says by its parameters which keys it looks at. Those that look at groups look at each by itself.
+Two things make that possible. A key is completed without the others, except that ``groups`` need the ``optimizer``.
+And the parameters of a check are the keys that it looks at; checks of groups look at one group at a time.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ TOGETHER: Section = ("optimizer", "groups")
 
 
 def free(key: str, value: Any) -> bool:
-    """Whether nothing but this key's own part, and checks, depend on what it says: it gives no part another name, and
-    is none of those that other layers look at.
+    """Whether only the key's own part and checks depend on its value. That is so unless it names a part, or other
+    layers look at it.
 
     >>> dml.config.free("seed", 3), dml.config.free("method", "npairs")
     (True, False)
@@ -113,7 +113,7 @@ class Variants:
         return found
 
     def once(self, name: Hashable, make: Callable[..., Any], *given: Any) -> Any:
-        """What ``make`` gave, or what it raised, when it was first called by this name."""
+        """What ``make`` returned or raised when it was first called under this name."""
         if name not in self._once:
             try:
                 self._once[name] = make(*given)

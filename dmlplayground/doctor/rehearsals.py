@@ -48,7 +48,7 @@ NETWORK: dict[str, Any] = {
 
 
 class Wrong(Exception):
-    """What a part did that it should not."""
+    """A part did something wrong; the message says what."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ NAMED = 5  # broken files that a message names
 
 @dataclass(frozen=True)
 class Look:
-    """What was found."""
+    """What the folder holds."""
 
     folder: Path
     counts: dict[str, int]  # images, by class

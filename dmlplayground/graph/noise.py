@@ -1,11 +1,11 @@
-"""The signal-to-noise distance: how much of an anchor's variance it takes to get to another row."""
+"""The signal-to-noise distance: the variance of the difference of two rows over that of the anchor."""
 
 from __future__ import annotations
 
 from .pairwise import squares_between
 from .rows import row_sums
 
-_SMALLEST = 1e-12  # variance that an anchor is taken to have at least
+_SMALLEST = 1e-12  # the least variance that an anchor is taken to have
 
 
 def noise_to_signal(F, pairs):

@@ -39,7 +39,7 @@ def sum_over_pairs(F, number, embeddings, labels, find, *more):
 
     ``find(squares, same, own, labels, *more)`` is given a block of rows: squared distances to all rows, where
     the class is the same, its labels and all, its rows of ``more``. It returns the slopes of the loss by the
-    squared distances, and its value for every row. Rows of class -1, which there is not, are but padding.
+    squared distances, and its value for every row. Rows of class -1, which does not exist, are only padding.
     """
     x = F.BlockGrad(embeddings)
     own_labels, labels = F.expand_dims(labels, 1), F.expand_dims(labels, 0)

@@ -35,8 +35,8 @@ def or_else(F, weights, others):
 def by_distance(F, distances, allowed, width, cutoff, upper=None):
     """Row a: the law by which anchor a's negative is drawn so that on the unit sphere all distances are met equally often.
 
-    ``allowed`` is 1 where a reference may be drawn. Beyond ``upper``, if there is one, none is drawn; where all are, they
-    share evenly.
+    ``allowed`` is 1 where a reference may be drawn. Beyond ``upper``, if there is such a bound, none is drawn, unless
+    all are beyond it: then each is as likely.
     """
     d = F.clip(distances, cutoff, upper or _LONGEST)
     log_weights = (2 - width) * F.log(d) - (width - 3) / 2 * F.log(1 - F.square(d) / 4)

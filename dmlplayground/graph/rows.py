@@ -26,7 +26,7 @@ def total(F, values, weights):
 
 
 def log_sum_exp(F, logits, column=None):
-    """Of every row, (B, N) -> (B,); HIDDEN or so where all is hidden.
+    """The log-sum-exp of every row, (B, N) -> (B,); about HIDDEN where everything is hidden.
 
     Read off at the row's ``column``, any that is not hidden, or else at its largest, which is longer to find.
     """

@@ -30,7 +30,7 @@ from ..errors import UserError
 from . import cell_pair, state
 
 HERE = Path(__file__).parent
-#: Only what this page itself brings along may run or be shown in it.
+#: The page may only run and show what it brings with it.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'"
 
 

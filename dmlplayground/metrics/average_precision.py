@@ -65,7 +65,7 @@ def map_within_k(ranks: Ranks, k: int) -> np.ndarray:
 def mean_average_precision(ranks: Ranks) -> np.ndarray:
     """mAP = (1/R) sum over all positives of the precision at their ranks.
 
-    It ranks every positive, however deep, and takes the longer for it. Positives at ranks 1, 3 and 5: (1 + 2/3 + 3/5) / 3:
+    It ranks every positive, however deep, and so takes longer. Positives at ranks 1, 3 and 5: (1 + 2/3 + 3/5) / 3:
 
     >>> mean_average_precision(Ranks.of([[1, 3, 5]])).round(4)
     array([0.7556])

@@ -59,6 +59,6 @@ def density_inter(embeddings, labels) -> float:
 
 @KIND.register("density_ratio", title="Embedding density", also=("pi_ratio",), **_DENSITY)
 def density_ratio(embeddings, labels) -> float:
-    """The distance within classes over the distance between them, as ``density`` defines it. Of training embeddings a
-    higher ratio goes along with better transfer on CUB and Cars, though it says that classes overlap more."""
+    """The distance within classes over the distance between them, as ``density`` defines it. On CUB and Cars,
+    methods whose training embeddings have a higher ratio transfer better, although classes then overlap more."""
     return density(embeddings, labels)["ratio"]

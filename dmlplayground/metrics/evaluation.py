@@ -77,10 +77,10 @@ def assess(
     Every row is a query. It searches all other rows, or the ``gallery`` where one is given, by ``distance``:
     "euclidean", "cosine" or "hamming" (see ``Embeddings``). For the metrics that need clusters the embeddings (not the
     gallery) are clustered into as many clusters as there are classes, the best of ``starts`` k-means runs (``kmeans``
-    says how many by default). ``intervals`` asks for the means over queries how sure they are: "bootstrap" or "normal"
+    says how many by default). ``intervals`` asks for intervals of the means over queries: "bootstrap" or "normal"
     (see ``intervals``).
 
-    What is decided, once and for all:
+    What holds for every evaluation:
 
     * Neighbours are exact. Equal distances, as between duplicates, rank by index in the gallery; a query
       never finds itself, but does find its duplicates. Block sizes and threads change nothing.

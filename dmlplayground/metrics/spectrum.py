@@ -63,8 +63,9 @@ _SPECTRUM = {"needs": "embeddings", "higher_is_better": False, "percent": False,
 
 @KIND.register("rho_spectrum@K", title="Spectral decay rho@K", also=("rho", "rho@2"), **_SPECTRUM)
 def rho_of_all(embeddings, labels, k: int) -> float:
-    """rho@K over all singular values, as ``rho_spectrum`` defines it: lower is flatter. Of the training embeddings it
-    goes along with how well they transfer to new classes; the study's figures use K = 2."""
+    """rho@K over all singular values, as ``rho_spectrum`` defines it: lower is flatter. Methods whose
+    training embeddings have a flatter spectrum tend to transfer better to new classes. The study's figures use K = 2.
+    """
     return rho_spectrum(embeddings, k)
 
 

@@ -17,7 +17,7 @@ class Parametric(Miner):
 
     The bins are equal parts of ``low`` to ``high``. A bin's weight is 1 where its lower edge is at most 0.5 (``hards``), at
     most 0.3 (``veryhards``), from 0.3 to 0.7 (``semihards``) or anywhere (``uniform``), and 1e-15 elsewhere; beyond all bins
-    it is 0. The positive is drawn evenly, and so is the negative where no bin has any. The study states no values for
+    it is 0. The positive is drawn evenly; so is the negative if no bin holds one. The study states no values for
     ``low``, ``high`` and ``support``: these are chosen.
 
     form: which bins are drawn from.

@@ -13,8 +13,8 @@ class RhoDistance(DistanceWeighted):
     """Distance-weighted triplets, one an anchor, of which some push an anchor from its own class.
 
     With probability p an anchor's triplet becomes (a, a, j), j another image of its class drawn evenly: the anchor
-    stands for the positive, a positive for the negative. That keeps embeddings from collapsing along directions which the
-    training classes do not need. Published p: CUB 0.4 (margin 0.35, SNR 0.3), Cars 0.35, SOP 0.15.
+    stands for the positive, a positive for the negative. That keeps embeddings from collapsing along directions that
+    the training classes do not need. Published p: CUB 0.4 (margin 0.35, SNR 0.3), Cars 0.35, SOP 0.15.
 
     p: the share of anchors whose triplet is exchanged.
     cutoff: nearer negatives are drawn as if they were this far.

@@ -7,7 +7,7 @@ from .base import KIND, Optimizer
 
 @KIND.register(title="Layer-wise adaptive rates (LARS)", also=("layerwise adaptive rate scaling",))
 class LARS(Optimizer):
-    """Momentum whose rate in every layer goes with how large the layer's weights are beside their gradient.
+    """Momentum with a rate for each layer, proportional to the length of its weights over that of their gradient.
 
         r = trust |w| / (|g| + weight_decay |w| + epsilon), or 1 where |w| or |g| is 0
         m <- momentum m + lr r (clip(g) + weight_decay w);  w <- w - m

@@ -11,7 +11,7 @@ class SGD(Optimizer):
 
         m <- momentum m - lr (clip(g) + weight_decay w);  w <- w + m
 
-    Clipped first, decayed then: the decay is not clipped.
+    The gradient is clipped before weight decay is added, so the decay is not clipped.
 
     momentum: the share of the last move that is made again.
     """

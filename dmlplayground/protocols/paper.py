@@ -19,8 +19,8 @@ from .base import KIND, Protocol
 class Paper(Protocol):
     """All classes of the train half are trained on; after its epochs the trial is scored on the test half.
 
-    The best of these scores is what Fehérvári et al. and most papers report, so the test set has chosen the epoch; the
-    last one, chosen by nothing, stands beside it.
+    The best of these scores is what Fehérvári et al. and most papers report, so the test set has chosen the epoch;
+    the score of the last epoch, which nothing chose, stands beside it.
 
     criterion: the metric that chooses the best epoch; nothing: the headline of the evaluation.
     """

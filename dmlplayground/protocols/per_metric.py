@@ -23,7 +23,7 @@ from .base import KIND, Protocol
 class PerMetric(Protocol):
     """As ``paper``, but every metric is reported at its own best test epoch, as Roth et al. do.
 
-    No one model has these scores together: they are the highest of each column. The result ``best`` is one model, that
+    No single model has all of these scores: each is the highest of its column. The result ``best`` is one model, that
     of the best epoch by the criterion.
 
     criterion: the metric that chooses the epoch of ``best``, whose weights are kept; nothing: the headline.

@@ -49,7 +49,7 @@ def space(gap: float, size: int = 100) -> tuple[Any, Any]:
 
 
 def scores(points: Any, labels: Any) -> dict[str, float]:
-    """In percent. The clusters grow from the classes' own means, so that chance has no part in them."""
+    """In percent. k-means starts from the means of the classes, so chance plays no part."""
     measured = metrics.evaluate(points, labels, ks=[1], clustering=False)
     clusters = _clusters(points, labels)
     measured |= {"NMI": metrics.nmi(labels, clusters), "F1": metrics.pairwise_f1(labels, clusters)}

@@ -13,13 +13,15 @@ from .grouping import Arena, Cell, name
 from .tables import Column, Row, Seconds, Table
 
 LOAD = (
-    "load: how many processes wanted the machine at a time while training ran, its own among them, and the machine's cores. "
-    "Where load is above cores, seconds are longer than they would be on a quiet machine."
+    "load: how many processes, its own among them, wanted to run at the same time during training, and how many cores the "
+    "machine has. If load is above cores, seconds are longer than on a quiet machine."
 )
 PROCESSOR = (
     "processor: what the processor's cores worked for the training, added up; the same on a busy machine."
 )
-IMAGES = "images: those that training saw, each as often as it saw it, in all folds and members together."
+IMAGES = (
+    "images: how many images training saw, in all folds and members together; one seen twice counts twice."
+)
 LOOKS = "looks: how often the test classes were scored once training had begun. Each look is a chance to choose by them."
 
 

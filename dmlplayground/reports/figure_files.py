@@ -95,7 +95,7 @@ def placed(figure: Figure) -> Iterator[tuple[int, Series]]:
 
 
 def _colours(figure: Figure, place: int) -> list[str]:
-    """Of the points of the series at this place, or one for all: those of their cells, or a shade."""
+    """The colours of the series at this place, one for each point or one for all: its cells' or a shade of grey."""
     (series,) = (one for number, one in placed(figure) if number == place and not one.quoted_for)
     return [COLOURS[colour % len(COLOURS)] for colour in series.colours] or [SHADES[place % len(SHADES)]]
 

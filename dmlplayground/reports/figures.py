@@ -36,7 +36,7 @@ class Series:
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
     runs: list[list[float]] = field(default_factory=list)  # both runs where there are two seeds
-    labels: list[str] = field(default_factory=list)  # what is told of a point that is pointed at
+    labels: list[str] = field(default_factory=list)  # what is shown when a point is pointed at
     colours: list[int] = field(
         default_factory=list
     )  # those of cells; without, the series has a shade of grey

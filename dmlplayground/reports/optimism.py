@@ -27,7 +27,7 @@ class Optimism:
 
     @property
     def unchosen(self) -> Summary:
-        """What the same runs came to where the test classes chose nothing."""
+        """What the same runs scored where the test classes chose nothing."""
         return self._score(self.cell, self.cell.protocol.beside)
 
     @property

@@ -1,4 +1,4 @@
-"""What predicts transfer: how health and the spectrum of embeddings go along with the score on test classes."""
+"""What predicts transfer: how health figures and spectra of embeddings correlate with the score on test classes."""
 
 from __future__ import annotations
 

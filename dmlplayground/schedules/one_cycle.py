@@ -10,7 +10,7 @@ from .base import KIND, Schedule
 class OneCycle(Schedule):
     """Along a cosine from ``start`` of the rate up to the whole of it, then along another down to ``final``.
 
-    Smith: Super-Convergence, 2018, with cosines for its straight lines; the momentum stays as it is.
+    Smith: Super-Convergence, 2018, with cosines in place of straight lines; the momentum does not change.
 
     peak: the share of training after which the rate is highest.
     start: the share of the rate to begin with.

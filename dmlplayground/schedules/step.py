@@ -7,15 +7,15 @@ from .base import KIND, Pace, Schedule
 
 @KIND.register(title="By a factor at chosen epochs", also=("multistep", "step decay", "piecewise constant"))
 class Step(Schedule):
-    """``factor`` to the power of how many of ``steps`` have come, epochs being counted from 1.
+    """``factor``, once for each of ``steps`` that has been reached; epochs are counted from 1.
 
     With ``steps: [3, 5]`` epochs 1 and 2 have the whole rate, 3 and 4 the rate times factor, and so on. Without any
     steps, as by default, the rate stays.
 
-    factor: what the rate is multiplied by at each of them.
-    steps: the epochs before which it is.
-    every: instead of steps: before the epochs with this number and its multiples.
-    moves: see all schedules; only a rise has use for "step".
+    factor: what the rate is multiplied by at each step.
+    steps: the epochs before which that happens.
+    every: in place of steps: it happens before the epochs that are multiples of this number.
+    moves: as in all schedules; "step" only makes a difference to a rise.
     """
 
     def __init__(

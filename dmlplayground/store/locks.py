@@ -1,10 +1,10 @@
 """Locks: they decide which process trains a trial, through files in the trial's folder, on one machine or on many.
 
 A lock is a file, ``lock-1``, that only one process can create. Its owner moves the file's time stamp every few
-seconds. Others never compare it with a clock, as clocks jump and disagree: they watch it change. One that stands
-still for ``STALE`` seconds belongs to the dead; on the owner's own machine a process that is gone is known at once.
-A dead lock is not removed, which two could do at a time, but succeeded by ``lock-2``, which again only one process
-can create. An owner that finds a successor has been given up, perhaps asleep for a while, and stops.
+seconds. Others never compare it with a clock, as clocks jump and disagree: they watch it change. If it stands still
+for ``STALE`` seconds, its owner counts as dead; on the owner's own machine, a process that has ended is noticed at
+once. A dead lock is not removed, which two could do at a time, but succeeded by ``lock-2``, which again only one
+process can create. An owner that finds a successor has been given up, perhaps asleep for a while, and stops.
 
 Until it has found that, it must not write. So whatever it writes is made in ``lock-1.<token>``, a folder of its own beside
 the lock, and moved from there into its place: the first thing that a successor does is to take this folder away, and
@@ -37,8 +37,8 @@ from . import stream
 
 BEAT = 5.0  # seconds between two moves of a stamp
 STALE = 60.0  # seconds without a move until the owner counts as dead
-GROWING = (stream.FILE, "events.out.tfevents.*")  # added to while a trial runs, by an owner who has them open
-FREE = {"free": True}  # stands for an owner in a lock that only ends a dead one, and that anyone may succeed
+GROWING = (stream.FILE, "events.out.tfevents.*")  # files that their owner keeps open while a trial runs
+FREE = {"free": True}  # in place of an owner, in a lock that only ends a dead one; anyone may succeed it
 
 
 class Busy(UserError):

@@ -1,6 +1,7 @@
 """say whether the results of two stores differ, and in which settings
 
-"I changed the rate: better?" Trials are matched by all that the stores share; seeds that both have are paired."""
+It answers questions such as "is it better with the new learning rate?". Trials are matched by all settings that both
+stores have in common, and runs with the same seed are paired."""
 
 from __future__ import annotations
 

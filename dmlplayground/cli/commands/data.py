@@ -30,7 +30,7 @@ def add_arguments(command) -> None:
     )
     prepare_one.add_argument(
         "--from", dest="sources", type=place, nargs="+", required=True, metavar="PATH",
-        help="its archives and files, or the folder where they are unpacked (which is linked to, not copied)",
+        help="its archives and files, or the folder that they are unpacked in (which is linked to, not copied)",
     )  # fmt: skip
     prepare_one.add_argument("--allow-partial", action="store_true", help="accept an incomplete data set")
     fetch_one = _action(actions, "fetch", fetch, "download a published data set and prepare it")

@@ -14,13 +14,13 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--full",
         action="store_true",
-        help="also try every method, network and other part on every device, which takes a minute or two",
+        help="also try every method, network and other part on every device; this takes a minute or two",
     )
     command.add_argument(
         "--out",
         type=place,
         default=Path("doctor.txt"),
-        help="where --full keeps what it found, to be attached to a report of a fault (default: %(default)s)",
+        help="the file for what --full finds, which you can attach to a bug report (default: %(default)s)",
     )
 
 

@@ -25,11 +25,11 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--match",
         action="store_true",
-        help="say for each image whether it matches: whether it is nearer than a distance set on images of known classes",
+        help="also say whether each image matches: whether it is nearer than a threshold set on images of known classes",
     )
     command.add_argument(
         "--match-on", type=place, metavar="FOLDER",
-        help="images to set that distance on, with one folder per class (default: the trial's validation or else test classes)",
+        help="images to set that threshold on, in one folder per class (default: the trial's validation or else test classes)",
     )  # fmt: skip
     command.add_argument(
         "--false-accepts",

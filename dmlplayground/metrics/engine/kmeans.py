@@ -130,7 +130,7 @@ def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray
 
 
 def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Of the best candidates of a round, those that no better one is nearer to than the centres so far."""
+    """Of the best candidates of a round, those that are nearer to a centre so far than to any better candidate."""
     if len(points) == 1:
         return points
     order = np.argsort(-gains, kind="stable")

@@ -1,7 +1,7 @@
 """Vector comparisons for the compiled loops: which of 64 neighbouring numbers matter, as the bits of one integer.
 
-A loop over the numbers themselves, or over a list of truths, would take several times as long as this, and LLVM does not
-find it in such a loop.
+A loop over single numbers, or over a list of truth values, would take several times as long, since LLVM does not turn
+such a loop into vector instructions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trackers: programs that people watch curves with, fed with what every epoch's record holds. One file each:
+"""Trackers: other programs for watching curves. They get what the record holds of every epoch. One file each:
 
     class Tracker:
         def __init__(self): ...                        # a UserError where its package is missing: before training
@@ -49,7 +49,7 @@ def require(names: Iterable[str]) -> None:
 
 
 def progress(names: Iterable[str], quiet: bool) -> Progress:
-    """The progress of a trial that is told to a person, unless ``quiet``, and to these trackers."""
+    """The progress of a trial, shown to the user unless ``quiet``, and sent to these trackers."""
     from .told import Told  # here, as what only lists asks for names alone
 
     return Told([create(name) for name in dict.fromkeys(names)], quiet)

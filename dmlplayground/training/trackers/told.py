@@ -1,4 +1,4 @@
-"""Progress that is told to trackers as well."""
+"""Progress that is sent to trackers as well."""
 
 from __future__ import annotations
 
