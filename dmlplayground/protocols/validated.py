@@ -34,7 +34,7 @@ class Validated(Protocol):
     folds: into how many parts the classes are divided; there is a training without each of them.
     only: train so many of the folds, from the first on; nothing: all of them. One of four is enough to judge a search's
         trial by, at a quarter of the cost.
-    patience: a fold ends after so many evaluations without a better one; nothing: it trains all of its epochs.
+    patience: a fold ends after this many evaluations without a better one; nothing: it trains all of its epochs.
     untrained_counts: whether the untrained network is one to be better than when patience is measured. It is never the
         model that is scored.
     criterion: the metric that chooses a fold's epoch, and by which a search ranks its trials.
