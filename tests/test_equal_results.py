@@ -61,7 +61,7 @@ def test_the_records_are_those_of_the_experiment(name):
         assert config.of_today(record["config"]) == wanted[trial_id].mapping()
     assert {trial.seed for trial in wanted.values()}.isdisjoint(
         search.trial(sobol.proposal(search, 0)).seed
-        for search in search_files.load_all("equal/search/glyphs").values()
+        for search in search_files.load_all("equal/search/tune_glyphs").values()
     )
 
 

@@ -1,6 +1,6 @@
 """Keeps the searches of equal tuning: their records and journals here, their winners as rows of the recipe.
 
-python experiments/results/keep_searches.py runs/glyphs equal/search/glyphs
+python experiments/results/keep_searches.py runs/tune_glyphs equal/search/tune_glyphs
 """
 
 from __future__ import annotations

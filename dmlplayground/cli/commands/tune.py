@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLE = "tune search.yaml --workers 2"
 PAGE = "studies"
 ALL = "all"
-EQUAL = Path("equal/search/glyphs")
+EQUAL = Path("equal/search/tune_glyphs")
 
 
 def add_arguments(command) -> None:
