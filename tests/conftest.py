@@ -10,7 +10,10 @@ os.environ.pop(
     "COLUMNS", None
 )  # pytest's workers have it: tables are as wide as they like unless a test says otherwise
 
-import dmlplayground  # noqa: F401
+import pytest
+from trained_fixture import TRIAL
+
+import dmlplayground as dml
 
 # A busy machine takes its time over an example: that is no fault of what is tested. The environments in which MXNet is
 # tried under other Pythons do without Hypothesis.
@@ -24,3 +27,10 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as in a shell's background jobs, whose children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """The folder of a trial that has been trained; nothing may be written into it."""
+    store = tmp_path_factory.mktemp("trained")
+    return store / dml.train(TRIAL, store=store).id

@@ -12,18 +12,6 @@ from dmlplayground.backbones.engines import ENGINES, Engine
 from dmlplayground.errors import UserError
 from dmlplayground.training import scoring
 
-TRIAL = {
-    "method": "proxy_nca", "data": {"name": "glyphs", "size": 32, "classes": 40}, "backbone": "conv4",
-    "embed_dim": 16, "batch_size": 20, "epochs": 2, "iterations": 4, "optimizer": {"lr": 2e-3},
-    "evaluation": {"clustering": False},
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    store = tmp_path_factory.mktemp("runs")
-    return store / dml.train(TRIAL, store=store).id
-
 
 def test_engines_agree_and_recall_does_not_move(trained):
     scores = {engine: scoring.of_trial(trained, engine=engine, clustering=False) for engine in ENGINES}

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from trained_fixture import TRIAL
 
 import dmlplayground as dml
 from dmlplayground import cli, files
@@ -17,18 +18,6 @@ from dmlplayground.trained import image_inputs as pictures
 from dmlplayground.trained import matching, mxnet_files, results_sheet
 from dmlplayground.trained.distances import distances
 from dmlplayground.trained.index import Found, Index
-
-TRIAL = {
-    "method": "proxy_nca", "data": {"name": "glyphs", "size": 32, "classes": 40}, "backbone": "conv4",
-    "embed_dim": 16, "batch_size": 20, "epochs": 2, "iterations": 4, "optimizer": {"lr": 2e-3},
-    "evaluation": {"clustering": False},
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    store = tmp_path_factory.mktemp("runs")
-    return store / dml.train(TRIAL, store=store).id
 
 
 @pytest.fixture(scope="module")
