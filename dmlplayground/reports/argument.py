@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,9 +15,9 @@ from typing import Any, NamedTuple
 from .. import files, methods, metrics, protocols
 from ..metrics import Ranks
 from . import published
-from .figure_files import COLOURS, INK, STYLE
+from .figure_files import COLOURS, INK, STYLE, saved
 from .published import Quote, Score
-from .tables import Column, Row, Table, markdown
+from .tables import Column, Row, Table, body
 
 PAGE, SPACES, YEARS = "argument.md", "argument-spaces.svg", "argument-years.svg"
 GAPS = (2.2, 2.5, 4.0)  # between the centres of the classes, whose radius is 1
@@ -255,9 +254,7 @@ def _panels(parts: Sequence[Any], draw) -> bytes:
         FigureCanvasAgg(sheet)
         for axes, part in zip(sheet.subplots(1, len(parts)), parts):
             draw(axes, part)
-        stream = io.BytesIO()
-        sheet.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+        return saved(sheet, ".svg")
 
 
 def page() -> str:
@@ -285,7 +282,7 @@ are far apart. NMI, F1 and R@1 are the same for all three. R-precision and MAP@R
 There are ten other images of the query's class. R@1 looks at the nearest image alone. R-precision is the share of the ten
 nearest that are of its class. MAP@R is higher if these come first.
 """
-    yield _plain(retrieved())
+    yield body(retrieved())
     yield f"""## Papers and reality
 
 Each of these methods was published as better than those before it. Under one protocol, with settings found by a search for
@@ -295,15 +292,10 @@ with the year is Spearman's; 1 would mean that every later method is better.
 
 ![MAP@R by year]({YEARS})
 """
-    yield _plain(apart())
+    yield body(apart())
     for data, title in DATA.items():
         yield f"### {title}\n"
-        yield _plain(by_year(data))
-
-
-def _plain(table: Table) -> str:
-    """The table without its heading: the page has headings of its own."""
-    return markdown(table).split("\n", 2)[2]
+        yield body(by_year(data))
 
 
 def write(folder: str | Path) -> None:

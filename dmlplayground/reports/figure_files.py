@@ -57,7 +57,7 @@ def draw(figure: Figure) -> dict[str, bytes]:
         axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
         if len(figure.series) > 1 or figure.reference is not None:
             _legend(axes)
-        return {suffix: _saved(sheet, suffix) for suffix in (".png", ".svg")}
+        return {suffix: saved(sheet, suffix) for suffix in (".png", ".svg")}
 
 
 def _legend(axes) -> None:
@@ -81,7 +81,8 @@ def _height(figure: Figure) -> float:
     return 0.9 + rows * (0.14 + 0.14 * len(measured))
 
 
-def _saved(sheet, suffix: str) -> bytes:
+def saved(sheet, suffix: str) -> bytes:
+    """The file's content; it holds no date, so that the same numbers give the same file."""
     stream = io.BytesIO()
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
     sheet.savefig(stream, format=suffix[1:], metadata=metadata)
@@ -186,7 +187,11 @@ def _points(axes, figure: Figure) -> None:
         axes.scatter(series.x, series.y, s=25, c=colours, marker=marker, label=series.name)
         for x, y, size in zip(series.x, series.y, series.sizes):
             axes.annotate(size, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7)
-    axes.set_xlim(left=0)
+    places = [x for series in figure.series for x in series.x]
+    if (
+        0 <= min(places) < max(places) / 2
+    ):  # else the points would stand in a corner, or some would be cut off
+        axes.set_xlim(left=0)
     _limit(axes, figure)
 
 

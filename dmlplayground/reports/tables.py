@@ -183,6 +183,11 @@ def markdown(table: Table) -> str:
     return "\n".join([*lines, "", *(f"{_plain(note)}  " for note in table.notes)]).rstrip() + "\n"
 
 
+def body(table: Table) -> str:
+    """The Markdown without its heading, for a page that has headings of its own."""
+    return markdown(table).split("\n", 2)[2]
+
+
 def _plain(content: str) -> str:
     """Markdown passes HTML through, and names of data sets and classes may hold any text."""
     return content.replace("<", "&lt;")

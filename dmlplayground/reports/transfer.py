@@ -66,36 +66,43 @@ def _correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optiona
     return float(np.corrcoef(both)[0, 1])
 
 
-def predictors(arena: Arena) -> list[Predictor]:
-    """All figures that have a correlation, the strongest first. Empty if no trial measured its training embeddings."""
+def predictors(arena: Arena, which: str = "") -> list[Predictor]:
+    """All figures that have a correlation, the strongest first. Empty if no trial measured its training embeddings.
+    Figures and score are those of the epochs of the result ``which``, or else of the epochs that were chosen."""
     records = [record for cell in arena.finished for record in cell.records]
-    if not any(_figures(record, part) for record in records for part in (TRAINING, TEST)):
+    if not any(_figures(record, part, which) for record in records for part in (TRAINING, TEST)):
         return []
     names = dict.fromkeys(
-        (part, figure) for record in records for part in MEASURED_ON for figure in _figures(record, part)
+        (part, figure)
+        for record in records
+        for part in MEASURED_ON
+        for figure in _figures(record, part, which)
     )
-    found = [Predictor(part, figure, _points(arena, part, figure)) for part, figure in names]
+    found = [Predictor(part, figure, _points(arena, part, figure, which)) for part, figure in names]
     told = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
     return sorted(told, key=lambda one: -abs(one.correlation(True) or 0))
 
 
-def _points(arena: Arena, part: str, figure: str) -> list[list[tuple[float, float]]]:
-    cells = ([_point(cell, record, part, figure) for record in cell.records] for cell in arena.finished)
+def _points(arena: Arena, part: str, figure: str, which: str) -> list[list[tuple[float, float]]]:
+    cells = (
+        [_point(cell, record, part, figure, which) for record in cell.records] for cell in arena.finished
+    )
     known = ([point for point in cell if point] for cell in cells)
     return [cell for cell in known if cell]
 
 
-def _point(cell: Cell, record: Record, part: str, figure: str) -> Optional[tuple[float, float]]:
-    value, reached = _figures(record, part).get(figure), score(record, cell.primary, cell.headline)
+def _point(cell: Cell, record: Record, part: str, figure: str, which: str) -> Optional[tuple[float, float]]:
+    value = _figures(record, part, which).get(figure)
+    reached = score(record, which or cell.primary, cell.headline)
     if value is None or reached is None or not math.isfinite(value) or not math.isfinite(reached):
         return None
     return value, reached
 
 
-def _figures(record: Record, part: str) -> dict[str, Optional[float]]:
+def _figures(record: Record, part: str, which: str = "") -> dict[str, Optional[float]]:
     """The figures of the scored epochs, averaged over folds; None if a fold lacks one. Of the metrics on test images
     those that look at the embeddings alone; the others are scores themselves."""
-    scored = record.results.get(protocols.get(record.config["protocol"]["name"]).chosen) or []
+    scored = record.results.get(which or protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
     names = [name for name in (entries[0] if entries else {}) if part != TEST or _of_embeddings(name)]
     values = {figure: [entry.get(figure) for entry in entries] for figure in names}
@@ -114,11 +121,12 @@ def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
 def tables(arena: Arena) -> list[Table]:
     """The correlations, and what was measured on every cell's training embeddings. Empty if nothing was measured."""
     found = predictors(arena)
-    told = [_correlations(arena, found)] if found else []
+    told = [correlations(arena, found)] if found else []
     return [*told, _measured(arena)] if any(one.part == TRAINING for one in found) else told
 
 
-def _correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
+def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> Table:
+    """A row for each of these figures of the arena."""
     columns = [
         Column("figure", numeric=False),
         Column("of", numeric=False),
@@ -141,7 +149,9 @@ def _correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
         )
         for one in found
     ]
-    title = f"What predicts transfer: correlation with {arena.headline} ({arena.finished[0].primary})"
+    title = (
+        f"What predicts transfer: correlation with {arena.headline} ({which or arena.finished[0].primary})"
+    )
     return Table("transfer", title, arena.title, columns, rows, NOTES)
 
 
@@ -172,15 +182,15 @@ def _of_cell(cell: Cell, figure: str) -> Summary:
     return summary((record.seed, _figures(record, TRAINING).get(figure)) for record in cell.records)
 
 
-def figure(arena: Arena) -> Optional[Figure]:
+def figure(arena: Arena, which: str = "") -> Optional[Figure]:
     """The score against the strongest predictor that was measured on training images. A point is a trial."""
-    one = next((one for one in predictors(arena) if one.part == TRAINING), None)
+    one = next((one for one in predictors(arena, which) if one.part == TRAINING), None)
     if one is None:
         return None
     series: dict[str, Series] = {}
     for cell in arena.finished:
         for record in cell.records:
-            if point := _point(cell, record, TRAINING, one.figure):
+            if point := _point(cell, record, TRAINING, one.figure, which):
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
                 series.setdefault(cell.method, Series(cell.method)).add_point(
                     *point, label, arena.colour(cell)
@@ -190,7 +200,7 @@ def figure(arena: Arena) -> Optional[Figure]:
         f"{arena.headline} against {one.figure} of training images",
         "points",
         f"{one.figure}, training images",
-        f"{arena.headline} ({arena.finished[0].primary}), %",
+        f"{arena.headline} ({which or arena.finished[0].primary}), %",
         list(series.values()),
         note=f"Spearman's correlation {one.correlation(True):+.2f}.",
     )

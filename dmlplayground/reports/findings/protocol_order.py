@@ -1,0 +1,139 @@
+"""How the order of the methods changes with the protocol, and with the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from statistics import fmean
+from typing import NamedTuple
+
+from ..tables import Column, Row, Table, body
+from . import kendall
+from .kendall import Agreement
+from .ranking import reversed_pairs
+from .ranking_by_network import ranking
+from .sections import Section, ends, listed
+from .sources import Network, Sources
+
+HOW = (
+    "Kendall's tau is the share of pairs of methods in the same order less the share in opposite order: 1 is the same "
+    "order, 0 no more agreement than chance. Its interval is tau ± 1.96 standard errors by bootstrap: every method's "
+    f"seeds are drawn anew {kendall.DRAWS:,} times, the same ones for both sides. Noise alone lowers tau, so a tau below 1 "
+    "does not show that the orders differ; *reversed* counts the pairs of methods that both sides tell apart, in "
+    "opposite order."
+)
+
+
+class Side(NamedTuple):
+    """A result on a network."""
+
+    network: Network
+    which: str
+
+
+class Compared(NamedTuple):
+    metric: str
+    a: Side
+    b: Side
+    agreement: Agreement
+    reversed: list[tuple[str, str]]
+
+
+def section(sources: Sources) -> Section:
+    made = Section(["## How the order changes with the protocol and the network", HOW])
+    protocols = [one for network in sources.networks for one in _by_protocol(network)]
+    networks = [one for pair in combinations(sources.networks, 2) for one in _by_network(*pair)]
+    if sources.validated is None:
+        made.say("There are no records of the same settings under the validated protocol yet.")
+    if protocols:
+        made.blocks.append("### With the protocol")
+        for network in sources.networks:
+            made.say(*(_leaders(network, metric) for metric in network.metrics))
+        _tell(made, protocols)
+    for network in sources.networks:
+        made.say(_noise(network))
+    made.blocks.append("### With the network")
+    if networks:
+        _tell(made, networks)
+    else:
+        made.say("All methods were compared on one network only so far.")
+    return made
+
+
+def _by_protocol(network: Network) -> Iterator[Compared]:
+    for metric in network.metrics:
+        for a, b in combinations(network.outcomes, 2):
+            yield from _compared(metric, Side(network, a), Side(network, b))
+
+
+def _by_network(one: Network, other: Network) -> Iterator[Compared]:
+    for metric in one.metrics:
+        for which in (one.best, one.last):
+            if metric in other.metrics:
+                yield from _compared(metric, Side(one, which), Side(other, which))
+
+
+def _compared(metric: str, a: Side, b: Side) -> Iterator[Compared]:
+    agreement = Agreement.of(a.network.scores(a.which, metric), b.network.scores(b.which, metric))
+    if agreement.tau is not None:
+        reversals = reversed_pairs(*(ranking(side.network, side.which, metric) for side in (a, b)))
+        yield Compared(metric, a, b, agreement, reversals)
+
+
+def _tell(made: Section, found: list[Compared]) -> None:
+    made.blocks.append(body(_table(found)))
+    for one in found:
+        if one.reversed:
+            pairs = listed(f"{better} above {worse}" for better, worse in one.reversed)
+            made.say(f"{one.metric}, {_between(one)}: the first has {pairs}; the second has them reversed.")
+    if not any(one.reversed for one in found):
+        made.say("No pair of methods that both sides tell apart is in opposite order.")
+
+
+def _table(found: list[Compared]) -> Table:
+    heads = ("score", "between", "methods", "tau", "interval", "reversed")
+    columns = [Column(head, numeric=number > 1) for number, head in enumerate(heads)]
+    rows = [
+        Row(
+            [
+                one.metric,
+                _between(one),
+                len(one.agreement.methods),
+                one.agreement.tau,
+                ends(one.agreement.interval),
+                len(one.reversed),
+            ]
+        )
+        for one in found
+    ]
+    return Table("orders", "Orders", "", columns, rows)
+
+
+def _between(one: Compared) -> str:
+    if one.a.network is one.b.network:
+        return f"{one.a.which} and {one.b.which} on {one.a.network.name}"
+    return f"{one.a.network.name} and {one.b.network.name}, {one.a.which}"
+
+
+def _leaders(network: Network, metric: str) -> str:
+    """Which method has the highest mean, by result."""
+    leaders: dict[str, list[str]] = {}
+    for which in network.outcomes:
+        found = ranking(network, which, metric)
+        if found.names:
+            leaders.setdefault(found.best, []).append(which)
+    told = [f"{name} ({', '.join(where)})" for name, where in leaders.items()]
+    return f"On {network.name} the highest mean {metric} is that of {listed(told)}." if told else ""
+
+
+def _noise(network: Network) -> str:
+    """What seeds alone do to the order."""
+    metric = network.metrics[0]
+    found = kendall.with_itself(network.scores(network.best, metric))
+    if not found:
+        return ""
+    return (
+        f"What noise alone does: on {network.name}, the order by half of the seeds and the order by the others "
+        f"({metric}, {network.best}) have a tau of {fmean(found):.2f} on average over all ways to halve them "
+        f"({min(found):.2f} to {max(found):.2f}). Halves are noisier than all seeds together."
+    )

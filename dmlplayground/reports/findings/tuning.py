@@ -1,0 +1,105 @@
+"""How the methods were tuned: counted in what the searches left."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+from ... import config, protocols
+from ...layout import plural
+from ...protocols import VALIDATION
+from ..grouping import Cell, shown
+from ..tables import Column, Row, Table, body
+from .sections import Section, listed
+from .sources import COMPARED, Network, Sources, Tuning
+
+CLOSE = 1e-3  # relative: files of hyperparameters may hold fewer digits than the search
+
+
+def section(sources: Sources) -> Section:
+    made = Section(["## Tuning"])
+    for network in sources.networks:
+        _of_network(made, network)
+    if not any(network.tunings for network in sources.networks):
+        made.say("There are no records of searches yet.")
+    return made
+
+
+def _of_network(made: Section, network: Network) -> None:
+    if not network.tunings:
+        return
+    made.blocks.append(f"### For {network.name}")
+    counts = Counter(len(one.tried) for one in network.tunings)
+    usual, methods = counts.most_common(1)[0]
+    others = [f"{one.method} ({len(one.tried)})" for one in network.tunings if len(one.tried) != usual]
+    untuned = [
+        cell.label for cell in network.cells if cell.label not in {one.method for one in network.tunings}
+    ]
+    made.say(
+        f"{plural(methods, 'method')} had {plural(usual, 'trial')} each (`{COMPARED[network.store]}`).",
+        f"Others had more or fewer: {listed(others)}." if others else "",
+        f"There is no search for {listed(untuned)}." if untuned else "",
+        _judged(network.tunings),
+        _kept(network),
+    )
+    heads = ("method", "trials", "by outcome", "what was searched, and the winner's values", "winner's score")
+    columns = [Column(head, numeric=head in ("trials", "winner's score")) for head in heads]
+    made.blocks.append(body(Table("tuning", "Tuning", network.name, columns, [*map(_row, network.tunings)])))
+    made.say("The winner's score is the criterion of its search, on validation classes.")
+
+
+def _judged(tunings: list[Tuning]) -> str:
+    """Which classes the searches were judged by."""
+    watched = {
+        protocols.get(record.config["protocol"]["name"]).watches for one in tunings for record in one.records
+    }
+    if watched == {VALIDATION}:
+        return (
+            "All of these trials were judged by validation classes alone; the test classes had no part in it."
+        )
+    return ""
+
+
+def _row(one: Tuning) -> Row:
+    states = Counter(trial["state"] for trial in one.tried)
+    best = one.winner
+    values = best["values"] if best else {}
+    told = [f"`{key}` {_value(values[key])}" if key in values else f"`{key}`" for key in one.searched]
+    score = one.criterion.shown(best["value"]) if best else None
+    outcome = ", ".join(f"{count} {state}" for state, count in states.most_common())
+    return Row([one.method, len(one.tried), outcome, ", ".join(told), score])
+
+
+def _value(value: Any) -> str:
+    """A choice is kept as JSON."""
+    return shown(json.loads(value) if isinstance(value, str) else value)
+
+
+def _kept(network: Network) -> str:
+    """Whether the methods were then compared with the settings that won."""
+    found = {one.method: one for one in network.tunings if one.winning}
+    known = [cell for cell in network.cells if cell.label in found]
+    others = [cell.label for cell in known if not _has_values(cell, found[cell.label])]
+    if others or not known:
+        verb = "was" if len(others) == 1 else "were"
+        return f"{listed(others)} {verb} compared with other values than those that won." if others else ""
+    return f"The trials below have the values that won ({plural(len(known), 'method')} checked)."
+
+
+def _has_values(cell: Cell, one: Tuning) -> bool:
+    """Whether it agrees with the winner in everything that was searched."""
+    won = Cell(config.of_today(one.winning.config)).flat if one.winning else {}
+    keys = [
+        key
+        for key in {**won, **cell.flat}
+        if any(key == searched or key.startswith(f"{searched}.") for searched in one.searched)
+    ]
+    return all(_same(cell.flat.get(key), won.get(key)) for key in keys)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=CLOSE)
+    return bool(one == other)
