@@ -33,6 +33,16 @@ def test_the_suggestion_is_where_the_loss_falls_fastest():
     assert rebound.suggestion < rebound.lowest
 
 
+def test_noise_does_not_decide_where_it_falls_fastest():
+    at = np.linspace(-6, 0, 61)
+    falling = 1 - 0.02 * np.tanh(2 * (at + 3)) + np.where(at > -1.5, (at + 1.5) / 2, 0)
+    for seed in range(20):
+        losses = (falling + np.random.default_rng(seed).normal(0, 0.015, len(at))).tolist()
+        rates = np.geomspace(1e-6, 1, len(at)).tolist()
+        found = Rates(rates, losses, lr_finder._smoothed(losses, len(losses))).suggestion
+        assert 1e-4 < found < 1e-2, (seed, found)
+
+
 def test_a_loss_that_never_falls_suggests_nothing():
     assert curve(np.linspace(1, 9, 30)).suggestion is None
 

@@ -81,7 +81,12 @@ def _figure(trial, found):
     if found.suggestion is not None:
         at = found.rates.index(found.suggestion)
         series.append(
-            Series(f"suggested: {found.suggestion:.1e}", x=[found.suggestion], y=[found.smoothed[at]])
+            Series(
+                f"suggested: {found.suggestion:.1e}",
+                x=[found.suggestion],
+                y=[found.smoothed[at]],
+                colours=[1],
+            )
         )
     title = f"Loss of {trial.method['name']} while its learning rate rises"
     return Figure("lr", title, "lines", "learning rate", "loss", series, log=True)
