@@ -88,7 +88,9 @@ def _lines(
 def fill(text: str, first: str = "", later: Optional[str] = None) -> str:
     """A paragraph in lines that fit; ``first`` begins the first line, and ``later`` the others (the same if not given)."""
     after = first if later is None else later
-    return textwrap.fill(text, width() or LONG, initial_indent=first, subsequent_indent=after)
+    return textwrap.fill(
+        text, width() or LONG, initial_indent=first, subsequent_indent=after, break_on_hyphens=False
+    )
 
 
 def prose(text: str) -> str:

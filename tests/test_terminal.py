@@ -15,8 +15,9 @@ import yaml
 from data_fixture import class_folders
 from sweeps_fixture import SMALL
 
-from dmlplayground import cli, data
+from dmlplayground import cli, data, layout
 from dmlplayground.cli.commands import methods
+from dmlplayground.data import decoded_cache
 from dmlplayground.sweeps import display
 from dmlplayground.training.progress import Progress, describe
 
@@ -73,6 +74,19 @@ def test_a_bar_counts_steps_and_foretells_the_end_where_a_terminal_shows_it(monk
     else:
         assert drawn == ""
     assert "epoch 2: R@1 50.00" in capsys.readouterr().out
+
+
+def test_images_are_counted_where_a_terminal_shows_it(monkeypatch):
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert decoded_cache.progress(iter(()), 3).disable != stream.isatty()
+
+
+def test_wrapped_lines_leave_paths_whole(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    assert layout.prose("42 classes to train on: see runs/fit-photos/classes.csv").splitlines() == [
+        "42 classes to train on: see", "runs/fit-photos/classes.csv"
+    ]  # fmt: skip
 
 
 @functools.cache

@@ -216,10 +216,10 @@ def _decode(
 
 
 def progress(items: Iterator, total: int) -> Iterator:
-    """A bar with the time left, on standard error; in a log, an occasional line."""
+    """A bar with the time left, on standard error where that is a terminal."""
     from tqdm import tqdm  # imported here, since listings load this file
 
-    return tqdm(items, total=total, unit="image", mininterval=0.1 if sys.stderr.isatty() else 10, delay=1)
+    return tqdm(items, total=total, unit="image", delay=1, disable=None)
 
 
 def summary(what: str, problems: list[str]) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import layout
 from ..data import decoding
 from ..data.catalogue import is_image
 from ..data.preparing import unusable
@@ -32,16 +33,16 @@ class Look:
         return int(statistics.median(min(size) for size in self.sizes))
 
     def describe(self) -> str:
-        """A description in two lines."""
+        """A description in a line, with another on classes that are too small."""
         counts, (heights, widths) = sorted(self.counts.values()), zip(*self.sizes)
         number = f"{len(self.sizes):,} images of {len(counts):,} classes, {counts[0]} to {counts[-1]} in each"
         smallest, largest = f"{min(widths)} x {min(heights)}", f"{max(widths)} x {max(heights)}"
         pixels = smallest if smallest == largest else f"from {smallest} to {largest}"
         few = [name for name, count in self.counts.items() if count < IMAGES]
         note = (
-            f"\nnote: classes with fewer than {IMAGES} images contribute little: {_some(few)}" if few else ""
+            [f"note: classes with fewer than {IMAGES} images contribute little: {_some(few)}"] if few else []
         )
-        return f"{self.folder}: {number}, {pixels} pixels{note}"
+        return "\n".join(map(layout.prose, [f"{self.folder}: {number}, {pixels} pixels", *note]))
 
 
 def look(folder: Path) -> Look:

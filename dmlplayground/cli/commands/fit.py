@@ -51,13 +51,15 @@ def run(arguments) -> int:
     parts = choose.write_classes(out / CLASSES, trial)
     _write(out / CONFIG, given)
     print(
-        f"{found.describe()}\n{run_summary.conditions([trial])}\n{_plan(trial)}\n"
-        f"{parts['train']} classes to train on, {parts['test']} others to test on: see {out / CLASSES}\n"
-        f"the same by hand: {_command('train', out / CONFIG, '--store', out)}",
+        f"{found.describe()}\n{run_summary.conditions([trial])}\n{layout.prose(_plan(trial))}\n"
+        + layout.prose(
+            f"{parts['train']} classes to train on, {parts['test']} others to test on: see {out / CLASSES}"
+        )
+        + f"\nthe same by hand: {_command('train', out / CONFIG, '--store', out)}",
         flush=True,
     )
     if lacking := choose.lacking(found):
-        print(lacking, flush=True)
+        print(layout.prose(lacking), flush=True)
     if arguments.dry_run:
         return 0
     os.environ.setdefault(

@@ -50,7 +50,7 @@ def run(arguments) -> None:
     threshold = None
     if arguments.match or arguments.match_on:
         threshold = model.threshold(arguments.match_on, arguments.false_accepts)
-        print(threshold)
+        print(layout.prose(str(threshold)))
     saved = arguments.gallery.suffix in ENDINGS
     index = Index.load(arguments.gallery, model) if saved else model.search(arguments.gallery)
     found = index.find(queries, arguments.count, arguments.copies)
