@@ -22,7 +22,6 @@ def record(method, seed, level, backbone=CONV4, noise=0.01, **changes):
         seed,
         level,
         noise,
-        evaluation__headline="MAP@R",
         protocol__criterion="MAP@R",
         epochs=3,
         **changes,
@@ -53,11 +52,11 @@ def compared(levels=LEVELS, backbone=CONV4, seeds=SEEDS, shift=0.0, **changes):
     ]
 
 
-def search(folder, method, rates=(0.001, 0.003, 0.01)):
+def search(folder, method, rates=(0.001, 0.003, 0.01), backbone=CONV4):
     """A search over the rate, won by the second; the last was stopped early."""
     tried = []
     for number, rate in enumerate(rates):
-        one = record(method, 100 + number, 0.3, protocol__name="validated", optimizer__lr=rate)
+        one = record(method, 100, 0.3, backbone, protocol__name="validated", optimizer__lr=rate)
         keep(folder / method, [one])
         pruned = number == len(rates) - 1
         tried.append(
@@ -82,6 +81,6 @@ def results(folder, levels=LEVELS):
     for backbone in NETWORKS:
         keep(folder / "backbones_glyphs", compared(few, backbone))
     for method in levels:
-        search(folder / "search_glyphs", method)
-        search(folder / "search_glyphs_pretrained", method, (0.001, 0.003))
+        search(folder / "search" / "tune_glyphs", method)
+        search(folder / "search" / "tune_glyphs_pretrained", method, (0.001, 0.003), LITE0)
     return folder

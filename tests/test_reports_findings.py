@@ -254,10 +254,11 @@ def test_what_was_not_equal_is_named(results, tmp_path):
 def test_trials_are_counted_in_the_searches(page):
     text = section(page, "Tuning")
     assert (
-        "4 methods had 3 trials each (`search_glyphs`). All of these trials were judged by validation classes"
+        "4 methods had 3 trials each (`search/tune_glyphs`). All of these trials were judged by validation classes"
         in text
     )
     assert "The trials below have the values that won (4 methods checked)." in text
+    assert "The comparison has seeds that no search saw (theirs: 100)." in text
     on_lite0 = text.partition("### For efficientnet_lite0")[2]
     assert re.search(
         r"\. (\w+, ){2}\w+ and \w+ were compared with other values than those that won\.", on_lite0
@@ -267,13 +268,13 @@ def test_trials_are_counted_in_the_searches(page):
 
 
 def test_a_search_of_another_length_is_named(results, tmp_path):
-    for name in ("glyphs", "search_glyphs"):
+    for name in ("glyphs", "search/tune_glyphs"):
         shutil.copytree(results / name, tmp_path / name)
-    shutil.rmtree(tmp_path / "search_glyphs" / "margin")
-    fixture.search(tmp_path / "search_glyphs", "margin", (0.001, 0.003, 0.01, 0.1))
-    shutil.rmtree(tmp_path / "search_glyphs" / "triplet")
+    shutil.rmtree(tmp_path / "search" / "tune_glyphs" / "margin")
+    fixture.search(tmp_path / "search" / "tune_glyphs", "margin", (0.001, 0.003, 0.01, 0.1))
+    shutil.rmtree(tmp_path / "search" / "tune_glyphs" / "triplet")
     text = findings.page(sources.read(tmp_path))
-    assert "2 methods had 3 trials each (`search_glyphs`). Others had more or fewer: margin (4)." in text
+    assert "2 methods had 3 trials each (`search/tune_glyphs`). Others had more or fewer: margin (4)." in text
     assert "There is no search for triplet." in text
 
 
@@ -309,15 +310,22 @@ def test_every_figure_is_on_the_page(content, page):
 def test_the_same_records_give_the_same_files(results, content, page):
     assert findings.page(sources.read(results)) == page
     drawn = findings.ranking_by_network.section(sources.read(results)).figures
-    assert drawn["findings-glyphs.svg"]() == content["findings-glyphs.svg"]
+    assert drawn["findings-glyphs-map-r.svg"]() == content["findings-glyphs-map-r.svg"]
 
 
-STORES = ("glyphs", "glyphs_pretrained", "backbones_glyphs", "search_glyphs", "search_glyphs_pretrained")
+STORES = (
+    "glyphs",
+    "glyphs_pretrained",
+    "backbones_glyphs",
+    "search/tune_glyphs",
+    "search/tune_glyphs_pretrained",
+)
 
 
 @pytest.mark.parametrize("kept", [(), *((store,) for store in STORES), STORES[1:]], ids=str)
 def test_what_is_missing_is_said(results, tmp_path, kept):
     for store in kept:
+        (tmp_path / store).parent.mkdir(exist_ok=True)
         (tmp_path / store).symlink_to(results / store)
     text = findings.page(sources.read(tmp_path))
     assert text.count("\n## ") == 12

@@ -257,6 +257,12 @@ def arenas(
     return found
 
 
+def ranked_by(arena: Arena, metric: str) -> Arena:
+    """The arena with another metric in the headline's place."""
+    cells = [replace(cell, headline=metric) for cell in arena.cells]
+    return Arena(sorted(cells, key=_rank), arena.title)
+
+
 def _arena(cells: list[Cell]) -> Arena:
     factors = _factors([cell.flat for cell in cells])
     headline = _headline(cells)

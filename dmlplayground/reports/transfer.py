@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 from typing import Any, Optional
 
@@ -43,6 +44,17 @@ class Predictor:
 
     def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
         """The interval of the correlation, by bootstrap over cells. None if too few draws have a correlation."""
+        return self._spearman if ranked else self._pearson
+
+    @cached_property
+    def _spearman(self) -> Optional[tuple[float, float]]:
+        return self._bootstrap(ranked=True)
+
+    @cached_property
+    def _pearson(self) -> Optional[tuple[float, float]]:
+        return self._bootstrap(ranked=False)
+
+    def _bootstrap(self, ranked: bool) -> Optional[tuple[float, float]]:
         import numpy as np
 
         draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))

@@ -16,11 +16,13 @@ TEXT = """* **Photographs**: see the top of the page. `equal/cub200`, `equal/car
 
 AGAIN = """A finished trial is never run again, so each of these goes on where it was stopped:
 
-1. `dmlplayground tune equal/search_glyphs` and `dmlplayground tune equal/search_glyphs_pretrained`: the settings.
-2. `dmlplayground sweep equal/glyphs`, `dmlplayground sweep equal/glyphs_pretrained` and
+1. `dmlplayground tune equal/search/tune_glyphs` and `dmlplayground tune equal/search/tune_glyphs_pretrained`: the searches.
+2. `python experiments/results/keep_searches.py STORE equal/search/NAME`: their winners become the settings, and their records
+   are kept with the source.
+3. `dmlplayground sweep equal/glyphs`, `dmlplayground sweep equal/glyphs_pretrained` and
    `dmlplayground sweep equal/backbones_glyphs`: the trials.
-3. `python experiments/results/update.py STORE equal/NAME`: the small records that are kept with the source.
-4. `python -m dmlplayground.reports.findings experiments/results/equal docs`: this page."""
+4. `python experiments/results/update.py STORE equal/NAME`: their records are kept in small.
+5. `python -m dmlplayground.reports.findings experiments/results/equal docs`: this page."""
 
 
 def section(sources: Sources) -> Section:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
 
+from ... import metrics
 from ...layout import plural
 from ..statistics import LEVEL, Summary, differences, holm, paired
 from ..tables import Column, Row, Table, body, slug
@@ -66,7 +67,7 @@ def _meaning(network: Network, which: str) -> str:
     if which == network.last:
         return (
             f"what the choice of the test epoch adds to the same runs, {which} being {meaning}. It cannot be below zero in "
-            "the metric that chose."
+            f"{chooser(network)}, which chose."
         )
     if which == cell.protocol.beside:
         return (
@@ -77,6 +78,12 @@ def _meaning(network: Network, which: str) -> str:
         f"{which} is {meaning}. These are several models in the place of one, each trained on fewer classes, so this gap is "
         "not that of optimism alone."
     )
+
+
+def chooser(network: Network) -> str:
+    """The metric that chose the test epochs."""
+    recorded = network.cells[0].config
+    return recorded["protocol"].get("criterion") or metrics.headline(recorded["evaluation"]).key
 
 
 def _told(network: Network, metric: str, which: str) -> str:

@@ -18,7 +18,8 @@ HOW = (
     "pairs of methods. Its spread is that of the seeds pooled over all methods, because so few seeds say too little about "
     "a pair's own spread to compare so many pairs. That two methods cannot be told apart does not mean that they are "
     "equally good. Methods with the same seed begin with the same network; the last column counts the pairs that a "
-    "t-test of the gaps seed by seed tells apart, which uses that."
+    "t-test of the gaps seed by seed tells apart, which uses that. Beside each diagram, a bar joins methods of which no two "
+    "can be told apart."
 )
 
 
@@ -38,28 +39,35 @@ def ranking(network: Network, which: str, metric: str) -> Ranking:
 
 
 def _of_network(made: Section, network: Network) -> None:
-    metric = network.metrics[0]
     made.blocks.append(f"### On {network.name}")
     _say_what_is_missing(made, network)
-    leading = ranking(network, network.best, metric)
-    if len(leading.names) < 2:
-        made.say("Fewer than two methods have several seeds, so nothing can be told apart yet.")
-    else:
+    for metric in network.metrics:
+        leading = ranking(network, network.best, metric)
+        if len(leading.names) < 2:
+            made.say("Fewer than two methods have several seeds, so nothing can be told apart yet.")
+            continue
         _say_who_leads(made, leading, f"{metric} ({network.best})")
         _say_whether_noise_is_shared(made, leading)
-        name = f"findings-{slug(network.store)}.svg"
-        label = f"{metrics.get(metric).label}, {network.best} epoch, mean and 95 % interval"
-        made.show(
-            name,
-            partial(diagram.of_ranking, leading, f"{metric} on {network.name}", label),
-            f"Methods by {metric} on {network.name}; a bar joins methods of which no two can be told apart",
-        )
-        made.say("A bar beside the rows joins methods of which no two can be told apart.")
+        _show(made, network, leading, metric)
     made.blocks.append(body(table(network)))
     made.say(
         f"Bold: the highest mean of the column, and all that cannot be told apart from it. {_meanings(network)}"
     )
     made.blocks.append(body(_separations(network)))
+
+
+def _show(made: Section, network: Network, leading: Ranking, metric: str) -> None:
+    """The diagram of a ranking. Beside its rows a bar joins methods of which no two can be told apart."""
+    made.show(
+        f"findings-{slug(network.store)}-{slug(metric)}.svg",
+        partial(
+            diagram.of_ranking,
+            leading,
+            f"{metric} on {network.name}",
+            f"{metrics.get(metric).label}, {network.best} epoch, mean and 95 % interval",
+        ),
+        f"Methods by {metric} on {network.name}",
+    )
 
 
 def _meanings(network: Network) -> str:

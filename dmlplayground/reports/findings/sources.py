@@ -14,11 +14,11 @@ from ...protocols import VALIDATION
 from ...store import records
 from ...store.records import Record
 from .. import optimism, usable_records
-from ..grouping import Arena, Cell, arenas, shown
+from ..grouping import Arena, Cell, arenas, ranked_by, shown
 from ..statistics import Summary
 
 #: The stores in which all methods are compared on one network, and where the searches for their settings are.
-COMPARED = {"glyphs": "search_glyphs", "glyphs_pretrained": "search_glyphs_pretrained"}
+COMPARED = {"glyphs": "search/tune_glyphs", "glyphs_pretrained": "search/tune_glyphs_pretrained"}
 BACKBONES = "backbones_glyphs"
 TRIED = "search.json"
 
@@ -70,7 +70,7 @@ class Network:
     def arena(self) -> Arena:
         """The largest of those whose trials are scored on test classes after every epoch."""
         watched = [arena for arena in self.all_arenas if arena.protocol.watches == "test"]
-        return max(watched, key=lambda arena: len(arena.finished))
+        return led_by_criterion(max(watched, key=lambda arena: len(arena.finished)))
 
     @property
     def cells(self) -> list[Cell]:
@@ -83,8 +83,8 @@ class Network:
 
     @property
     def metrics(self) -> list[str]:
-        """The two that the page is about: the headline first."""
-        asked = [self.arena.headline, metrics.CRITERION, *metrics.leading(self.arena.metrics)]
+        """The two that the page is about: that of the ranking first."""
+        asked = [self.arena.headline, *metrics.leading(self.arena.metrics)]
         measured = [name for name in dict.fromkeys(asked) if name in self.arena.metrics]
         return [name for name in measured if metrics.get(name).needs == "ranks"][:2] or [self.arena.headline]
 
@@ -120,6 +120,11 @@ class Network:
         return {label: score for label, score in measured.items() if score}
 
 
+def led_by_criterion(arena: Arena) -> Arena:
+    """Ranked by the metric that all methods were tuned by, if it was measured."""
+    return ranked_by(arena, metrics.CRITERION) if metrics.CRITERION in arena.metrics else arena
+
+
 def network_name(cell: Cell) -> str:
     """A backbone, and its weights if it came with any."""
     backbone = cell.config["backbone"]
@@ -133,6 +138,7 @@ class Sources:
     backbones: list[Arena]
     stores: dict[str, list[Record]]  # all records, by the name of the store
     missing: list[str]  # stores that are not there
+    tunings: dict[str, list[Tuning]] = field(default_factory=dict)  # by the name of their store
 
     @property
     def validated(self) -> Network | None:
@@ -156,9 +162,10 @@ def read(results: Path) -> Sources:
     }
     return Sources(
         networks,
-        [arena for arena in arenas(stores[BACKBONES]) if arena.finished],
+        [led_by_criterion(arena) for arena in arenas(stores[BACKBONES]) if arena.finished],
         {name: found for name, found in every.items() if found},
         [name for name, found in every.items() if not found],
+        {search: found for search, found in tunings.items() if found},
     )
 
 

@@ -13,41 +13,39 @@ from ...protocols import VALIDATION
 from ..grouping import Cell, shown
 from ..tables import Column, Row, Table, body
 from .sections import Section, listed
-from .sources import COMPARED, Network, Sources, Tuning
+from .sources import COMPARED, Network, Sources, Tuning, network_name
 
 CLOSE = 1e-3  # relative: files of hyperparameters may hold fewer digits than the search
 
 
 def section(sources: Sources) -> Section:
     made = Section(["## Tuning"])
-    for network in sources.networks:
-        _of_network(made, network)
-    if not any(network.tunings for network in sources.networks):
+    networks = {COMPARED[network.store]: network for network in sources.networks}
+    for store, tunings in sources.tunings.items():
+        _of_store(made, store, tunings, networks.get(store))
+    if not sources.tunings:
         made.say("There are no records of searches yet.")
     return made
 
 
-def _of_network(made: Section, network: Network) -> None:
-    if not network.tunings:
-        return
-    made.blocks.append(f"### For {network.name}")
-    counts = Counter(len(one.tried) for one in network.tunings)
-    usual, methods = counts.most_common(1)[0]
-    others = [f"{one.method} ({len(one.tried)})" for one in network.tunings if len(one.tried) != usual]
-    untuned = [
-        cell.label for cell in network.cells if cell.label not in {one.method for one in network.tunings}
-    ]
+def _of_store(made: Section, store: str, tunings: list[Tuning], network: Network | None) -> None:
+    """The searches for one network, and whether the methods were compared with what they found."""
+    names = {network_name(Cell(config.of_today(one.config))) for tuning in tunings for one in tuning.records}
+    title = listed(sorted(names))
+    made.blocks.append(f"### For {title}")
+    usual, methods = Counter(len(one.tried) for one in tunings).most_common(1)[0]
+    others = [f"{one.method} ({len(one.tried)})" for one in tunings if len(one.tried) != usual]
     made.say(
-        f"{plural(methods, 'method')} had {plural(usual, 'trial')} each (`{COMPARED[network.store]}`).",
+        f"{plural(methods, 'method')} had {plural(usual, 'trial')} each (`{store}`).",
         f"Others had more or fewer: {listed(others)}." if others else "",
-        f"There is no search for {listed(untuned)}." if untuned else "",
-        _judged(network.tunings),
-        _kept(network),
+        _judged(tunings),
+        _kept(network) if network else "",
     )
     heads = ("method", "trials", "by outcome", "what was searched, and the winner's values", "winner's score")
     columns = [Column(head, numeric=head in ("trials", "winner's score")) for head in heads]
-    made.blocks.append(body(Table("tuning", "Tuning", network.name, columns, [*map(_row, network.tunings)])))
-    made.say("The winner's score is the criterion of its search, on validation classes.")
+    made.blocks.append(body(Table("tuning", "Tuning", title, columns, [*map(_row, tunings)])))
+    criteria = {one.criterion.label for one in tunings}
+    made.say(f"The winner's score is {listed(sorted(criteria))} on validation classes.")
 
 
 def _judged(tunings: list[Tuning]) -> str:
@@ -78,14 +76,29 @@ def _value(value: Any) -> str:
 
 
 def _kept(network: Network) -> str:
-    """Whether the methods were then compared with the settings that won."""
-    found = {one.method: one for one in network.tunings if one.winning}
-    known = [cell for cell in network.cells if cell.label in found]
+    """Whether the methods were then compared with the settings that won, and with seeds of their own."""
+    found = {one.method: one for one in network.tunings}
+    untuned = [cell.label for cell in network.cells if cell.label not in found]
+    known = [cell for cell in network.cells if cell.label in found and found[cell.label].winning]
     others = [cell.label for cell in known if not _has_values(cell, found[cell.label])]
-    if others or not known:
+    told = [f"There is no search for {listed(untuned)}."] if untuned else []
+    if others:
         verb = "was" if len(others) == 1 else "were"
-        return f"{listed(others)} {verb} compared with other values than those that won." if others else ""
-    return f"The trials below have the values that won ({plural(len(known), 'method')} checked)."
+        told.append(f"{listed(others)} {verb} compared with other values than those that won.")
+    elif known:
+        told.append(f"The trials below have the values that won ({plural(len(known), 'method')} checked).")
+    return " ".join([*told, _seeds(network)])
+
+
+def _seeds(network: Network) -> str:
+    """Whether a search has seen the seeds of the comparison."""
+    searched = {record.seed for one in network.tunings for record in one.records}
+    seen = searched & {record.seed for cell in network.cells for record in cell.records}
+    if not searched:
+        return ""
+    if seen:
+        return f"The searches saw seeds of the comparison: {listed(map(str, sorted(seen)))}."
+    return f"The comparison has seeds that no search saw (theirs: {listed(map(str, sorted(searched)))})."
 
 
 def _has_values(cell: Cell, one: Tuning) -> bool:
