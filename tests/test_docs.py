@@ -125,6 +125,11 @@ def test_formulas_have_no_tag_left_open(site):
             ElementTree.fromstring(formula)
 
 
+def test_an_assignment_is_an_arrow(site):
+    text = (site / "parts/optimizers/adam.html").read_text(encoding="utf-8")
+    assert "←" in text and '<mo stretchy="false">&lt;</mo><mo stretchy="false">−' not in text
+
+
 def test_symbols_in_a_sentence_are_typeset_and_code_is_not(site):
     text = (site / "parts/methods/margin.html").read_text(encoding="utf-8")
     assert "With <i>D</i><sub><i>ij</i></sub> = |" in text and "<code>nonzero_cutoff</code>" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -37,6 +38,14 @@ def test_an_error_says_which_part_it_is_about():
         parts.kind("methods").create("angular", 10, 4, alpha=95.0)
     with pytest.raises(UserError, match="^miner angular: angle"):
         parts.kind("miners").create("angular", angle=95.0)
+
+
+@pytest.mark.parametrize(
+    ("plural", "name"), [pair for pair in ALL if pair[0] in ("methods", "regularizers", "metrics")]
+)
+def test_a_part_that_computes_a_number_has_its_formula(plural, name):
+    """As an indented block, which the pages typeset."""
+    assert re.search(r"^    \S.* = ", parts.kind(plural).get(name).prose, re.M)
 
 
 @pytest.mark.parametrize(("plural", "name"), ALL)

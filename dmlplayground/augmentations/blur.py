@@ -12,7 +12,7 @@ class Blur(Augmentation):
 
     chance: the probability that an image is blurred.
     narrowest: the least width (standard deviation), in pixels.
-    widest: the greatest.
+    widest: the greatest width.
     """
 
     def __init__(self, *, chance: float = 0.5, narrowest: float = 0.1, widest: float = 2.0):

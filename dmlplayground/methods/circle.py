@@ -32,7 +32,7 @@ class Circle(Loss):
 
     margin: how far similarities may stay from 1 and from 0. The paper has 0.4 for retrieval and 0.25 for faces.
     scale: the factor in the exponents. The paper has 80 for retrieval, 256 for faces and 128 for persons.
-    form: pairs or classes.
+    form: what a row is compared with: other rows (pairs) or learned proxies (classes).
     init_std: the deviation of the proxies' coordinates at the start, for the form of classes.
 
     The library that Musgrave et al. used repeated each pair for every triplet it is in; that is not an option here.

@@ -25,7 +25,7 @@ class TupletMargin(Loss):
     theta comes from a similarity that is kept 1e-7 within -1 and 1, where its slope is finite. So a positive nearer than
     the margin is pushed out to it, which keeps the loss from spending itself on pairs that are too easy.
 
-    margin: in degrees. The paper has 5.73 (a tenth of a radian).
+    margin: by how much the angle of a positive counts as smaller, in degrees. The paper has 5.73 (a tenth of a radian).
     scale: how much the nearest negatives count more. The paper has 64.
     """
 

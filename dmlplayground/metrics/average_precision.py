@@ -14,7 +14,9 @@ from .table import FROM_ONE, KIND
 
 @KIND.register("MAP@R", title="Mean average precision at R", also=("mAP_c", "mean_average_precision_at_r"))
 def map_at_r(ranks: Ranks) -> np.ndarray:
-    """MAP@R = (1/R) sum over i = 1..R of [the i-th nearest is a positive] x precision@i.
+    """Average precision over the R nearest, where R is how many positives the query has:
+
+        MAP@R = (1/R) sum over ranks i up to R of [the i-th nearest is a positive] P@i
 
     Positives at ranks 1, 3 and 5, R = 3: hits at 1 (precision 1/1) and at 3 (2/3), so (1 + 2/3) / 3:
 
@@ -31,8 +33,9 @@ def map_at_r(ranks: Ranks) -> np.ndarray:
 
 @KIND.register("mAP@K", title="Landmark mAP@K", also=("landmark mAP@100",), numbers=FROM_ONE)
 def map_at_k(ranks: Ranks, k: int) -> np.ndarray:
-    """mAP@K, as the landmark challenges have it: (1/min(R, K)) sum over i = 1..K of [the i-th nearest is a positive] x
-    precision@i.
+    """Average precision over the K nearest, as the landmark challenges have it:
+
+        mAP@K = (1/min(R, K)) sum over ranks i up to K of [the i-th nearest is a positive] P@i
 
     Positives at ranks 1, 3 and 5, K = 4: (1 + 2/3) / min(3, 4); with K = 2: 1 / min(3, 2):
 
@@ -48,7 +51,9 @@ def map_at_k(ranks: Ranks, k: int) -> np.ndarray:
     "mAP_R@K", title="mAP within the K nearest, over R", also=("mAP_1000", "mAP_lim"), numbers=FROM_ONE
 )
 def map_within_k(ranks: Ranks, k: int) -> np.ndarray:
-    """mAP_R@K = (1/R) sum over i = 1..K of [the i-th nearest is a positive] x precision@i.
+    """Average precision over the K nearest, as a part of all R positives:
+
+        mAP_R@K = (1/R) sum over ranks i up to K of [the i-th nearest is a positive] P@i
 
     The training-strategies study's mAP_1000 and mAP_lim (K = 1,023) in their right form: its code divides by the size of
     the class, the query included, so that a perfect class of two scores 1/2. With K below R it cannot reach 1.
@@ -63,7 +68,9 @@ def map_within_k(ranks: Ranks, k: int) -> np.ndarray:
 
 @KIND.register("mAP", title="Mean average precision over all references", looks_at_all=True)
 def mean_average_precision(ranks: Ranks) -> np.ndarray:
-    """mAP = (1/R) sum over all positives of the precision at their ranks.
+    """Average precision over all references:
+
+        mAP = (1/R) sum over positives of P@i, i the rank of the positive
 
     It ranks every positive, however deep, and so takes longer. Positives at ranks 1, 3 and 5: (1 + 2/3 + 3/5) / 3:
 

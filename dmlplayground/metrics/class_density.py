@@ -47,18 +47,33 @@ _DENSITY = {"needs": "embeddings", "percent": False}
     "density_intra", title="Distance within classes", also=("pi_intra",), **_DENSITY, higher_is_better=False
 )
 def density_intra(embeddings, labels) -> float:
-    """The mean cosine distance within classes, as ``density`` defines it."""
+    """How far the embeddings of a class lie apart, in cosine distance:
+
+        intra = mean over classes of the mean over ordered pairs of its embeddings of 1 - cos
+
+    A class of one embedding is left out.
+    """
     return density(embeddings, labels)["intra"]
 
 
 @KIND.register("density_inter", title="Distance between classes", also=("pi_inter",), **_DENSITY)
 def density_inter(embeddings, labels) -> float:
-    """The mean cosine distance between the means of classes, as ``density`` defines it."""
+    """How far the means of classes lie apart, in cosine distance:
+
+        inter = mean over ordered pairs of classes of 1 - cos between their means
+
+    Embeddings count at unit length, and so do the means.
+    """
     return density(embeddings, labels)["inter"]
 
 
 @KIND.register("density_ratio", title="Embedding density", also=("pi_ratio",), **_DENSITY)
 def density_ratio(embeddings, labels) -> float:
-    """The distance within classes over the distance between them, as ``density`` defines it. On CUB and Cars,
-    methods whose training embeddings have a higher ratio transfer better, although classes then overlap more."""
+    """The distance within classes over the distance between them:
+
+        ratio = density_intra / max(density_inter, 1e-8)
+
+    On CUB and Cars, methods whose training embeddings have a higher ratio transfer better, although classes then overlap
+    more.
+    """
     return density(embeddings, labels)["ratio"]

@@ -30,7 +30,9 @@ def two_labellings(classes: Labels, clusters: Labels) -> tuple[np.ndarray, np.nd
 
 @KIND.register("NMI", title="Normalised mutual information", needs="clusters", leads=True)
 def nmi(classes: Labels, clusters: Labels) -> float:
-    """NMI = I / ((H(classes) + H(clusters)) / 2).
+    """What classes and clusters tell of each other, as a part of the mean of their entropies:
+
+        NMI = I / ((H(classes) + H(clusters)) / 2)
 
     Two trivial labellings (one class, one cluster) agree: 1. Classes 0011 in clusters 0012: I = log 2, H = log 2 and
     3/2 log 2, so I / mean is 1 / 1.25:
@@ -43,7 +45,9 @@ def nmi(classes: Labels, clusters: Labels) -> float:
 
 @KIND.register("NMI_geometric", title="NMI by the geometric mean", needs="clusters")
 def nmi_geometric(classes: Labels, clusters: Labels) -> float:
-    """NMI = I / sqrt(H(classes) H(clusters)): the form in which the first study reports it.
+    """NMI by the geometric mean, as the first study reports it:
+
+        NMI = I / sqrt(H(classes) H(clusters))
 
     Classes 0011 in clusters 0012: 1 / sqrt(1.5):
 
@@ -64,11 +68,16 @@ def _normalised(classes: Labels, clusters: Labels, mean: Callable[[float, float]
 
 @KIND.register("AMI", least=-1.0, title="Adjusted mutual information", needs="clusters")
 def ami(classes: Labels, clusters: Labels) -> float:
-    """AMI = (I - E) / ((H(classes) + H(clusters)) / 2 - E), E the mean of I over random labellings of these sizes.
+    """NMI with chance taken out:
 
-    E = sum over i, j and k of k/n log(n k / (a_i b_j)) x the hypergeometric probability that n_ij = k. E is our own:
-    classes and clusters of equal sizes contribute equally, and summing over distinct sizes takes 0.03 s for 11,316
-    classes where scikit-learn takes a minute.
+        AMI = (I - E) / ((H(classes) + H(clusters)) / 2 - E),
+
+    E the mean of I over random labellings of these sizes,
+
+        E = sum over i, j and k of k/n log(n k / (a_i b_j)) P(n_ij = k), P hypergeometric.
+
+    Classes and clusters of equal sizes contribute equally to E. So we sum over distinct sizes, which takes 0.03 s for
+    11,316 classes where scikit-learn takes a minute.
 
     Classes 0011 in clusters 0012, in units of log 2: I = 1. In a random labelling the cluster of two lies within one
     class with probability 1/3 (then I = 1, otherwise 1/2), so E = 2/3 and AMI = (1 - 2/3) / (5/4 - 2/3) = 4/7:

@@ -10,7 +10,9 @@ from .table import KIND
 
 @KIND.register("F1", title="Pairwise F1", needs="clusters", also=("pairwise_f1",))
 def pairwise_f1(classes: Labels, clusters: Labels) -> float:
-    """F1 = 2 TP / (pairs in one class + pairs in one cluster), TP = pairs of points that share both.
+    """How well "in one cluster" tells "in one class", over pairs of points:
+
+        F1 = 2 TP / (pairs in one class + pairs in one cluster), TP = pairs in one class and one cluster
 
     The harmonic mean of precision (TP / pairs in one cluster) and recall (TP / pairs in one class); 1 if
     neither side has a pair. Classes 0011 in clusters 0012: TP = 1, class pairs 2, cluster pairs 1, so 2 / 3:

@@ -10,7 +10,9 @@ from .table import FROM_ONE, KIND
 
 @KIND.register("P@K", title="Precision@K", also=("precision at K",), numbers=FROM_ONE)
 def precision_at_k(ranks: Ranks, k: int) -> np.ndarray:
-    """Precision@K = (positives among the K nearest) / K.
+    """The share of positives among the K nearest:
+
+        P@K = (positives among the K nearest) / K
 
     Places beyond the last reference count as misses. Positives at ranks 1 and 4, K = 4, give 2 / 4:
 
@@ -22,7 +24,9 @@ def precision_at_k(ranks: Ranks, k: int) -> np.ndarray:
 
 @KIND.register("RP", title="R-precision", also=("R-precision", "r_precision"))
 def r_precision(ranks: Ranks) -> np.ndarray:
-    """R-precision = (positives among the R nearest) / R, where R is how many positives the query has.
+    """The share of positives among the R nearest, where R is how many positives the query has:
+
+        RP = (positives among the R nearest) / R
 
     Positives at ranks 1, 3 and 5 are R = 3; two are among the three nearest, so 2 / 3:
 

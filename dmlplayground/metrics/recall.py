@@ -10,7 +10,9 @@ from .table import FROM_ONE, KIND
 
 @KIND.register("R@K", title="Recall@K", also=("recall at K", "e_recall@K"), numbers=FROM_ONE, leads=True)
 def recall_at_k(ranks: Ranks, k: int) -> np.ndarray:
-    """Recall@K = 1 if any of the K nearest references is a positive, else 0.
+    """Whether a positive is among the K nearest:
+
+        R@K = 1 if any of the K nearest references is a positive, else 0
 
     Where fewer than K references exist, all are looked at. Two queries whose nearest positives rank 1 and 3:
 

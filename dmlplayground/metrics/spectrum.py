@@ -63,13 +63,25 @@ _SPECTRUM = {"needs": "embeddings", "higher_is_better": False, "percent": False,
 
 @KIND.register("rho_spectrum@K", title="Spectral decay rho@K", also=("rho", "rho@2"), **_SPECTRUM)
 def rho_of_all(embeddings, labels, k: int) -> float:
-    """rho@K over all singular values, as ``rho_spectrum`` defines it: lower is flatter. Methods whose
-    training embeddings have a flatter spectrum tend to transfer better to new classes. The study's figures use K = 2.
+    """How far the singular values of the embeddings are from all being equal. They are taken without the |K| - 1 largest,
+    and divided by their sum, which gives q_1 to q_n:
+
+        rho@K = (1/n) sum over i of log(1 / (n q_i)), if K > 0
+        rho@K = sum over i of q_i log(n q_i), if K < 0
+
+    Lower is flatter. Methods whose training embeddings have a flatter spectrum tend to transfer better to new classes. The
+    study's figures use K = 2.
     """
     return rho_spectrum(embeddings, k)
 
 
 @KIND.register("rho_truncated@K", title="Spectral decay rho@K without the last value", **_SPECTRUM)
 def rho_of_all_but_the_last(embeddings, labels, k: int) -> float:
-    """rho@K over all singular values but the last of E: the number that the study's code gives on a CPU."""
+    """How far the singular values are from all being equal, the last of E left out:
+
+        rho@K = (1/n) sum over i of log(1 / (n q_i)), if K > 0
+        rho@K = sum over i of q_i log(n q_i), if K < 0
+
+    The q_i are those of ``rho_spectrum``. This is the number that the study's code gives on a CPU.
+    """
     return rho_spectrum(embeddings, k, truncated=True)

@@ -12,7 +12,7 @@ class Angular(Miner):
 
     The condition depends on all three rows, so this is the only miner that needs memory for all triplets of a batch.
 
-    angle: in degrees.
+    angle: the least angle at a negative that is kept, in degrees.
     """
 
     gives = "triplets"

@@ -20,7 +20,7 @@ class Parametric(Miner):
     it is 0. The positive is drawn evenly; so is the negative if no bin holds one. The study states no values for
     ``low``, ``high`` and ``support``: these are chosen.
 
-    form: which bins are drawn from.
+    form: which bins have the weight 1, as above.
     low: where the first bin begins.
     high: where the last bin ends.
     support: the number of points that bound the bins, one more than there are bins.

@@ -7,13 +7,15 @@ from .base import KIND, Regularizer
 
 @KIND.register(title="Embedding norm", also=("l2_reg", "embedding l2"))
 class EmbeddingNorm(Regularizer):
-    """Keeps embeddings short: R = mean over rows i of |x_i|^power.
+    """Keeps embeddings short:
+
+        R = mean over rows i of |x_i|^power
 
     It is for embeddings that the head does not normalise. With ``power`` 2 it is the L2 term of N-pairs and angular
     (theirs is a mean over pairs of |a|^2 + |p|^2, which is twice this mean); with 1 that of Roth et al., weight 0.005.
 
     weight: what the term is multiplied by.
-    power: of the lengths whose mean it is.
+    power: the exponent of the lengths.
     """
 
     def __init__(self, *, weight: float = 0.005, power: float = 2.0):

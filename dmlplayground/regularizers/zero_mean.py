@@ -6,7 +6,9 @@ from .base import KIND, Regularizer
 
 @KIND.register(title="Zero mean", also=("zero mean regularizer",))
 class ZeroMean(Regularizer):
-    """Keeps the coordinates of every embedding balanced: R = mean over rows i of |sum of the coordinates of x_i|.
+    """Keeps the coordinates of every embedding balanced:
+
+        R = mean over rows i of |sum of the coordinates of x_i|
 
     The signal-to-noise losses divide by a variance over coordinates, and are meant to be used with it.
 

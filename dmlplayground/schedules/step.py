@@ -15,7 +15,7 @@ class Step(Schedule):
     factor: what the rate is multiplied by at each step.
     steps: the epochs before which that happens.
     every: in place of steps: it happens before the epochs that are multiples of this number.
-    moves: as in all schedules; "step" only makes a difference to a rise.
+    moves: when a rise changes the rate: before every "epoch", or before every "step" of the optimizer.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ class RealityCheck(AreaCrop):
     """A Metric Learning Reality Check: the shorter side to 256, a window of 16 to 100 % of the area and 3:4 to 4:3
     resized to 227, and a flip; in test the centre 227.
 
-    size: of the crop, in pixels.
+    size: height and width of the crop, in pixels.
 
     Pillow's bilinear interpolation there averages where it makes images smaller; here ``area`` does when images are
     stored, and crops, which change little, are linear.

@@ -13,7 +13,7 @@ class Released(AreaCrop):
     squash: the code cuts windows from images squashed to 256 x 256 first where batches are drawn by class (N-pairs,
         angular, margin, prototypical, ranked list), and from images as they are (0) where they are shuffled.
     squash_test: test images are squashed too, instead. Its DREML has squash 246 and this.
-    size: of the crop, in pixels.
+    size: height and width of the crop, in pixels.
     """
 
     def __init__(self, *, squash: int = 256, squash_test: bool = False, size: int = 224):

@@ -15,8 +15,8 @@ class TrainingStrategies(AreaCrop):
 
     crop: ``area`` is that window; ``window`` is the study's augmentation "red": the shorter side to 256 in training
         too, and a window of the size itself.
-    size: of the crop in training, in pixels; the study's augmentation "big" has 256.
-    test_size: of the crop in test.
+    size: height and width of the crop in training, in pixels; the study's augmentation "big" has 256.
+    test_size: those of the crop in test.
 
     The study's augmentation "adv" is augment: [grey, colour_jitter] at their defaults.
     """
