@@ -68,7 +68,7 @@ BLOCKS = {
     "own-parts.md": "sh",
     "reproducibility.md": "sh",
     "serving.md": "python sh python",
-    "studies.md": "sh sh sh",
+    "studies.md": "sh sh sh sh sh",
 }
 
 
@@ -147,7 +147,7 @@ def test_the_lines_of_the_studies_go_through_dry_without_their_images(tmp_path, 
         assert cli.main([*words, *dry]) == 0, (line, capsys.readouterr().err)
         told, trouble = capsys.readouterr()
         assert not trouble, line
-        needs_images = words[0] != "tune" and not words[1].endswith("_glyphs")
+        needs_images = words[0] != "tune" and not words[1].endswith("glyphs")
         assert (f"is not in {tmp_path}" in told) == needs_images, line
 
 
