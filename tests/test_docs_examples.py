@@ -187,7 +187,7 @@ def test_the_names_for_python_do_what_the_page_says(monkeypatch):
     names: dict = {}
     exec(block, names)
     assert names["value"].shape == (1,) and {"R@1", "R@8", "NMI"} <= set(names["scores"])
-    assert names["record"].embed_dim == 64 and len(names["records"]) == 26
+    assert names["record"].embed_dim == 64 and len(names["records"]) == 39
 
 
 def test_the_example_of_the_metrics_is_right():

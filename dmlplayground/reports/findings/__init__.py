@@ -25,6 +25,8 @@ from . import (
 from .sections import Section
 from .sources import Sources, read
 
+__all__ = ["PAGE", "made", "page", "write"]
+
 PAGE = "findings.md"
 
 SECTIONS = (
