@@ -19,7 +19,7 @@ from scipy import stats
 
 from dmlplayground.reports import findings
 from dmlplayground.reports.findings import agreement, diagram, kendall, sources
-from dmlplayground.reports.findings.ranking import Ranking, reversed_pairs
+from dmlplayground.reports.findings.ranking import Ranking, crossings, reversed_pairs
 from dmlplayground.reports.statistics import Summary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -164,6 +164,7 @@ def test_a_reversal_is_told_only_beyond_the_noise():
     assert reversed_pairs(of(3, 2, 1), of(1, 2, 3)) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert reversed_pairs(of(3, 2, 1), of(1, 2, 3, noise=10)) == []
     assert reversed_pairs(of(3, 2, 1), of(3, 2, 1)) == []
+    assert crossings(["a", "b", "c"], ["c", "a", "d", "b"]) == [("a", "c"), ("b", "c")]
 
 
 # --- the page -----------------------------------------------------------------------------------------------
@@ -240,6 +241,23 @@ def test_optimism_is_the_mean_of_the_gaps(results, page):
     means = np.mean(by_seed, axis=0)
     low, high = stats.t.interval(0.95, 2, means.mean(), means.std(ddof=1) / math.sqrt(3))
     assert rows[-1][6] == f"{means.mean():+.2f} ({low:.2f} to {high:.2f})".replace("-", "−")
+
+
+def test_the_networks_stand_side_by_side(results, page):
+    text = section(page, "The networks compared")
+    head, rows = table(text, "network | images of")
+    assert head[2:] == list(fixture.LEVELS)[:3]
+    assert [row[0].split()[0] for row in rows] == [backbone["name"] for backbone in fixture.NETWORKS]
+    for row in rows:
+        for method, cell in zip(head[2:], row[2:]):
+            ids = f"{method}-*-{row[0].split()[0]}"
+            values = [
+                100 * json.loads(path.read_text())["results"]["best"]["metrics"]["MAP@R"]
+                for path in (results / "backbones_glyphs").glob(f"{ids}/record.json")
+            ]
+            assert len(values) == 3
+            assert cell == f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
+    assert "No pair that two networks both tell apart is in opposite order on them." in text
 
 
 def test_what_was_not_equal_is_named(results, tmp_path):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..figure_files import COLOURS, INK, STYLE, saved
+from ..figure_files import COLOURS, DASHES, INK, STYLE, saved
 from .ranking import Ranking
 
 ROW, WIDTH = 0.2, 7.2  # inches: of a method, of a figure
@@ -66,6 +67,27 @@ def lanes(groups: Sequence[tuple[int, int]]) -> list[int]:
         ends[lane : lane + 1] = [last]
         found.append(lane)
     return found
+
+
+def of_orders(orders: Mapping[str, Sequence[str]], title: str) -> bytes:
+    """A column for every order, and a line for every method through its places, the best on top."""
+    first, last = (list(orders.values())[end] for end in (0, -1))
+
+    def draw(axes: Any) -> None:
+        for number, name in enumerate(first):
+            places = [order.index(name) if name in order else math.nan for order in orders.values()]
+            colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+            axes.plot(range(len(orders)), places, color=colour, ls=dash, lw=1.4, marker="o", ms=3)
+        axes.set(title=title)
+        axes.set_xticks(range(len(orders)), list(orders))
+        axes.set_yticks(range(len(first)), first)
+        axes.set_ylim(len(first) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
+        right = axes.secondary_yaxis("right")
+        right.set_yticks(range(len(last)), last)
+        right.spines["right"].set_visible(False)
+
+    return drawn(1 + ROW * len(first), draw)
 
 
 def of_gaps(rows: Sequence[tuple[str, Sequence[Any]]], names: Sequence[str], title: str, label: str) -> bytes:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from ..tables import Column, Row, Table, body
-from . import kendall
+from ...layout import plural
+from ..tables import Column, Row, Table, body, slug
+from . import diagram, kendall
 from .kendall import Agreement
-from .ranking import reversed_pairs
-from .ranking_by_network import ranking
+from .ranking import crossings, reversed_pairs
 from .sections import Section, ends, listed
 from .sources import Network, Sources
 
@@ -50,6 +51,9 @@ def section(sources: Sources) -> Section:
         for network in sources.networks:
             made.say(*(_leaders(network, metric) for metric in network.metrics))
         _tell(made, protocols)
+        for network in sources.networks:
+            if network is sources.validated:
+                _show(made, network)
     for network in sources.networks:
         made.say(_noise(network))
     made.blocks.append("### With the network")
@@ -76,7 +80,7 @@ def _by_network(one: Network, other: Network) -> Iterator[Compared]:
 def _compared(metric: str, a: Side, b: Side) -> Iterator[Compared]:
     agreement = Agreement.of(a.network.scores(a.which, metric), b.network.scores(b.which, metric))
     if agreement.tau is not None:
-        reversals = reversed_pairs(*(ranking(side.network, side.which, metric) for side in (a, b)))
+        reversals = reversed_pairs(*(side.network.ranking(side.which, metric) for side in (a, b)))
         yield Compared(metric, a, b, agreement, reversals)
 
 
@@ -115,11 +119,30 @@ def _between(one: Compared) -> str:
     return f"{one.a.network.name} and {one.b.network.name}, {one.a.which}"
 
 
+def _show(made: Section, network: Network) -> None:
+    """The orders side by side, and how many of their crossings are beyond the noise."""
+    metric = network.metrics[0]
+    rankings = {which: network.ranking(which, metric) for which in network.outcomes}
+    if not all(found.names for found in rankings.values()):
+        return
+    title = f"Places by {metric} on {network.name}, by result"
+    orders = {which: found.names for which, found in rankings.items()}
+    name = f"findings-order-{slug(network.store)}.svg"
+    made.show(name, partial(diagram.of_orders, orders, title), title)
+    neighbours = list(zip([*rankings.values()], [*rankings.values()][1:]))
+    lines = sum(len(crossings(a.names, b.names)) for a, b in neighbours)
+    beyond = sum(len(reversed_pairs(a, b)) for a, b in neighbours)
+    made.say(
+        f"Between neighbouring columns, lines cross {plural(lines, 'time')}; in {beyond} of these both columns tell the two "
+        "methods apart."
+    )
+
+
 def _leaders(network: Network, metric: str) -> str:
     """Which method has the highest mean, by result."""
     leaders: dict[str, list[str]] = {}
     for which in network.outcomes:
-        found = ranking(network, which, metric)
+        found = network.ranking(which, metric)
         if found.names:
             leaders.setdefault(found.best, []).append(which)
     told = [f"{name} ({', '.join(where)})" for name, where in leaders.items()]

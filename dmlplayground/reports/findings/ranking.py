@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -117,9 +117,12 @@ def seed_by_seed(a: Summary, b: Summary) -> float | None:
 
 def reversed_pairs(a: Ranking, b: Ranking) -> list[tuple[str, str]]:
     """The pairs that both tell apart, in opposite order; each with the one first that is better in ``a``."""
-    places = {name: place for place, name in enumerate(b.names)}
-    return [
-        (one, other)
-        for one, other in a.pairs
-        if frozenset((one, other)) in a.apart & b.apart and places[one] > places[other]
-    ]
+    apart = a.apart & b.apart
+    return [pair for pair in crossings(a.names, b.names) if frozenset(pair) in apart]
+
+
+def crossings(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs that two lists have in opposite order; each with the one first that is first in ``a``."""
+    places = {name: place for place, name in enumerate(b)}
+    shared = [name for name in a if name in places]
+    return [(one, other) for one, other in combinations(shared, 2) if places[one] > places[other]]

@@ -14,12 +14,11 @@ from .sections import Section, ends, listed, told_chance
 from .sources import Network, Sources
 
 HOW = (
-    f"Two methods are told apart if a t-test of their means gives p < {LEVEL} after Holm's adjustment over all "
-    "pairs of methods. Its spread is that of the seeds pooled over all methods, because so few seeds say too little about "
-    "a pair's own spread to compare so many pairs. That two methods cannot be told apart does not mean that they are "
-    "equally good. Methods with the same seed begin with the same network; the last column counts the pairs that a "
-    "t-test of the gaps seed by seed tells apart, which uses that. Beside each diagram, a bar joins methods of which no two "
-    "can be told apart."
+    f"Two methods are told apart if a t-test of their means gives p < {LEVEL} after Holm's adjustment over all pairs of "
+    "methods of a ranking. Its spread is that of the seeds pooled over all methods, because so few seeds say too little about "
+    "a pair's own spread to compare so many pairs. That two methods cannot be told apart does not mean that they are equally "
+    "good. Methods with the same seed begin with the same network; the last column counts the pairs that a t-test of the gaps "
+    "seed by seed tells apart, which uses that. Beside each diagram, a bar joins methods of which no two can be told apart."
 )
 
 
@@ -34,15 +33,11 @@ def section(sources: Sources) -> Section:
     return made
 
 
-def ranking(network: Network, which: str, metric: str) -> Ranking:
-    return Ranking.of(network.scores(which, metric), metrics.get(metric).higher_is_better)
-
-
 def _of_network(made: Section, network: Network) -> None:
     made.blocks.append(f"### On {network.name}")
     _say_what_is_missing(made, network)
     for metric in network.metrics:
-        leading = ranking(network, network.best, metric)
+        leading = network.ranking(network.best, metric)
         if len(leading.names) < 2:
             made.say("Fewer than two methods have several seeds, so nothing can be told apart yet.")
             continue
@@ -137,7 +132,7 @@ def table(network: Network) -> Table:
         for which in (network.best, network.last):
             columns += [Column(f"{metric} {which}"), Column("interval")]
             found.append(network.scores(which, metric))
-            ranked = ranking(network, which, metric)
+            ranked = network.ranking(which, metric)
             bold.append({ranked.best, *ranked.level} if len(ranked.names) > 1 else set())
     rows = []
     for cell in network.cells:
@@ -163,7 +158,7 @@ def _separations(network: Network) -> Table:
     rows = []
     for metric in network.metrics:
         for which in network.outcomes:
-            found = ranking(network, which, metric)
+            found = network.ranking(which, metric)
             if len(found.names) > 1:
                 counts = [len(found.separated(test)) for test in (welch, seed_by_seed)]
                 counted = [len(found.level), len(found.pairs), len(found.apart), *counts]

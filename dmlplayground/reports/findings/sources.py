@@ -16,6 +16,7 @@ from ...store.records import Record
 from .. import optimism, usable_records
 from ..grouping import Arena, Cell, arenas, ranked_by, shown
 from ..statistics import Summary
+from .ranking import Ranking
 
 #: The stores in which all methods are compared on one network, and where the searches for their settings are.
 COMPARED = {"glyphs": "search/tune_glyphs", "glyphs_pretrained": "search/tune_glyphs_pretrained"}
@@ -118,6 +119,18 @@ class Network:
         cells = self.outcomes.get(which, {})
         measured = {label: cell.scores(which, metric) for label, cell in cells.items()}
         return {label: score for label, score in measured.items() if score}
+
+    def ranking(self, which: str, metric: str) -> Ranking:
+        """The methods by a result."""
+        if (which, metric) not in self._rankings:
+            higher = metrics.get(metric).higher_is_better
+            self._rankings[which, metric] = Ranking.of(self.scores(which, metric), higher)
+        return self._rankings[which, metric]
+
+    @cached_property
+    def _rankings(self) -> dict[tuple[str, str], Ranking]:
+        """Those that were asked for: many sections ask for the same."""
+        return {}
 
 
 def led_by_criterion(arena: Arena) -> Arena:
