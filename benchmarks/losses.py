@@ -1,4 +1,4 @@
-"""What every loss costs alone: forward and backward, time and memory, beside pytorch-metric-learning's of the
+"""What every loss costs alone, and with a miner: forward and backward, time and memory, beside pytorch-metric-learning's of the
 same name.
 
     python benchmarks/losses.py [--peer-python PATH] [--methods npairs margin] [--rows 32 128] [--rounds 3]
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -36,6 +37,15 @@ PEERS = (
     *("large_margin_softmax", "multi_similarity", "nt_xent", "proxy_anchor", "smooth_ap", "snr_contrastive"),
     *("snr_triplet", "soft_triple", "sphereface", "supcon", "triplet", "tuplet_margin"),
 )
+#: Miners that the peer has too, each measured with the loss that a peer's user would give it.
+MINERS = {
+    "angular": "triplet",
+    "batch_hard": "triplet",
+    "distance_weighted": "triplet",
+    "multi_similarity": "multi_similarity",
+    "pair_margin": "contrastive",
+    "semihard": "triplet",
+}
 MANY = 11_318  # the training classes of SOP
 NAMES = {"ours": "ours", "theirs": "peers"}  # a record's words for the two sides
 
@@ -105,7 +115,9 @@ def ours():
         if case["method"] in FLOORS:
             loss = Distances() if case["method"] == "distances" else Product(classes, width)
         else:
-            loss = methods.loss(case["method"], num_classes=classes, embed_dim=width)
+            loss = methods.loss(
+                case["method"], num_classes=classes, embed_dim=width, mining=case.get("mining")
+            )
         loss.hybridize(static_alloc=True, static_shape=True)
 
         def step():
@@ -162,18 +174,25 @@ def peers():
         "triplet": lambda *_: losses.TripletMarginLoss(margin=0.2),
         "tuplet_margin": lambda *_: losses.TupletMarginLoss(margin=5.73, scale=64),
     }
+    distance_weighted = partial(miners.DistanceWeightedMiner, cutoff=0.5, nonzero_loss_cutoff=1.4)
     mine = {
-        "triplet_semihard": lambda: miners.TripletMarginMiner(
+        ("triplet_semihard", None): lambda: miners.TripletMarginMiner(
             margin=1.0, type_of_triplets="semihard", distance=distances.LpDistance(power=2, **raw)
         ),
-        "margin": lambda: miners.DistanceWeightedMiner(cutoff=0.5, nonzero_loss_cutoff=1.4),
+        ("margin", None): distance_weighted,
+        ("triplet", "angular"): lambda: miners.AngularMiner(angle=20),
+        ("triplet", "batch_hard"): miners.BatchHardMiner,
+        ("triplet", "distance_weighted"): distance_weighted,
+        ("multi_similarity", "multi_similarity"): lambda: miners.MultiSimilarityMiner(epsilon=0.1),
+        ("contrastive", "pair_margin"): lambda: miners.PairMarginMiner(pos_margin=0.2, neg_margin=0.8),
+        ("triplet", "semihard"): lambda: miners.TripletMarginMiner(margin=0.2, type_of_triplets="semihard"),
     }
 
     def make(case):
         x, labels = (torch.from_numpy(array) for array in batch(case))
         x.requires_grad_()
         loss = build[case["method"]](case["classes"], case["width"])
-        miner = mine.get(case["method"], lambda: None)()
+        miner = mine.get((case["method"], case.get("mining")), lambda: None)()
 
         def step():
             x.grad = None
@@ -251,12 +270,26 @@ def cases(options) -> list[dict]:
     for classes, each in clusterings:
         shape = {"rows": classes * each, "width": 64, "classes": classes, "per_class": each}
         table.append({"method": "structured_clustering", **shape})
-    return table
+    return table + mined(options)
+
+
+def mined(options) -> list[dict]:
+    """Cases of a loss with a miner."""
+    wanted = {name: MINERS[name] for name in MINERS if options.miners is None or name in options.miners}
+    return [
+        {"method": method, "mining": name, "rows": rows, "width": options.widths[0], "classes": 100}
+        for name, method in wanted.items()
+        for rows in options.rows
+    ]
+
+
+def named(row: dict) -> str:
+    return row["method"] + (f" + {row['mining']}" if row.get("mining") else "")
 
 
 def line(row: dict) -> str:
     squares = 4 * row["rows"] ** 2
-    text = f"{row['method']:22}{row['rows']:6}{row['width']:6}{row['classes']:7}"
+    text = f"{named(row):34}{row['rows']:6}{row['width']:6}{row['classes']:7}"
     for who in ("ours", "peers"):
         figure = row.get(who)
         memory = f"{figure['bytes'] / 2**20:8.1f}{figure['bytes'] / squares:7.1f}" if figure else ""
@@ -270,13 +303,13 @@ def record(rows: list[dict]) -> dict:
     """What the documentation's page of figures reads; null where the peer could not run a case."""
     machine = f"{os.cpu_count()} cores, with {os.getloadavg()[0]:.0f} programs running"
     about = (
-        "Forward and backward of every loss that pytorch-metric-learning has too, beside the library: the same unit "
-        f"embeddings in float32, one thread each, in turns, on a machine of {machine}. Four rows a class (npairs and "
+        "Forward and backward of every loss that pytorch-metric-learning has too, and of miners, beside the library: the same "
+        f"unit embeddings in float32, one thread each, in turns, on a machine of {machine}. Four rows a class (npairs and "
         "angular: two); null where the library refused the batch or did not fit into the memory."
     )
     found = []
     for row in (row for row in rows if row["method"] in PEERS and "ours" in row):
-        case = f"{row['method']}, B {row['rows']}, E {row['width']}, C {row['classes']}"
+        case = f"{named(row)}, B {row['rows']}, E {row['width']}, C {row['classes']}"
         for unit, key, size in (("CPU ms", "cpu", 1), ("MB", "bytes", 2**20)):
             sides = {name: row[who][key] / size if who in row else None for name, who in NAMES.items()}
             sides = {name: value if value is None else round(value, 2) for name, value in sides.items()}
@@ -286,7 +319,7 @@ def record(rows: list[dict]) -> dict:
 
 def aims(rows: list[dict]) -> list[str]:
     """How the figures stand to what is asked of them, as far as they were measured; times are CPU times."""
-    at = {(r["method"], r["rows"], r["width"], r["classes"]): r for r in rows if "ours" in r}
+    at = {(named(r), r["rows"], r["width"], r["classes"]): r for r in rows if "ours" in r}
 
     def times(above, below):
         return at[above]["ours"]["cpu"] / at[below]["ours"]["cpu"]
@@ -308,7 +341,7 @@ def aims(rows: list[dict]) -> list[str]:
             )
     for size, asked in ((32, None), (128, 0.8), (512, 0.5)):
         ratios = {
-            r["method"]: r["ours"]["cpu"] / r["peers"]["cpu"]
+            named(r): r["ours"]["cpu"] / r["peers"]["cpu"]
             for r in at.values()
             if "peers" in r and (r["rows"], r["width"]) == (size, 128) and r["classes"] != MANY
         }
@@ -316,8 +349,8 @@ def aims(rows: list[dict]) -> list[str]:
             worst = max(ratios, key=ratios.get)
             aim = f" (aim {asked})" if asked else ""
             lines.append(
-                f"{len(ratios)} losses, B {size}, E 128: median {statistics.median(ratios.values()):.2f} of the peer{aim}, "
-                f"{worst} {ratios[worst]:.2f} (1.25)"
+                f"{len(ratios)} losses and miners, B {size}, E 128: median {statistics.median(ratios.values()):.2f} "
+                f"of the peer{aim}, {worst} {ratios[worst]:.2f} (1.25)"
             )
     for key, row in at.items():
         method, size, width, classes = key
@@ -343,6 +376,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer-python", help="an interpreter with torch and pytorch-metric-learning")
     parser.add_argument("--methods", nargs="*", help="these alone (and the floors)")
+    parser.add_argument("--miners", nargs="*", help="these alone, of those that the peer has too")
     parser.add_argument("--rows", nargs="*", type=int, default=[32, 128, 512, 1024])
     parser.add_argument("--widths", nargs="*", type=int, default=[64, 512])
     parser.add_argument("--rounds", type=int, default=2)
@@ -356,7 +390,7 @@ def main() -> None:
         make = {"ours": ours, "peers": peers}[task["who"]]()
         print(json.dumps(measured(make, task["case"], task["seconds"])))
         return
-    print(f"{'':41}{'ours: ms   cpu ms      MB  BxBs':>34}{'peer: ms   cpu ms      MB  BxBs':>34}  ratio")
+    print(f"{'':53}{'ours: ms   cpu ms      MB  BxBs':>34}{'peer: ms   cpu ms      MB  BxBs':>34}  ratio")
     rows = []
     for case in cases(options):
         rows.append(compared(case, options))
