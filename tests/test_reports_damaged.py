@@ -60,6 +60,19 @@ SHAPES = {
     "id null": lambda c: c.update(id=None),
     "id of another trial": lambda c: c.update(id="another"),
     "nothing": lambda c: c.clear(),
+    "epoch without a fold": lambda c: c["epochs"][0].pop("fold"),
+    "health a word": lambda c: c["epochs"][1].update(health="good"),
+    "metrics of training a list": lambda c: c["epochs"][1].update(training=[0.5]),
+    "config without epochs": lambda c: c["config"].pop("epochs"),
+    "evaluation a list": lambda c: c["config"].update(evaluation=[1]),
+    "machine a list": lambda c: c.update(machine=[1]),
+    "start a number": lambda c: c.update(started=5),
+    "error a list": lambda c: c.update(status="failed", error=["x"]),
+    "result without any metric": lambda c: best(c).update(metrics={}),
+    "weights a number": lambda c: best(c).update(weights=3),
+    "weights without names": lambda c: best(c).update(weights=[3]),
+    "unknown metric": lambda c: best(c)["metrics"].update({"Q@1": 0.5}),
+    "unknown protocol": lambda c: c["config"].update(protocol={"name": "none"}),
 }
 
 
@@ -141,3 +154,14 @@ def test_odd_stores_have_a_report_without_warnings_of_the_plotting_library(case,
             entry["metrics"] = dict.fromkeys(entry["metrics"], 0.0 if case == "zero" else None)
     assert reports.write(tmp_path, found, [], case).is_file()
     assert not recwarn.list
+
+
+def test_a_score_that_is_not_finite_is_a_gap_in_its_curve(store):
+    damage(store, lambda content: content["epochs"][2]["metrics"].update({"R@1": None}))
+    assert reports.report(store).is_file()
+
+
+def test_a_failure_without_a_reason_is_shown(store, capsys):
+    damage(store, lambda content: content.update(status="failed", error=None, results={}))
+    assert "it does not say why" in reports.report(store).read_text()
+    assert not capsys.readouterr().err

@@ -48,7 +48,7 @@ def keep_samples(store, records, dataset):
     for record in records:
         if record.status == "finished":
             embeddings = np.random.default_rng(record.seed).normal(size=(len(dataset), 8))
-            snapshots.save(store / record.id, snapshots.collect(embeddings, dataset))
+            snapshots.save(store / record.id, record.id, snapshots.collect(embeddings, dataset))
 
 
 @pytest.fixture(scope="module")

@@ -635,6 +635,23 @@ def test_damaged_or_foreign_weights_are_not_scored(calm, tmp_path, damage):
         scoring.of_trial(folder, which="last", clustering=False)
 
 
+def test_a_checkpoint_that_does_not_say_whose_it_is_is_refused(tmp_path):
+    array_files.write(tmp_path / checkpoints.FILE, dict.fromkeys(checkpoints.KEYS, 0), {})
+    with pytest.raises(UserError, match="of another trial, which it does not name"):
+        checkpoints.read(tmp_path, MEMBERS_ID)
+
+
+def test_a_result_that_is_a_list_has_no_weights(calm, tmp_path):
+    from dmlplayground.training import scoring
+
+    folder = Path(shutil.copytree(calm, tmp_path / MEMBERS_ID))
+    content = files.read_json(folder / records.RECORD)
+    content["results"]["best"] = [content["results"]["best"]]
+    files.write_json(folder / records.RECORD, content)
+    with pytest.raises(UserError, match="does not say which weights are the best ones"):
+        scoring.of_trial(folder)
+
+
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
     path = tmp_path / "kept.json"
     files.write_json(path, {"old": 1})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -257,3 +258,18 @@ def test_a_beat_needs_no_room_on_the_disk(tmp_path, quick, monkeypatch):
         after = locks.current(tmp_path)
     assert after.owner == before.owner
     assert after.stamp > before.stamp
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[1]", "3", "{half", "[" * 99999, '{"pid": "\\u0000"}'], ids=lambda content: content[:8]
+)
+def test_a_damaged_lock_is_one_of_an_unknown_owner(tmp_path, quick, content):
+    (tmp_path / "lock-1").write_text(content)
+    assert locks.alive(tmp_path)
+    wait_until_free(locks.Watch(), tmp_path)
+
+
+@pytest.mark.parametrize("owner", [{}, {"pid": "\0"}, {"pid": []}])
+def test_a_lock_of_this_machine_without_a_process_is_of_the_dead(tmp_path, owner):
+    (tmp_path / "lock-1").write_text(json.dumps({"place": locks._place(), **owner}))
+    assert not locks.alive(tmp_path)

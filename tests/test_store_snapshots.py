@@ -104,12 +104,19 @@ def test_small_sets_and_one_dimension_and_collapsed_embeddings(dataset):
 
 
 def test_saved_and_loaded(tmp_path, dataset, embeddings):
-    snapshots.save(tmp_path, snapshots.collect(embeddings, dataset))
-    found, expected = snapshots.load(tmp_path), snapshots.collect(embeddings, dataset)
+    snapshots.save(tmp_path, "ours", snapshots.collect(embeddings, dataset))
+    found, expected = snapshots.load(tmp_path, "ours"), snapshots.collect(embeddings, dataset)
     assert found.keys() == expected.keys()
     assert (found["map"] == expected["map"]).all() and found["names"] == expected["names"]
     assert (tmp_path / snapshots.FILE).stat().st_size < 80_000
-    assert snapshots.load(tmp_path / "elsewhere") is None
+    assert snapshots.load(tmp_path / "elsewhere", "ours") is None
+
+
+def test_samples_of_another_trial_are_named_and_left_out(tmp_path, dataset, embeddings, capsys):
+    snapshots.save(tmp_path, "another", snapshots.collect(embeddings, dataset))
+    assert snapshots.load(tmp_path, "ours") is None
+    said = f"{tmp_path / snapshots.FILE} holds the samples of another trial, another."
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -121,7 +128,7 @@ def test_a_large_test_set_takes_little_room(tmp_path, dataset, distance):
     large = Dataset("made", "test", pictures, labels, tuple(f"class {i}" for i in range(4000)))
     embeddings = random.standard_normal((len(labels), 2048), dtype=np.float32)
     tracemalloc.start()
-    snapshots.save(tmp_path, snapshots.collect(embeddings, large, distance))
+    snapshots.save(tmp_path, "ours", snapshots.collect(embeddings, large, distance))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.3 * embeddings.nbytes  # a copy in the form that the distance asks for, and little else

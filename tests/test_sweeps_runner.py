@@ -274,14 +274,31 @@ def test_a_record_that_cannot_be_used_is_named_and_the_others_run(tmp_path, caps
 
 def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
     job = runner.Job(TRIALS[0], tmp_path)
-    (tmp_path / stream.FILE).write_text('{"epoch": 0}\n{"epoch": 1, "lo')
+    start, first = ('{"fold": 0, "member": 0, "epoch": ' + end for end in ("0}\n", "1"))
+    (tmp_path / stream.FILE).write_text(start + first + ', "lo')
     assert [entry["epoch"] for entry in job.look()] == [0]
-    (tmp_path / stream.FILE).write_text('{"epoch": 0}\n{"epoch": 1, "loss": 2}\n')
+    (tmp_path / stream.FILE).write_text(start + first + ', "loss": 2}\n')
     assert [entry["epoch"] for entry in job.look()] == [1]
     assert job.look() == []
     assert job.epochs == 1
-    bad = ["", "[]", "nonsense", "\0", '{"epoch": "1"}', '{"epoch": 1, "loss": NaN}', "[" * 9999]
-    bad += ['{"epoch": 1, "metrics": {"R@1": "high"}}', '{"epoch": 1, "fold": null}']
+    bad = [
+        "",
+        "[]",
+        "nonsense",
+        "\0",
+        '{"epoch": "1"}',
+        '{"epoch": 1, "loss": NaN}',
+        "[" * 9999,
+        '{"epoch": 1}',
+    ]
+    wrong = (
+        '"metrics": {"R@1": "high"}',
+        '"metrics": [1]',
+        '"fold": null',
+        '"health": "good"',
+        '"training": [1]',
+    )
+    bad += [f"{first}, {pair}}}" for pair in wrong]
     (tmp_path / stream.FILE).write_text("\n".join([*bad, '{"epoch": 2, "fold": 0, "member": 0}', ""]))
     assert [entry["epoch"] for entry in stream.read(tmp_path)] == [2]
 

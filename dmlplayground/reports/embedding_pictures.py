@@ -42,7 +42,7 @@ def of_arena(arena: Arena, store: Path) -> list[Picture]:
     found = []
     for cell in arena.champions():
         record = _typical(cell)
-        content = snapshots.load(store / record.id)
+        content = snapshots.load(store / record.id, record.id)
         if content:
             found.append(Picture(cell.label, record.seed, content))
     return found

@@ -162,8 +162,9 @@ def epochs(record: Record, metric: str) -> dict[int, list[float]]:
     """A metric's values in percent by epoch, one for each fold."""
     values: dict[int, list[float]] = defaultdict(list)
     for entry in record.epochs:
-        if metric in entry.get("metrics", {}):
-            values[position(record, entry)].append(metrics.get(metric).scale * entry["metrics"][metric])
+        value = entry.get("metrics", {}).get(metric)
+        if value is not None:  # where it was not measured, or is not finite
+            values[position(record, entry)].append(metrics.get(metric).scale * value)
     return values
 
 

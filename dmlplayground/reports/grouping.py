@@ -360,7 +360,11 @@ def _named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
 def _reason(record: Record) -> str:
     if record.error:
         return record.error.strip().splitlines()[-1]
-    return {"interrupted": "it was interrupted and can go on", "running": "it has not ended"}[record.status]
+    return {
+        "interrupted": "it was interrupted and can go on",
+        "running": "it has not ended",
+        "failed": "it does not say why",
+    }[record.status]
 
 
 # --- configurations as text ---------------------------------------------------------------------------------

@@ -23,21 +23,23 @@ def load(store: str | Path) -> list[Record]:
 def _can_be_shown(record: Record) -> bool:
     problem = _problem(record)
     if problem:
-        warn(f"the record of {record.id} is damaged: {problem}. It is left out.")
+        warn(f"the record of {record.id} cannot be used: {problem}. It is left out.")
     return not problem
 
 
 def _problem(record: Record) -> str:
-    for name, value in _measured(record):
-        if value is None or not _is_share(name):
-            continue
-        least = metrics.get(name).least
-        if not least - SLACK <= value <= 1 + SLACK:
-            return f"{name} is {value:g}, and cannot be above 1 or below {least:g}"
     try:
+        for name, value in _measured(record):
+            metric = metrics.get(name)
+            if value is None or not metric.percent:
+                continue
+            if not metric.least - SLACK <= value <= 1 + SLACK:
+                return f"{name} is {value:g}, and cannot be above 1 or below {metric.least:g}"
         for arena in arenas([record], []):
             for cell in arena.finished:
                 _ = cell.score
+    except UserError as unknown:  # a part of another version
+        return str(unknown).rstrip(".")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as reason:
         return f"no table can be made from it ({type(reason).__name__}: {reason})"
     return ""
@@ -51,10 +53,3 @@ def _measured(record: Record) -> Iterator[tuple[str, Any]]:
 
 def _entries(result: Any) -> list[Mapping[str, Any]]:
     return result if isinstance(result, list) else [result]
-
-
-def _is_share(name: str) -> bool:
-    try:
-        return metrics.get(name).percent
-    except UserError:  # a metric of another version
-        return False

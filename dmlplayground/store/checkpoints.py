@@ -32,7 +32,7 @@ def read(folder: Path, trial: str) -> Checkpoint:
     header, arrays = array_files.read(path)
     if not isinstance(header, dict) or not set(header) >= KEYS:
         raise UserError(f"{path} is not a checkpoint.")
-    if (whose := header.pop("trial", trial)) != trial:
+    if (whose := header.pop("trial", "which it does not name")) != trial:
         raise UserError(f"{path} is the checkpoint of another trial, {whose}.")
     return Checkpoint(header, arrays)
 

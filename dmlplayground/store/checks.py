@@ -30,6 +30,10 @@ def record(content: Any) -> None:
     )
     configuration(content["config"])
     _need(_is_number(content.get("seconds", 0.0)), "its seconds are not a number")
+    for key in ("versions", "machine", "data"):
+        _need(isinstance(content.get(key, {}), Mapping), f"its {key} are not a mapping")
+    _need(isinstance(content.get("started", ""), str), "it does not say when it started")
+    _need(isinstance(content.get("error") or "", str), "its error is not a text")
     cost = content.get("cost", {})
     _need(
         isinstance(cost, Mapping) and all(map(_is_number, cost.values())),
@@ -43,8 +47,9 @@ def record(content: Any) -> None:
     _need(results or content["status"] != "finished", "it is finished, but has no results")
     for name, result in results.items():
         for entry in result if isinstance(result, list) else [result]:
-            _need(isinstance(entry, Mapping) and "metrics" in entry, f"its result {name!r} has no metrics")
+            _need(isinstance(entry, Mapping) and entry.get("metrics"), f"its result {name!r} has no metrics")
             metrics(entry["metrics"], f"its result {name!r}")
+            _need(_are_names(entry.get("weights") or []), f"its result {name!r} does not name its weights")
 
 
 def configuration(config: Any) -> None:
@@ -55,28 +60,33 @@ def configuration(config: Any) -> None:
             isinstance(part, Mapping) and isinstance(part.get("name"), str),
             f"its config does not name the {key}",
         )
-    for key in ("seed", "embed_dim", "batch_size"):
+    for key in ("seed", "embed_dim", "batch_size", "epochs"):
         _need(_is_count(config.get(key)), f"its config has no {key} that is a whole number")
+    _need(
+        isinstance(config.get("evaluation", {}), Mapping),
+        "its config has an evaluation that is not a mapping",
+    )
 
 
 def epoch(entry: Any, where: str = "it") -> None:
     """One epoch, of a record or of the stream."""
     _need(isinstance(entry, Mapping), f"{where} is not a mapping")
     for key in ("epoch", "fold", "member"):
-        _need(
-            _is_count(entry.get(key, None if key == "epoch" else 0)),
-            f"{where} has no {key} that is a whole number",
-        )
+        _need(_is_count(entry.get(key)), f"{where} has no {key} that is a whole number")
     for key in NUMBERS:
         _need(entry.get(key) is None or _is_number(entry[key]), f"{where} has a {key} that is not a number")
-    if "metrics" in entry:
-        metrics(entry["metrics"], where)
+    for key in ("metrics", "training", "health"):
+        metrics(entry.get(key) or {}, where)
 
 
 def metrics(values: Any, where: str) -> None:
     _need(isinstance(values, Mapping), f"{where} has metrics that are not a mapping")
     for name, value in values.items():
         _need(value is None or _is_number(value), f"{where} has {name} {value!r}, which is not a number")
+
+
+def _are_names(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _is_number(value: Any) -> bool:

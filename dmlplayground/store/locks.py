@@ -68,7 +68,7 @@ class Lock:
     @property
     def gone(self) -> bool:
         """Whether its owner is known to be gone."""
-        return self.owner == FREE or (self.here and _born(self.owner["pid"]) != self.owner["born"])
+        return self.owner == FREE or (self.here and _born(self.owner.get("pid")) != self.owner.get("born"))
 
     def describe(self) -> str:
         return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
@@ -289,10 +289,12 @@ def _number(path: Path) -> int:
 
 
 def _read(file: TextIO) -> dict[str, Any]:
-    """The owner; empty if the lock is just being written."""
-    with contextlib.suppress(ValueError):
-        return json.load(file)
-    return {}
+    """The owner; empty if the lock is just being written, or damaged."""
+    try:
+        owner = json.load(file)
+    except (ValueError, RecursionError):
+        return {}
+    return owner if isinstance(owner, dict) else {}
 
 
 def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
@@ -327,10 +329,10 @@ def _place() -> str:
         return ""
 
 
-def _born(pid: int) -> str:
+def _born(pid: object) -> str:
     """When a process began, by its kernel's count; empty if there is none, or it is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
+    except (OSError, ValueError):
         return ""
     return "" if fields[0] in "ZX" else fields[19]

@@ -28,19 +28,21 @@ QUALITY = 70  # of the JPEG; all pictures together take 20 to 50 kB
 MAP_CLASSES, MAP_POINTS = 8, 480
 
 
-def save(folder: Path, content: Mapping[str, Any], through: Optional[Path] = None) -> None:
-    """Write what ``collect`` gave into the trial's folder."""
+def save(folder: Path, trial: str, content: Mapping[str, Any], through: Optional[Path] = None) -> None:
+    """Write what ``collect`` gave into the folder of the trial with this id."""
     arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
     header = {name: value for name, value in content.items() if name not in arrays}
-    array_files.write(folder / FILE, header, arrays, through)
+    array_files.write(folder / FILE, {"trial": trial, **header}, arrays, through)
 
 
-def load(folder: Path) -> dict[str, Any] | None:
-    """What ``save`` wrote, or None if there is nothing usable."""
+def load(folder: Path, trial: str) -> dict[str, Any] | None:
+    """What ``save`` wrote for the trial, or None if there is nothing usable."""
     if not (folder / FILE).exists():
         return None
     try:
         header, arrays = array_files.read(folder / FILE)
+        if (whose := header.pop("trial", trial)) != trial:  # the first ones did not say
+            raise UserError(f"{folder / FILE} holds the samples of another trial, {whose}.")
     except UserError as problem:
         warn(f"{problem} The pictures of this trial are left out.")
         return None

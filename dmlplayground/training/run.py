@@ -319,7 +319,7 @@ class Run:
         evaluation = self.trial.evaluation
         content = snapshots.collect(embeddings, self.division.test, evaluation.distance, tsne=evaluation.tsne)
         with self.held.writing() as through:
-            snapshots.save(self.folder, content, through)
+            snapshots.save(self.folder, self.record.id, content, through)
 
     def _save(self, status: str) -> None:
         now = time.monotonic()

@@ -46,7 +46,7 @@ def learners(folder: Path, which: str = BEST) -> list[Learner]:
     )
     if result is None:
         raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights.")
-    if not result.get("weights"):
+    if not isinstance(result, dict) or not result.get("weights"):
         raise UserError(f"{folder / records.RECORD} does not say which weights are the {which} ones.")
     return [models.load(folder / name, owner=record.id) for name in result["weights"]]
 
