@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
+import os
 from types import SimpleNamespace
 from typing import Optional
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dmlplayground import cli, config, protocols
+from dmlplayground import cli, compat, config, protocols
 from dmlplayground.data.catalogue import Entry, divide
 from dmlplayground.errors import UserError
 from dmlplayground.sweeps.search_space import Search
@@ -192,3 +194,95 @@ def test_features_are_written_as_npz_only(capsys):
         "features.csv",
     )
     assert told(capsys, *words) == "error: features are written to a .npz, not to features.csv.\n"
+
+
+@pytest.mark.parametrize("command", ["sweep", "tune"])
+def test_a_dry_run_asks_for_a_known_executor_and_known_trackers(capsys, command):
+    words = (command, "quickstart", "--dry-run")
+    assert "unknown executor 'slurm'. Known: local, ray." in told(capsys, *words, "--executor", "slurm")
+    assert "unknown tracker 'neptune'" in told(capsys, *words, "--log", "neptune")
+
+
+def test_a_store_below_a_file(tmp_path, capsys):
+    file = tmp_path / "store.txt"
+    file.write_text("text")
+    words = ("train", "npairs", "--store", file / "runs", "--dry-run")
+    assert f"cannot be made: {file} is a file" in told(capsys, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("train", "npairs", "--threads", "1000000000000"), "must be at most 1,024"),
+        (("evaluate", "a.npy", "b.npy", "--ks", "9" * 5000), f"must be a whole number, not {'9' * 20}..."),
+        (("retrieve", "a", "b", "c", "--count", "many"), "must be a whole number, not many"),
+    ],
+    ids=lambda given: given[0],
+)
+def test_numbers_that_are_none_or_too_large(capsys, words, said):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*words])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.endswith(f"{said}\n")
+
+
+@pytest.mark.parametrize("setting", ["many", "0", "-1", "1000000000000", "x,2"])
+def test_a_number_of_threads_that_ends_mxnet(monkeypatch, setting):
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    with pytest.raises(UserError, match=f"OMP_NUM_THREADS must be a number from 1 to 1024, not '{setting}'"):
+        compat._check_threads()
+
+
+@pytest.mark.parametrize(("setting", "kept"), [("4,2", "4"), ("3", "3"), ("", "")])
+def test_of_threads_for_every_level_mxnet_gets_the_first(monkeypatch, setting, kept):
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    compat._check_threads()
+    assert os.environ["OMP_NUM_THREADS"] == kept
+
+
+@pytest.mark.parametrize("steps", ["1", "9" * 20])
+def test_steps_that_are_too_few_or_too_many(tmp_path, capsys, steps):
+    words = ("lr", "npairs", "--steps", steps, "--out", tmp_path / "rates.svg", "--dry-run")
+    assert f"the rate rises over 2 to 1,000,000 steps, not {steps}" in told(capsys, *words)
+
+
+def test_what_is_for_trials_is_refused_for_arrays(capsys):
+    words = ("evaluate", "a.npy", "b.npy")
+    for option in ("--data=cub200", "--split=train", "--engine=fused"):
+        assert "data, split and engine are for a trial" in told(capsys, *words, option)
+
+
+def test_several_arrays_are_not_one(tmp_path, capsys):
+    np.savez(tmp_path / "several.npz", features=np.ones((4, 2)))
+    path = tmp_path / "several.npz"
+    assert (
+        told(capsys, "evaluate", path, path) == f"error: {path} holds several arrays; give a .npy of one.\n"
+    )
+
+
+def test_a_sheet_is_no_wider_than_its_longest_row(tmp_path, capsys):
+    words = (
+        "data",
+        "show",
+        "glyphs",
+        "--set",
+        "classes=4",
+        "--set",
+        "images_per_class=3",
+        "--set",
+        "size=16",
+    )
+    out = tmp_path / "sheet.png"
+    assert cli.main([*words, "--per-class", "1000000000", "--out", str(out)]) == 0
+    with Image.open(out) as sheet:
+        assert sheet.width == 4 * (16 + 2) + 2
+
+
+@pytest.mark.parametrize("output", ["closed", "ascii"])
+def test_output_that_is_closed_or_knows_few_characters(monkeypatch, tmp_path, output):
+    written = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", None if output == "closed" else written)
+    monkeypatch.setattr("dmlplayground.cli.commands.methods.told", lambda name: "a – b")
+    assert cli.main(["methods", "npairs"]) == 0
+    written.seek(0)
+    assert written.read() == ("" if output == "closed" else "a ? b\n")

@@ -64,7 +64,7 @@ def test_pictures_of_any_size_are_resized_as_the_trials_test_images(model):
         ([], "there are no images to embed"),
         (np.zeros((2, 32, 32), np.uint8), r"arrays \(H, W, 3\) of uint8"),
         (np.zeros((2, 32, 32, 3)), r"arrays \(H, W, 3\) of uint8"),
-        ("nowhere", "there is no folder nowhere"),
+        ("nowhere", "there is no file or folder nowhere"),
         (["nowhere.jpg"], "nowhere.jpg"),
     ],
 )

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import pkgutil
 import sys
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -36,20 +38,29 @@ EXITS = (
 
 
 def main(argv: list[str] | None = None) -> int:
-    commands = _commands()
-    arguments = _parser(commands).parse_args(_completed(sys.argv[1:] if argv is None else argv, commands))
-    if getattr(arguments, "threads", None):
-        os.environ["OMP_NUM_THREADS"] = str(
-            arguments.threads
-        )  # read only once, when MXNet's library is loaded
     signals.listen()
+    _open_output()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))  # without our lines of code
-        return _run(arguments)
+        return _run(sys.argv[1:] if argv is None else argv)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _open_output() -> None:
+    """Printing never fails on a closed output, or on a character that it cannot show."""
+    for name in ("stdout", "stderr"):
+        output = getattr(sys, name)
+        if output is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 (for the rest of the process)
+        elif isinstance(output, io.TextIOWrapper) and output.errors in ("strict", "surrogateescape"):
+            output.reconfigure(errors="replace")
+
+
+def _run(words: list[str]) -> int:
     try:
+        commands = _commands()
+        arguments = _parser(commands).parse_args(_completed(words, commands))
+        if getattr(arguments, "threads", None):  # read only once, when MXNet's library is loaded
+            os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
         return arguments.run(arguments) or 0
     except UserError as problem:
         print(f"error: {problem}", file=sys.stderr)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..compat import MOST_THREADS
+from ..errors import unknown
 from ..store import BEST, LAST
 
 LARGEST_RANK = 10_000
@@ -33,15 +35,45 @@ def hyperparams(text: str) -> str:
     return f"hyperparams={text}"
 
 
+def whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # also a number of thousands of digits
+        shown = text if len(text) <= 20 else f"{text[:20]}..."
+        raise argparse.ArgumentTypeError(f"must be a whole number, not {shown}") from None
+
+
 def count(text: str) -> int:
-    number = int(text)
+    number = whole(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
 
 
+def threads(text: str) -> int:
+    number = count(text)
+    if number > MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"must be at most {MOST_THREADS:,}")
+    return number
+
+
+def executor(text: str) -> str:
+    from ..sweeps import executors  # here, as what only lists must not wait for it
+
+    if text not in executors.NAMES:
+        raise unknown("executor", text, executors.NAMES)
+    return text
+
+
+def tracker(text: str) -> str:
+    from ..training import trackers
+
+    trackers.require([text])
+    return text
+
+
 def natural(text: str) -> int:
-    number = int(text)
+    number = whole(text)
     if number < 0:
         raise argparse.ArgumentTypeError("must not be negative")
     return number
@@ -85,7 +117,10 @@ def add_executor(command: argparse.ArgumentParser) -> None:
         help="trials at a time (default: one per GPU, or one per core without a GPU)",
     )
     command.add_argument(
-        "--executor", default="local", help="local, or ray for a Ray cluster (default: %(default)s)"
+        "--executor",
+        type=executor,
+        default="local",
+        help="local, or ray for a Ray cluster (default: %(default)s)",
     )
     command.add_argument(
         "--address",
@@ -97,6 +132,7 @@ def add_executor(command: argparse.ArgumentParser) -> None:
 def add_log(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--log",
+        type=tracker,
         action="append",
         default=[],
         metavar="TRACKER",

@@ -26,6 +26,9 @@ class Places:
         self.store = Path(store)
         if self.store.is_file():
             raise UserError(f"{self.store} is a file; a store is a folder.")
+        for folder in self.store.parents:
+            if folder.is_file():
+                raise UserError(f"the store {self.store} cannot be made: {folder} is a file.")
 
     def folder(self, trial: Trial) -> Path:
         """The folder of the trial, whether or not it is there yet."""

@@ -17,6 +17,7 @@ def contact_sheet(dataset: Dataset, classes: int = 12, per_class: int = 12) -> I
         np.flatnonzero(dataset.labels == label)[:per_class]
         for label in range(min(classes, dataset.num_classes))
     ]
+    per_class = max(map(len, rows))
     height, width = (min(length or LARGEST, LARGEST) for length in dataset.images.shape[1:3])
     sheet = Image.new("RGB", (per_class * (width + GAP) + GAP, len(rows) * (height + GAP) + GAP), "white")
     for line, images in enumerate(rows):

@@ -165,5 +165,5 @@ def _unreadable(path: Path, problem: Exception) -> Unreadable:
     if isinstance(problem, UnidentifiedImageError):
         reason = "it is not an image in a format that Pillow knows" if path.stat().st_size else "it is empty"
     else:
-        reason = getattr(problem, "strerror", None) or str(problem)
+        reason = getattr(problem, "strerror", None) or str(problem).rstrip(".")
     return Unreadable(path, reason)

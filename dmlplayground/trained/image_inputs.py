@@ -85,7 +85,7 @@ def images_in(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
     if not folder.is_dir():
-        raise UserError(f"there is no folder {folder}.")
+        raise UserError(f"there is no file or folder {folder}.")
     found = {str(path): path for path in folder.rglob("*") if is_image(path)}
     if not found:
         raise UserError(f"there are no images in {folder} (known: {', '.join(SUFFIXES)}).")

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from .. import config as configuration
 from ..config import Trial
+from ..errors import UserError
 from ..store import BEST, locks, records
 from ..store.records import Record
 from . import trackers
@@ -86,6 +87,10 @@ def evaluate(
         "seed": seed,
     }
     if labels is not None:
+        if (data, split, engine) != (None, "test", "float32"):
+            raise UserError(
+                "data, split and engine are for a trial, not for arrays of embeddings and labels."
+            )
         return scoring.of_arrays(target, labels, **shared)
     return scoring.of_trial(Path(target), which=which, data=data, split=split, engine=engine, **shared)
 

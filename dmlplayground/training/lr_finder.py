@@ -16,6 +16,7 @@ from . import folds, models
 from .feed import Feed
 from .learner import Learner
 
+MOST_STEPS = 1_000_000
 RECENT = 5  # steps whose mean loss shows whether the training has diverged
 
 
@@ -50,7 +51,7 @@ class Rates(NamedTuple):
 def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) -> Rates:
     """Train for ``steps`` steps with rates from ``low`` to ``high``, each a constant factor above the last. Stops
     early if the loss explodes."""
-    check(trial, low, high)
+    check(trial, low, high, steps)
     feed, learner = first_fold(trial, threads)
     rates = np.geomspace(low, high, steps).tolist()
     losses: list[float] = []
@@ -68,8 +69,10 @@ def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) ->
     return Rates(rates[: len(losses)], losses, _smoothed(losses, steps))
 
 
-def check(trial: Trial, low: float, high: float) -> None:
+def check(trial: Trial, low: float, high: float, steps: int) -> None:
     """Refuse rates that cannot be gone through."""
+    if not 2 <= steps <= MOST_STEPS:
+        raise UserError(f"the rate rises over 2 to {MOST_STEPS:,} steps, not {steps}.")
     if not 0 < low < high <= optimizers.HIGHEST:
         raise UserError(
             f"the rates must be above 0 and at most {optimizers.HIGHEST:g}, the lower one first, "

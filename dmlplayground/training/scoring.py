@@ -28,13 +28,16 @@ def _array(given: Any) -> np.ndarray:
     path = Path(given)
     try:
         with files.opened(path):  # reading a pipe could wait forever
-            return np.load(path, mmap_mode="r", allow_pickle=False)
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
     except EOFError:
         raise UserError(f"{path} is empty.") from None
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
     except ValueError as problem:
-        raise UserError(f"{path} is not a .npy array of numbers: {problem}.") from None
+        raise UserError(f"{path} is not a .npy array of numbers: {str(problem).rstrip('.')}.") from None
+    if not isinstance(array, np.ndarray):
+        raise UserError(f"{path} holds several arrays; give a .npy of one.")
+    return array
 
 
 def learners(folder: Path, which: str = BEST) -> list[Learner]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import layout
 from .. import run_summary
-from ..arguments import count, place
+from ..arguments import place, threads
 
 if TYPE_CHECKING:
     from ...config import Trial
@@ -30,7 +30,7 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
     )
-    command.add_argument("--threads", type=count, help="CPU threads for MXNet (default: one per core)")
+    command.add_argument("--threads", type=threads, help="CPU threads for MXNet (default: one per core)")
     command.add_argument(
         "--dry-run", action="store_true", help="look, choose and write the choice down, but do not train"
     )

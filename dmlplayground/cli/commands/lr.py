@@ -43,7 +43,7 @@ def run(arguments) -> int:
     notes = run_summary.look([trial])
     from ...training import lr_finder
 
-    lr_finder.check(trial, arguments.low, arguments.high)
+    lr_finder.check(trial, arguments.low, arguments.high, arguments.steps)
     if arguments.dry_run:
         rates = f"rates from {arguments.low:g} to {arguments.high:g}"
         print("\n".join([*notes, f"{trial.id}: {arguments.steps} steps at {rates}, drawn in {path}"]))

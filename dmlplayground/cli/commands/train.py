@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import unknown
 from .. import run_summary
-from ..arguments import add_log, add_trial_options, count, place
+from ..arguments import add_log, add_trial_options, place, threads
 
 EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
 PAGE = "getting-started"
@@ -20,7 +20,7 @@ def add_arguments(command) -> None:
         "--store", type=place, default=Path("runs"), help="where the record goes (default: %(default)s)"
     )
     command.add_argument(
-        "--threads", type=count, help="CPU threads for MXNet; use more than one only on an idle machine"
+        "--threads", type=threads, help="CPU threads for MXNet; use more than one only on an idle machine"
     )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
     add_log(command)
