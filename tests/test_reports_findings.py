@@ -246,7 +246,7 @@ def test_optimism_is_the_mean_of_the_gaps(results, page):
 def test_the_networks_stand_side_by_side(results, page):
     text = section(page, "The networks compared")
     head, rows = table(text, "network | images of")
-    assert head[2:] == list(fixture.LEVELS)[:3]
+    assert set(head[2:]) == set(list(fixture.LEVELS)[:3])
     assert [row[0].split()[0] for row in rows] == [backbone["name"] for backbone in fixture.NETWORKS]
     for row in rows:
         for method, cell in zip(head[2:], row[2:]):
