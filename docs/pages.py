@@ -13,8 +13,9 @@ import yaml
 from markdown_text import inline, plain, table
 
 from dmlplayground import config, hyperparams, methods, optional, parts, resources
-from dmlplayground.options import describe
+from dmlplayground.options import build, describe
 from dmlplayground.parts import Kind, Part
+from dmlplayground.sweeps.search_space import Range
 
 MANY = 4  # methods that set one key are counted beyond so many, not named
 RELEASED = re.compile(r"\b(released|library|not an option here|no option for that)\b")
@@ -45,6 +46,7 @@ def of_part(plural: str, kind: Kind, part: Part) -> str:
         prose(part.prose),
         options(kind, part),
         configuration(part),
+        ranges(part),
         combinations(plural, part),
     ]
     sections += [
@@ -210,6 +212,16 @@ def configuration(part: Part) -> str:
         return ""
     text = yaml.safe_dump(_plain_mapping(settings), sort_keys=False, default_flow_style=None, width=100)
     return f"## A trial with it\n\nUnless told otherwise, it sets:\n\n```yaml\n{text}```"
+
+
+def ranges(part: Part) -> str:
+    """Where a search for many methods looks for this one's own settings."""
+    found = {key: build(Range, value, where=key) for key, value in getattr(part, "ranges", {}).items()}
+    if not found:
+        return ""
+    rows = [(f"`{key}`", inline(str(one))) for key, one in found.items()]
+    about = f"`dmlplayground tune --methods {part.key}` searches these, with the bounds of a study where it published some:"
+    return f"## Where a search looks\n\n{about}\n\n{table(('key', 'values'), rows)}"
 
 
 def related(plural: str, kind: Kind, part: Part) -> str:
