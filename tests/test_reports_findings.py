@@ -263,9 +263,13 @@ def test_the_networks_stand_side_by_side(results, page):
 def test_what_was_not_equal_is_named(results, tmp_path):
     shutil.copytree(results / "glyphs", tmp_path / "glyphs")
     fixture.keep(tmp_path / "glyphs", fixture.compared({"dreml": 0.4}, embed_dim=32, seeds=2))
+    fixture.keep(
+        tmp_path / "glyphs", fixture.compared({"angular": 0.4}, embed_dim=16, ensemble__members=4, seeds=3)
+    )
     text = findings.page(sources.read(tmp_path))
-    assert "Of 10 conditions, 9 are the same for all 5 methods. Exceptions: size of the embedding." in text
-    assert "| size of the embedding | 64 | dreml: 32 |" in text
+    assert "Of 10 conditions, 8 are the same for all 6 methods." in text
+    assert "| size of the embedding, of all members together | 64 | dreml: 32 |" in text
+    assert "| members of the ensemble | 1 | angular: 4 |" in text
     assert "Methods with fewer than 3 seeds: dreml (2)." in text
 
 

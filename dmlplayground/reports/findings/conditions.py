@@ -25,6 +25,10 @@ def _name(key: str) -> Callable[[Cell], Any]:
     return lambda cell: cell.config[key]["name"]
 
 
+def _width(cell: Cell) -> int:
+    return int(cell.config["embed_dim"] * cell.config["ensemble"]["members"])
+
+
 def _schedule(cell: Cell) -> str:
     """Its name, and the options that are set."""
     name, *options = sorted(cell.config["schedule"].items(), key=lambda one: one[0] != "name")
@@ -44,7 +48,7 @@ CONDITIONS = (
     Condition("images seen in training", _mean(cost.images)),
     Condition("steps", _mean(cost.steps), ("iterations", "epochs")),
     Condition("images a batch", lambda cell: cell.config["batch_size"], ("batch_size",)),
-    Condition("size of the embedding", lambda cell: cell.config["embed_dim"], ("embed_dim",)),
+    Condition("size of the embedding, of all members together", _width, ("embed_dim",)),
     Condition("members of the ensemble", lambda cell: cell.config["ensemble"]["members"], ("ensemble.",)),
     Condition("looks at the test classes", _mean(cost.looks), ("evaluation.",)),
     Condition("backbone", network_name, ("backbone.",)),
@@ -76,7 +80,7 @@ def _of_network(made: Section, network: Network) -> None:
         else "",
     )
     rows = [Row([condition.name, text(rule), _told(exceptions)]) for condition, rule, exceptions in found]
-    columns = [Column(name, numeric=False) for name in ("condition", "value", "but")]
+    columns = [Column(name, numeric=False) for name in ("condition", "value", "exceptions")]
     made.blocks.append(body(Table("conditions", "Conditions", network.name, columns, rows)))
     free = chosen_keys(network.cells)
     made.say(

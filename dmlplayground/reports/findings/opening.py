@@ -38,10 +38,8 @@ def _data(network: Network) -> str:
     """What the methods were trained and tested on, as the records have it."""
     cells = network.cells
     told = {record.data.get(half) for cell in cells for record in cell.records for half in ("train", "test")}
-    size = network.arena.data.get("size")
     seeds = sorted({record.seed for cell in cells for record in cell.records})
     return (
         f"On {network.name}: {plural(len(cells), 'method')}, {plural(len(seeds), 'seed')} "
-        f"({listed(map(str, seeds))}); {'; '.join(sorted(filter(None, told)))}"
-        f"{f'; images of {size} x {size}' if size else ''}."
+        f"({listed(map(str, seeds))}); {'; '.join(sorted(filter(None, told)))}."
     )

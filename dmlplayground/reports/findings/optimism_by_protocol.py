@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
 
-from ... import metrics
 from ...layout import plural
 from ..statistics import LEVEL, Summary, differences, holm, paired
 from ..tables import Column, Row, Table, body, slug
@@ -67,7 +66,7 @@ def _meaning(network: Network, which: str) -> str:
     if which == network.last:
         return (
             f"what the choice of the test epoch adds to the same runs, {which} being {meaning}. It cannot be below zero in "
-            f"{chooser(network)}, which chose."
+            f"{network.chooser}, which chose. In other metrics it can."
         )
     if which == cell.protocol.beside:
         return (
@@ -80,12 +79,6 @@ def _meaning(network: Network, which: str) -> str:
     )
 
 
-def chooser(network: Network) -> str:
-    """The metric that chose the test epochs."""
-    recorded = network.cells[0].config
-    return recorded["protocol"].get("criterion") or metrics.headline(recorded["evaluation"]).key
-
-
 def _told(network: Network, metric: str, which: str) -> str:
     found = gaps(network, metric, which)
     mean = average(found)
@@ -94,10 +87,12 @@ def _told(network: Network, metric: str, which: str) -> str:
     beyond = dict(zip(found, holm([paired(value) for value in found.values()])))
     sure = [label for label, p in beyond.items() if p is not None and p < LEVEL]
     above, below = ([label for label in sure if sign * found[label].mean > 0] for sign in (1, -1))
+    same = sum(not any(value.values.values()) for value in found.values())
     return (
         f"{metric}, {network.best} − {which}: {gap(mean)} points on average over {plural(len(found), 'method')}. By a "
         f"t-test over seeds with Holm's adjustment over the methods it is above zero for {_counted(above)} and below zero "
         f"for {_counted(below)}."
+        + (f" For {plural(same, 'method')} it is exactly zero with every seed." if same else "")
     )
 
 

@@ -13,7 +13,7 @@ from ..tables import Column, Row, Table, body, slug
 from . import diagram, kendall
 from .kendall import Agreement
 from .ranking import crossings, reversed_pairs
-from .sections import Section, ends, listed
+from .sections import Section, ends, listed, told_chance
 from .sources import Network, Sources
 
 HOW = (
@@ -55,7 +55,7 @@ def section(sources: Sources) -> Section:
             if network is sources.validated:
                 _show(made, network)
     for network in sources.networks:
-        made.say(_noise(network))
+        made.say(_noise(network), _validation(network))
     made.blocks.append("### With the network")
     if networks:
         _tell(made, networks)
@@ -159,4 +159,23 @@ def _noise(network: Network) -> str:
         f"What noise alone does: on {network.name}, the order by half of the seeds and the order by the others "
         f"({metric}, {network.best}) have a tau of {fmean(found):.2f} on average over all ways to halve them "
         f"({min(found):.2f} to {max(found):.2f}). Halves are noisier than all seeds together."
+    )
+
+
+def _validation(network: Network) -> str:
+    """How far the scores by which settings were chosen order the methods as the test does."""
+    from scipy import stats
+
+    winners = {one.method: one.winner for one in network.tunings}
+    metric, which = network.metrics[0], network.last
+    tested = network.scores(which, metric)
+    shared = [label for label in tested if winners.get(label)]
+    if len(shared) < kendall.LEAST or {one.criterion.key for one in network.tunings} != {metric}:
+        return ""
+    validated = [winner["value"] for label in shared if (winner := winners[label])]
+    found = stats.kendalltau(validated, [tested[label].mean for label in shared])
+    return (
+        f"The order by the winners' scores on validation classes and that by the mean {metric} ({which}) on test classes have a "
+        f"tau of {found.statistic:.2f} over {plural(len(shared), 'method')} ({told_chance(found.pvalue)} if they had nothing "
+        "to do with each other)."
     )

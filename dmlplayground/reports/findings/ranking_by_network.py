@@ -67,7 +67,8 @@ def _show(made: Section, network: Network, leading: Ranking, metric: str) -> Non
 
 def _meanings(network: Network) -> str:
     protocol = network.arena.protocol
-    return " ".join(f"*{which}*: {protocol.meaning(which)}." for which in (network.best, network.last))
+    told = [f"*{which}*: {protocol.meaning(which)}." for which in (network.best, network.last)]
+    return " ".join([*told, f"The metric that chose was {network.chooser}."])
 
 
 def _say_what_is_missing(made: Section, network: Network) -> None:

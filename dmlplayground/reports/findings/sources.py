@@ -95,6 +95,12 @@ class Network:
         return self.arena.protocol.leading
 
     @property
+    def chooser(self) -> str:
+        """The metric by which test classes chose the best epoch."""
+        recorded = self.cells[0].config
+        return recorded["protocol"].get("criterion") or metrics.headline(recorded["evaluation"]).key
+
+    @property
     def last(self) -> str:
         """That of the one which nothing has chosen."""
         return self.arena.protocol.beside

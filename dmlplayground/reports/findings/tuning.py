@@ -45,7 +45,10 @@ def _of_store(made: Section, store: str, tunings: list[Tuning], network: Network
     columns = [Column(head, numeric=head in ("trials", "winner's score")) for head in heads]
     made.blocks.append(body(Table("tuning", "Tuning", title, columns, [*map(_row, tunings)])))
     criteria = {one.criterion.label for one in tunings}
-    made.say(f"The winner's score is {listed(sorted(criteria))} on validation classes.")
+    made.say(
+        f"The winner's score is {listed(sorted(criteria))} on validation classes. These are other and fewer classes than the "
+        "test classes, so it is not to be compared with the scores below."
+    )
 
 
 def _judged(tunings: list[Tuning]) -> str:
