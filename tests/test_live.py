@@ -63,6 +63,19 @@ def test_the_state_tells_what_runs_where_and_how_long_it_will_take(store):
     assert now["states"]["running"] == 1 and now["states"]["failed"] == 3
 
 
+def test_scores_that_are_not_finite_and_parts_that_are_gone_stop_nothing(store):
+    _, folder = running(store, epochs=4)
+    entries = stream.read(folder)
+    entries[2]["metrics"]["R@1"] = None
+    (folder / stream.FILE).write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    record = records.Record.load(folder / records.RECORD)
+    record.config["method"]["name"] = "a method of yesterday"
+    record.save(folder)
+    with locks.hold(folder):
+        (shown,) = state.of(store)["running"]
+    assert [number for number, _ in shown["curve"]] == [0, 1, 3, 4] and shown["total"] == 0
+
+
 def test_a_trial_whose_process_is_gone_is_not_running(store):
     trial, _ = running(store, epochs=2)
     now = state.of(store)

@@ -222,6 +222,19 @@ def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
     assert len(entries[0]["by_epoch"]) == 4
 
 
+def test_a_criterion_that_is_not_finite_is_no_result(tmp_path, monkeypatch):
+    value = Trained.value
+    monkeypatch.setattr(
+        Trained, "value", lambda self, fold: value(self, fold) if self.trial.method["scale"] < 5 else None
+    )
+    winner = optuna_search.tune(wanted(trials=12, prune="median"), tmp_path, Machine(), quiet=True)
+    entries = tried(tmp_path)
+    failed = [entry for entry in entries if entry["values"]["method.scale"] >= 5]
+    assert failed and all(entry["state"] == "fail" and not entry["by_epoch"] for entry in failed)
+    assert all(entry["problem"] == "its criterion is not finite" for entry in failed)
+    assert hyperparams.read(winner).values["method.scale"].value < 5
+
+
 def tried(store: Path) -> list[dict]:
     return files.read_json(store / optuna_search.TRIED)["tried"]
 

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from .. import config as configuration
 from .. import metrics
+from ..errors import UserError
 from ..store import locks, manifest, records, stream
 from ..store.records import Record
 
@@ -46,7 +47,7 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
     entries = stream.read(folder)
     lock = locks.current(folder)
     done = sum(entry["epoch"] > 0 for entry in entries)
-    total = configuration.total_epochs(configuration.trial(record.config))
+    total = _total(record)
     scored = next((entry for entry in reversed(entries) if "metrics" in entry), None)
     return {
         "id": record.id,
@@ -58,6 +59,14 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
         "score": metrics.first(scored["metrics"]) if scored else "",
         "curve": _curve(entries),
     }
+
+
+def _total(record: Record) -> int:
+    """How many epochs it is to have; 0 if it has parts that no longer exist."""
+    try:
+        return configuration.total_epochs(configuration.trial(record.config))
+    except UserError:
+        return 0
 
 
 def _seconds_left(entries: list[dict[str, Any]], done: int, total: int) -> Optional[float]:
@@ -72,9 +81,9 @@ def _curve(entries: list[dict[str, Any]]) -> list[list[float]]:
     """(epoch counted over all folds and members, percent of the leading metric)."""
     points = []
     for number, entry in enumerate(entries):
-        if leading := metrics.leading(entry.get("metrics", {})):
-            name = leading[0]
-            points.append([number, round(metrics.get(name).scale * entry["metrics"][name], 3)])
+        for name in metrics.leading(entry.get("metrics", {}))[:1]:
+            if entry["metrics"][name] is not None:  # not finite
+                points.append([number, round(metrics.get(name).scale * entry["metrics"][name], 3)])
     step = max(1, -(-len(points) // CURVE))
     return points[::step]
 

@@ -96,8 +96,8 @@ class Protocol(Named):
         """The record's results, by the keys that the protocol's record lists."""
         raise NotImplementedError
 
-    def judged(self, results: Mapping[str, Any]) -> float:
-        """The criterion on the classes that were kept back, by which a search ranks trials."""
+    def judged(self, results: Mapping[str, Any]) -> Optional[float]:
+        """The criterion on the classes that were kept back, by which a search ranks trials; nothing if it is not finite."""
         raise UserError(f"the protocol {self.key} has no validation classes to judge a search by.")
 
 

@@ -87,7 +87,8 @@ class Validated(Protocol):
         }
 
     def judged(self, results):
-        return statistics.mean(fold[VALIDATION][self.criterion] for fold in results["separate"])
+        found = [fold[VALIDATION].get(self.criterion) for fold in results["separate"]]
+        return None if None in found else statistics.mean(found)
 
 
 def _from(start: int, classes: int) -> list[int]:

@@ -137,7 +137,9 @@ class Attempt(Job):
         for entry in self.entries:
             if entry["epoch"] == 0 or "metrics" not in entry:
                 continue
-            value = entry["metrics"][criterion.key]
+            value = entry["metrics"].get(criterion.key)
+            if value is None:  # not finite
+                continue
             if entry["fold"] not in best or criterion.better(value, best[entry["fold"]]):
                 best[entry["fold"]] = value
             step = entry["fold"] * self.trial.epochs + entry["epoch"]
@@ -157,7 +159,11 @@ class Attempt(Job):
         from optuna.trial import TrialState
 
         if record is not None and record.status == "finished":
-            self.study.tell(self.proposed, validation(record), skip_if_finished=True)
+            value = validation(record)
+            if value is None:
+                self.proposed.set_user_attr("problem", "its criterion is not finite")
+            state = TrialState.FAIL if value is None else None
+            self.study.tell(self.proposed, value, state=state, skip_if_finished=True)
         elif self.pruned:
             self.study.tell(self.proposed, state=TrialState.PRUNED, skip_if_finished=True)
         elif record is not None and record.status == "failed":
@@ -174,8 +180,8 @@ class Attempt(Job):
         return super().told(record)
 
 
-def validation(record: Record) -> float:
-    """What a search goes by: the criterion on the validation classes, averaged over folds."""
+def validation(record: Record) -> Optional[float]:
+    """What a search goes by: the criterion on the validation classes, averaged over folds; nothing if it is not finite."""
     return protocols.create(**record.config["protocol"]).judged(record.results)
 
 
