@@ -260,6 +260,19 @@ def test_the_networks_stand_side_by_side(results, page):
     assert "No pair that two networks both tell apart is in opposite order on them." in text
 
 
+def test_what_stands_in_short_stands_below_too(results, page):
+    short, rest = section(page, "In short"), page.partition("## Conditions")[2]
+    found = sources.read(results).networks[0]
+    leading = found.ranking("best", "MAP@R")
+    assert (
+        f"On conv4 **{leading.best}** has the highest mean MAP@R (best); {len(leading.level)} of the 3 other methods"
+        in short
+    )
+    for metric, which in itertools.product(("MAP@R", "R@1"), ("last", "joined", "separate")):
+        (gap,) = re.findall(rf"On conv4, on average.*?{metric} best − {which} ([+−].*?\))", short)
+        assert f"{metric}, best − {which}: {gap} points on average" in rest
+
+
 def test_what_was_not_equal_is_named(results, tmp_path):
     shutil.copytree(results / "glyphs", tmp_path / "glyphs")
     fixture.keep(tmp_path / "glyphs", fixture.compared({"dreml": 0.4}, embed_dim=32, seeds=2))
@@ -350,7 +363,7 @@ def test_what_is_missing_is_said(results, tmp_path, kept):
         (tmp_path / store).parent.mkdir(exist_ok=True)
         (tmp_path / store).symlink_to(results / store)
     text = findings.page(sources.read(tmp_path))
-    assert text.count("\n## ") == 12
+    assert text.count("\n## ") == 13
     for store in STORES:
         if store not in kept:
             assert f"`{store}`" in section(text, "What glyphs cannot tell about photographs")

@@ -20,6 +20,7 @@ from . import (
     protocol_order,
     ranking_by_network,
     spending,
+    summary,
     tuning,
 )
 from .sections import Section
@@ -31,6 +32,7 @@ PAGE = "findings.md"
 
 SECTIONS = (
     opening.section,
+    summary.section,
     conditions.section,
     tuning.section,
     ranking_by_network.section,

@@ -113,7 +113,7 @@ def _order(rankings: dict[str, Ranking]) -> list[str]:
     leaders = {ranking.best for ranking in rankings.values() if ranking.names}
     same = "the same method has the highest mean on all" if len(leaders) == 1 else "the highest mean changes"
     turned = {frozenset(pair) for a, b in combinations(rankings.values(), 2) for pair in reversed_pairs(a, b)}
-    pairs = [" and ".join(sorted(pair)) for pair in sorted(turned, key=sorted)]
+    pairs = [" / ".join(sorted(pair)) for pair in sorted(turned, key=sorted)]
     beyond = (
         f"Beyond the noise, the order of {listed(pairs)} is reversed between two networks."
         if pairs

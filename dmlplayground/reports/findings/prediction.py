@@ -24,15 +24,20 @@ def section(sources: Sources) -> Section:
     return made
 
 
+def of_training(network: Network) -> list[transfer.Predictor]:
+    """The figures of training embeddings at the end of training, the strongest first."""
+    return [one for one in network.predictors if one.part == transfer.TRAINING]
+
+
 def _of_network(made: Section, network: Network) -> bool:
-    found = transfer.predictors(network.arena, network.last)
+    found = network.predictors
     if not found:
         return False
     made.blocks.append(f"### On {network.name}")
-    shown = [one for one in found if _excludes_zero(one)]
+    shown = [one for one in found if excludes_zero(one)]
     made.say(
         f"Spearman's correlation with {network.arena.headline} ({network.last}) has an interval without 0 for {len(shown)} of "
-        f"{plural(len(found), 'figure')}{': ' if shown else ''}{listed(map(_told, shown), '')}.",
+        f"{plural(len(found), 'figure')}{': ' if shown else ''}{listed(map(told, shown), '')}.",
         *(_about(one) for one in found if one.part == transfer.TRAINING and one not in shown),
     )
     drawn = transfer.figure(network.arena, network.last)
@@ -43,12 +48,12 @@ def _of_network(made: Section, network: Network) -> bool:
     return True
 
 
-def _excludes_zero(one: transfer.Predictor) -> bool:
+def excludes_zero(one: transfer.Predictor) -> bool:
     interval = one.interval(ranked=True)
     return interval is not None and (interval[0] > 0 or interval[1] < 0)
 
 
-def _told(one: transfer.Predictor) -> str:
+def told(one: transfer.Predictor) -> str:
     value = one.correlation(ranked=True) or 0.0
     where = transfer.MEASURED_ON[one.part]
     return f"{one.figure} of {where} {value:+.2f}".replace("-", "−") + f" ({ends(one.interval(ranked=True))})"
@@ -56,4 +61,4 @@ def _told(one: transfer.Predictor) -> str:
 
 def _about(one: transfer.Predictor) -> str:
     """Of a figure of the training embeddings that does not predict."""
-    return f"No prediction by {_told(one)}: its interval contains 0."
+    return f"No prediction by {told(one)}: its interval contains 0."

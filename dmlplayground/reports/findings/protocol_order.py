@@ -42,8 +42,8 @@ class Compared(NamedTuple):
 
 def section(sources: Sources) -> Section:
     made = Section(["## How the order changes with the protocol and the network", HOW])
-    protocols = [one for network in sources.networks for one in _by_protocol(network)]
-    networks = [one for pair in combinations(sources.networks, 2) for one in _by_network(*pair)]
+    protocols = [one for network in sources.networks for one in by_protocol(network)]
+    networks = [one for pair in combinations(sources.networks, 2) for one in by_network(*pair)]
     if sources.validated is None:
         made.say("There are no records of the same settings under the validated protocol yet.")
     if protocols:
@@ -64,13 +64,13 @@ def section(sources: Sources) -> Section:
     return made
 
 
-def _by_protocol(network: Network) -> Iterator[Compared]:
+def by_protocol(network: Network) -> Iterator[Compared]:
     for metric in network.metrics:
         for a, b in combinations(network.outcomes, 2):
             yield from _compared(metric, Side(network, a), Side(network, b))
 
 
-def _by_network(one: Network, other: Network) -> Iterator[Compared]:
+def by_network(one: Network, other: Network) -> Iterator[Compared]:
     for metric in one.metrics:
         for which in (one.best, one.last):
             if metric in other.metrics:

@@ -114,8 +114,8 @@ def _verdict(chance: float) -> str:
 def _doubt(found: Ranking) -> str:
     """How far the answer depends on the pooled spread."""
     told = len(found.separated(welch))
-    alone = f"Welch's test, which takes each pair's own spreads, tells {told} pairs apart after the same adjustment."
-    doubtful = [f"{one} and {other}" for one, other in found.doubtful]
+    alone = f"Welch's test, which takes each pair's own spreads, tells {plural(told, 'pair')} apart after the same adjustment."
+    doubtful = [f"{one} / {other}" for one, other in found.doubtful]
     if not doubtful:
         return f"{alone} Each pair that is told apart here has p < {LEVEL} in Welch's test by itself, too."
     return (

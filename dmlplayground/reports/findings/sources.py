@@ -13,7 +13,7 @@ from ...errors import UserError
 from ...protocols import VALIDATION
 from ...store import records
 from ...store.records import Record
-from .. import optimism, usable_records
+from .. import optimism, transfer, usable_records
 from ..grouping import Arena, Cell, arenas, ranked_by, shown
 from ..statistics import Summary
 from .ranking import Ranking
@@ -132,6 +132,11 @@ class Network:
             higher = metrics.get(metric).higher_is_better
             self._rankings[which, metric] = Ranking.of(self.scores(which, metric), higher)
         return self._rankings[which, metric]
+
+    @cached_property
+    def predictors(self) -> list[transfer.Predictor]:
+        """What was measured at the end of training, beside the score of the same epoch; the strongest first."""
+        return transfer.predictors(self.arena, self.last)
 
     @cached_property
     def _rankings(self) -> dict[tuple[str, str], Ranking]:
