@@ -195,13 +195,21 @@ def test_every_method_is_a_row_of_equal_conditions():
 
 #: What a method may choose for itself; DREML's members divide the embedding and the images among themselves.
 OWN = ("method.", "sampler.", "mining", "head.normalize", "head.to_classes", "optimizer.lr", "groups.loss.lr")
-OF_DREML = ("ensemble.", "embed_dim", "epochs", "evaluation.every", "evaluation.distance")
+OF_DREML = ("ensemble.", "embed_dim", "iterations", "epochs", "evaluation.every", "evaluation.distance")
 
 
-@pytest.mark.parametrize("data", ["glyphs", "cub200", "cars196", "sop"])
-def test_nothing_else_differs(data):
+PRETRAINED = {"backbone": {"name": "efficientnet_lite0", "pretrained": "imagenet"}}
+
+
+@pytest.mark.parametrize(
+    ("data", "more"),
+    [("glyphs", {}), ("glyphs", PRETRAINED), ("cub200", {}), ("cars196", {}), ("sop", {})],
+)
+def test_nothing_else_differs(data, more):
     made = {
-        name: config.dotted(config.trial({"method": name, "data": data, "hyperparams": "equal"}).mapping())
+        name: config.dotted(
+            config.trial({"method": name, "data": data, "hyperparams": "equal", **more}).mapping()
+        )
         for name in methods.names()
     }
     for (one, left), (other, right) in itertools.combinations(made.items(), 2):

@@ -43,7 +43,8 @@ def write_row(path: Path, winner: hyperparams.Hyperparams) -> None:
         row["target"] = round(100 * winner.search["value"], 2)
         row["values"] = {**row.get("values", {}), **found}
     else:
-        row["backbones"] = {**row.get("backbones", {}), winner.backbone: {"values": found}}
+        own = row.setdefault("backbones", {}).setdefault(winner.backbone, {})
+        own["values"] = {**own.get("values", {}), **found}
     with files.replacing(path) as stream:
         stream.write("# Written by experiments/results/keep_searches.py\n" + _yaml(row))
 
