@@ -3,6 +3,7 @@ installation."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from .errors import UserError, unknown
@@ -19,6 +20,7 @@ __all__ = [
 ]
 
 SEARCH = "/search/"  # in the name of a search
+RESULTS = "results"  # the folder beside the experiments that holds records by the thousand, and none of them
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -54,7 +56,12 @@ def find_search(name: str | Path) -> Path:
 
 def _files() -> list[str]:
     home = experiments()
-    return sorted(_stem(path.relative_to(home)) for path in home.rglob("*.yaml"))
+    found = []
+    for folder, below, names in os.walk(home):
+        if RESULTS in below and Path(folder) == home:
+            below.remove(RESULTS)
+        found += [Path(folder, name) for name in names if name.endswith(".yaml")]
+    return sorted(_stem(path.relative_to(home)) for path in found)
 
 
 def _find(kind: str, name: str | Path, known: list[str]) -> Path:

@@ -58,8 +58,8 @@ def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
     assert "table 2" in text and "On the built-in characters" in text
     source = (site / "parts/methods/margin.html").read_text(encoding="utf-8")
     assert (
-        source.count("<polyline") == 1 + 2 and "<math" in source
-    )  # of all methods, and the quick start's two seeds
+        source.count("<polyline") == 1 + 3 and "<math" in source
+    )  # of all methods, and the quick start's three seeds
     assert "times the median of the grid" in text
 
 

@@ -33,7 +33,11 @@ def parsed(line):
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_every_command_is_one(line):
-    words, arguments = parsed(line)
+    try:
+        words, arguments = parsed(line)
+    except UserError as problem:  # of a tracker whose package is not installed here
+        assert " --log " in line and "need the package" in str(problem)
+        return
     if words[0] == "sweep" and arguments.file not in PLACEHOLDERS and not arguments.file.endswith(".yaml"):
         experiment, _ = grid.load(arguments.file)
         trials = len(experiment.trials(arguments.where, arguments.set))

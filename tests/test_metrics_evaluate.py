@@ -296,7 +296,7 @@ def write_embeddings(path, rows, dim, size):
 @pytest.mark.parametrize(
     ("rows", "dim", "size", "memory", "clustering"),
     [
-        pytest.param(6_000, 64, 4, 40_000_000, 1, id="small"),
+        pytest.param(6_000, 64, 4, 40_000_000, 1, id="small", marks=pytest.mark.slow),
         pytest.param(30_000, 128, 5, 150_000_000, 1, id="middle", marks=pytest.mark.slow),
         pytest.param(9_000, 2_048, 10, 200_000_000, 1, id="wide", marks=pytest.mark.slow),
         pytest.param(100_000, 16, 5, 80_000_000, 0, id="long", marks=pytest.mark.slow),

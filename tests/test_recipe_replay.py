@@ -138,7 +138,8 @@ def watched(monkeypatch):
     return told
 
 
-@pytest.mark.parametrize("key", ["arcface", pytest.param("margin", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["arcface", "margin"])
 def test_folds_replayed(tmp_path, monkeypatch, key):
     told = watched(monkeypatch)
     row = LOSSES[key][1]

@@ -410,9 +410,7 @@ def test_the_studies_tables_are_compared_where_they_overlap():
 # --- what is kept -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(
-    not (ROOT / "docs" / findings.PAGE).is_file(), reason="the page is not there before the records are"
-)
+@pytest.mark.slow
 def test_the_page_is_up_to_date():
     made = findings.page(sources.read(KEPT))
     assert (ROOT / "docs" / findings.PAGE).read_text(encoding="utf-8") == made

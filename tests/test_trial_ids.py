@@ -20,7 +20,7 @@ from dmlplayground.reports.grouping import arenas
 from dmlplayground.store.records import Record
 
 ROOT = Path(__file__).parent.parent
-OLD = ROOT / "experiments" / "results" / "quickstart"
+OLD = ROOT / "experiments" / "results" / "fehervari2019" / "methods_glyphs"
 
 
 def trials():
@@ -93,7 +93,7 @@ def test_a_sweep_into_a_store_of_the_first_edition_trains_nothing(tmp_path):
         "-m",
         "dmlplayground",
         "sweep",
-        "quickstart",
+        "fehervari2019/methods_glyphs",
         "--store",
         str(store),
         "--dry-run",
