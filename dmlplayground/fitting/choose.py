@@ -40,7 +40,8 @@ def configuration(found: Look) -> dict[str, Any]:
 
 # A pretrained network needs few steps, and many would make it forget; another has to learn everything here. On 1,872
 # JPEGs of 50 characters, 45 steps at 96 pixels took MAP@R from 19 to 30 with multi_similarity, to 26 with margin and to
-# 21 with proxy_nca (one seed). With conv4, proxy_nca is among the three methods that lead the quick start.
+# 21 with proxy_nca (one seed). With conv4 and these rates, proxy_nca is level with the best of thirteen methods
+# (experiments/results/fehervari2019/methods_glyphs).
 PER_CLASS, BLOCKS = 4, 8  # images of a class in a batch, and classes
 SHORT = {
     "method": "multi_similarity",
