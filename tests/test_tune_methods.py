@@ -107,6 +107,7 @@ def test_the_file_has_the_last_word_on_a_range(file):
         ({}, ["npairs"], "does not search for npairs; it does for margin, fast_ap"),
         ({}, ["nparis"], "unknown method 'nparis'. Did you mean 'npairs'"),
         ({"methods": 3}, [], "methods must be"),
+        ({"methods": []}, [], "must name at least one method"),
         ({"draw": "lots"}, [], "draw must be"),
     ],
 )

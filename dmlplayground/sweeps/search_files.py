@@ -71,9 +71,11 @@ class _Many:
     def chosen(self, wanted: Iterable[str]) -> list[str]:
         """The names of the methods, checked."""
         offered = methods.names() if self.methods == "all" else list(self.methods)
+        wanted = list(wanted)
         for name in (*offered, *wanted):
             methods.get(name)
-        wanted = list(wanted)
+        if not offered:
+            raise UserError("methods must name at least one method, or be all.")
         left_out = [name for name in wanted if name not in offered]
         if left_out:
             raise UserError(

@@ -53,21 +53,16 @@ def add_arguments(command) -> None:
 
 def run(arguments) -> None:
     from ...sweeps import search_files
-    from ...sweeps.optuna_search import BEST
 
     names = [] if arguments.methods == ALL else [name.strip() for name in arguments.methods.split(",")]
     wanted = search_files.load_all(arguments.file, arguments.set, names)
     store = arguments.store or Path("runs") / arguments.file.stem
     if arguments.dry_run:
-        return dry_run(wanted, store)
+        dry_run(wanted, store)
+        return
     for name, search in wanted.items():
         _search(search, store / name, arguments)
-    if "" not in wanted:
-        print(f"\n{ranking(store, wanted)}\n\nuse them: --hyperparams {shlex.quote(str(store))}")
-        return None
-    winner = store / BEST
-    print(f"\n{hyperparams.winner(winner)}\n\nuse it: --hyperparams {shlex.quote(str(winner))}")
-    return _tell_repeat(winner)
+    print(winner(store) if "" in wanted else winners(store, wanted))
 
 
 def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
@@ -93,21 +88,25 @@ def _search(search: Search, store: Path, arguments) -> None:
     )
 
 
-def ranking(store: Path, methods: Mapping[str, Search]) -> str:
+def winner(store: Path) -> str:
+    """What a search found, and what to do with it."""
+    from ...sweeps.optuna_search import BEST, REPEAT, REPEATS
+
+    again = ["dmlplayground", "sweep", str(store / REPEAT), "--store", f"{store}-repeat"]
+    return (
+        f"\n{hyperparams.winner(store / BEST)}\n\nuse it: --hyperparams {shlex.quote(str(store / BEST))}"
+        f"\ntrain it {REPEATS} times: {shlex.join(again)}"
+    )
+
+
+def winners(store: Path, methods: Mapping[str, Search]) -> str:
     """The winners of several searches, the best on validation classes first."""
     from ... import hyperparams as settings
     from ...sweeps.optuna_search import BEST
 
     found = [settings.read(store / name / BEST) for name in methods]
-    found.sort(
-        key=lambda file: file.search["value"], reverse=next(iter(methods.values())).direction == "maximize"
-    )
+    highest_first = next(iter(methods.values())).direction == "maximize"
+    found.sort(key=lambda file: file.search["value"], reverse=highest_first)
     rows = [(file.method, f"{file.search['value']:.4f}", file.search["criterion"]) for file in found]
-    return layout.columns([("method", "value", "criterion"), *rows])
-
-
-def _tell_repeat(winner: Path) -> None:
-    from ...sweeps.optuna_search import REPEAT, REPEATS
-
-    again = ["dmlplayground", "sweep", str(winner.with_name(REPEAT)), "--store", f"{winner.parent}-repeat"]
-    print(f"train it {REPEATS} times: {shlex.join(again)}")
+    table = layout.columns([("method", "value", "criterion"), *rows])
+    return f"\n{table}\n\nuse them: --hyperparams {shlex.quote(str(store))}"
