@@ -16,6 +16,8 @@ from dmlplayground.sweeps import search_files, search_space
 
 CONFIG = {
     **SMALL,
+    "sampler": {"name": "blocks", "per_class": 2},
+    "batch_size": 8,
     "iterations": 1,
     "epochs": 1,
     "protocol": {"folds": 2, "only": 1},
@@ -24,7 +26,7 @@ CONFIG = {
 FILE = {
     "title": "Alike",
     "methods": ["margin", "fast_ap"],
-    "trials": 3,
+    "trials": 2,
     "draw": "sobol",
     "prune": False,
     "config": CONFIG,
@@ -236,7 +238,7 @@ def test_a_search_for_two_methods_tells_the_winners(file, tmp_path, capsys):
     assert f"use them: --hyperparams {store}" in told
     for name in FILE["methods"]:
         tried = json.loads((store / name / "search.json").read_text())["tried"]
-        assert len(tried) == 3 and [entry["state"] for entry in tried] == ["complete"] * 3
+        assert [entry["state"] for entry in tried] == ["complete"] * FILE["trials"]
         best = max(tried, key=lambda entry: entry["value"])
         trial = config.trial({**SMALL, "method": name, "hyperparams": str(store)})
         assert trial.optimizer["lr"] == best["values"]["optimizer.lr"]
