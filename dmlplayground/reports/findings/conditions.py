@@ -25,7 +25,9 @@ def _name(key: str) -> Callable[[Cell], Any]:
     return lambda cell: cell.config[key]["name"]
 
 
-def _width(cell: Cell) -> int:
+def _width(cell: Cell) -> Any:
+    if cell.config["head"]["to_classes"]:
+        return "as many as classes to train"
     return int(cell.config["embed_dim"] * cell.config["ensemble"]["members"])
 
 
@@ -48,7 +50,7 @@ CONDITIONS = (
     Condition("images seen in training", _mean(cost.images)),
     Condition("steps", _mean(cost.steps), ("iterations", "epochs")),
     Condition("images a batch", lambda cell: cell.config["batch_size"], ("batch_size",)),
-    Condition("size of the embedding, of all members together", _width, ("embed_dim",)),
+    Condition("size of the embedding, of all members together", _width, ("embed_dim", "head.to_classes")),
     Condition("members of the ensemble", lambda cell: cell.config["ensemble"]["members"], ("ensemble.",)),
     Condition("looks at the test classes", _mean(cost.looks), ("evaluation.",)),
     Condition("backbone", network_name, ("backbone.",)),
