@@ -1,7 +1,6 @@
 """The page: whole in one file, small, safe against what records say; where there is a browser, seen in it."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -141,12 +140,9 @@ def test_a_grid_of_three_hundred_trials_stays_small(tmp_path, pictured, protocol
         for s in seeds
     ]
     assert len(records) == 300
-    keep_samples(tmp_path, records[::5], pictured)
+    shown = snapshots.collect(np.random.default_rng(0).normal(size=(len(pictured), 8)), pictured)
     for record in records:  # whichever seed is shown, it has pictures
-        if not (tmp_path / record.id).exists():
-            source = next(tmp_path.glob("method_*")) / snapshots.FILE
-            (tmp_path / record.id).mkdir()
-            os.link(source, tmp_path / record.id / snapshots.FILE)
+        snapshots.save(tmp_path / record.id, record.id, shown)
     page = reports.write(tmp_path, records)
     assert page.stat().st_size < 5e6
     assert page.read_text().count("data:image/jpeg;base64,") == 12

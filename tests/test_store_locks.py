@@ -273,3 +273,16 @@ def test_a_damaged_lock_is_one_of_an_unknown_owner(tmp_path, quick, content):
 def test_a_lock_of_this_machine_without_a_process_is_of_the_dead(tmp_path, owner):
     (tmp_path / "lock-1").write_text(json.dumps({"place": locks._place(), **owner}))
     assert not locks.alive(tmp_path)
+
+
+def test_a_second_word_that_the_trial_is_lost_ends_it_as_the_first_does(tmp_path, monkeypatch):
+    """The keeper and the trial may find out at the same moment."""
+    stop = locks._Keeper.stop
+
+    def late(self):
+        stop(self)
+        raise locks.Lost
+
+    monkeypatch.setattr(locks._Keeper, "stop", late)
+    with pytest.raises(locks.Busy, match="was taken for dead"), locks.hold(tmp_path / "trial"):
+        raise locks.Lost

@@ -164,11 +164,13 @@ def hold(folder: Path) -> Iterator[Held]:
         keeper = _Keeper(held)
         keeper.start()
         try:
-            yield held
+            try:
+                yield held
+            finally:
+                keeper.stop()  # its Lost may come at this very moment, on top of one that the trial met itself
         except Lost:
             raise Busy(f"{folder.name} was taken for dead, and another process continues with it.") from None
         finally:
-            keeper.stop()
             if _take_away(held.parts):
                 held.lock.unlink(missing_ok=True)
     finally:
