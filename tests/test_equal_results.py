@@ -54,7 +54,7 @@ def test_the_recipe_has_the_winners(name):
 def test_the_records_are_those_of_the_experiment(name):
     wanted = {trial.id: trial for trial in grid.load(f"equal/{name}")[0].trials()}
     found = {path.parent.name: path for path in (KEPT / name).glob("*/record.json")}
-    assert set(found) <= set(wanted)
+    assert set(found) == set(wanted)
     for trial_id, path in found.items():
         record = json.loads(path.read_text(encoding="utf-8"))
         assert record["status"] == "finished"
