@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files, hyperparams, metrics, optional, protocols
+from .. import config, files, hyperparams, layout, metrics, optional, protocols
 from ..errors import UserError
 from ..store import manifest, records
 from ..store.records import Record
@@ -250,7 +250,7 @@ def _write_winner(search: Search, study: Any, store: Path) -> Path:
         "search": {
             "data": record.config["data"],
             "trials": dict(states),
-            "criterion": f"{protocol.criterion} on validation classes, mean of {protocol.trainings} folds",
+            "criterion": f"{protocol.criterion} on validation classes, mean of {layout.plural(protocol.trainings, 'fold')}",
             "value": study.best_value,
             "winner": record.id,
             "record": TRIED,

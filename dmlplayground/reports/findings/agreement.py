@@ -15,7 +15,7 @@ from ..published import Quote
 from ..statistics import LEVEL, holm
 from ..tables import Column, Row, Table, body
 from . import kendall
-from .sections import Section
+from .sections import NOTHING, Section
 from .sources import Network, Sources
 
 ADDED = "rho_"  # rows with the regulariser that their study proposes beside the methods it compares
@@ -172,7 +172,7 @@ def section(sources: Sources) -> Section:
     made.blocks.append("### With the order found here")
     ours = [one for network in sources.networks for one in with_ours(network)]
     if not ours:
-        made.say("There are no records of methods compared under equal conditions yet.")
+        made.say(NOTHING)
         return made
     made.say("Data, networks, conditions and tuning all differ here.", _verdict(ours))
     made.blocks.append(body(_table(ours, "")))

@@ -11,10 +11,8 @@ from typing import Any
 from .. import cost
 from ..grouping import SEED_AND_PLACE, Cell, plain
 from ..tables import Column, Row, Table, body, text
-from .sections import Section, listed
+from .sections import NOTHING, Section, listed
 from .sources import Network, Sources, network_name
-
-NOTHING = "There are no records of methods compared under equal conditions yet."
 
 
 def _mean(of_record: Callable) -> Callable[[Cell], Any]:

@@ -10,14 +10,14 @@ from ...layout import plural
 from ..statistics import LEVEL, Summary, differences, holm, paired
 from ..tables import Column, Row, Table, body, slug
 from . import diagram
-from .sections import Section, gap, listed
+from .sections import NOTHING, Section, gap, listed
 from .sources import Network, Sources
 
 
 def section(sources: Sources) -> Section:
     made = Section(["## How much optimism each protocol adds"])
     if not sources.networks:
-        made.say("There are no records of methods compared under equal conditions yet.")
+        made.say(NOTHING)
     for network in sources.networks:
         _of_network(made, network)
     return made

@@ -10,7 +10,7 @@ from ..statistics import LEVEL, Summary, welch
 from ..tables import Column, Row, Table, body, slug, text
 from . import diagram
 from .ranking import Ranking, seed_by_seed
-from .sections import Section, ends, listed, told_chance
+from .sections import NOTHING, Section, ends, listed, told_chance
 from .sources import Network, Sources
 
 HOW = (
@@ -25,7 +25,7 @@ HOW = (
 def section(sources: Sources) -> Section:
     made = Section(["## The ranking on each network"])
     if not sources.networks:
-        made.say("There are no records of methods compared under equal conditions yet.")
+        made.say(NOTHING)
         return made
     made.say(HOW)
     for network in sources.networks:

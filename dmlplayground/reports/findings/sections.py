@@ -9,6 +9,8 @@ from ..answers import listing
 from ..statistics import Summary
 from ..tables import signed
 
+NOTHING = "There are no records of methods compared under equal conditions yet."  # what every section says without records
+
 
 @dataclass
 class Section:
