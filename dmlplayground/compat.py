@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import re
 import sys
 import types
@@ -20,6 +19,7 @@ from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 
+from . import threads
 from .errors import UserError
 
 __all__ = ["MissingMXNet", "builds", "install"]
@@ -46,7 +46,6 @@ CUDA_LIBRARIES = (
     "nccl/lib/libnccl.so.2",
     "cudnn/lib/libcudnn.so.8",
 )
-MOST_THREADS = 1024  # with many more, the system refuses some and MXNet crashes
 # What every build links and its wheel does not carry; a machine with a compiler has them, a slim one may not.
 SYSTEM_PACKAGES = {"libgomp.so.1": "libgomp1", "libquadmath.so.0": "libquadmath0"}
 
@@ -95,22 +94,10 @@ class _Finder:
         return spec
 
 
-def _check_threads() -> None:
-    """MXNet ends the process if OMP_NUM_THREADS is not a single number. OpenMP also allows one for every level."""
-    setting = os.environ.get("OMP_NUM_THREADS", "").strip()
-    first = setting.partition(",")[0].strip()
-    if setting and not (first.isdecimal() and 1 <= int(first) <= MOST_THREADS):
-        raise UserError(
-            f"the variable OMP_NUM_THREADS must be a number from 1 to {MOST_THREADS}, not {setting!r}."
-        )
-    if first != setting:
-        os.environ["OMP_NUM_THREADS"] = first
-
-
 class _MXNetLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         _forget_parts("mxnet")
-        _check_threads()
+        threads.arithmetic()
         try:
             _refuse_version_2()
             _lend_system_libraries()

@@ -14,7 +14,7 @@ import dmlplayground
 from dmlplayground import metrics, protocols
 
 ROOT = Path(dmlplayground.__file__).parent
-LEAVES = {"array_files", "errors", "files", "options", "optional", "parts", "seeds", "signals"}
+LEAVES = {"array_files", "errors", "files", "options", "optional", "parts", "seeds", "signals", "threads"}
 PARTS = {
     "augmentations",
     "backbones",

@@ -258,7 +258,9 @@ def test_folders_that_cannot_be_written_do_no_harm():
         caching.CacheImpl._locator_classes = []
         import numpy as np
         from dmlplayground.metrics.engine import loops_in_numba
-        print(loops_in_numba.gains(np.zeros((2, 1), np.float32), np.ones(2, np.float32)))
+        x, y = np.zeros((2, 1), np.float32), np.ones((1, 1), np.float32)
+        value, least = np.full((2, 2), [[2], [-1]], np.float32)
+        print(loops_in_numba.gains(x, y, np.ones(1), value, least))
     """
     assert in_a_new_process(code) == "[2.]"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from reference import metrics as reference
@@ -41,6 +43,33 @@ def test_many_small_clusters_start_in_batches_and_stay_as_good():
     theirs = KMeans(600, n_init=1, random_state=0).fit(points)
     assert ours.inertia < 1.01 * theirs.inertia_
     assert len(np.unique(ours.clusters)) == 600
+
+
+def test_candidates_that_stand_again_gain_what_they_would_if_tried_anew():
+    module = sys.modules[kmeans.__module__]
+    data = module._Data(Embeddings(blobs(700, 30)), 10**8)
+    random = np.random.default_rng(5)
+    label, value = np.zeros(700, np.int64), np.full(700, np.inf, np.float32)
+    centres = data.rows[random.integers(700, size=20)]
+    module._compare(data, None, centres, np.arange(6), label, value)
+    candidates = random.integers(700, size=(4, 9))
+    gains, before = module._gains(data, candidates, value), value.copy()
+    module._compare(data, None, centres, np.arange(6, 20), label, value)
+    again, found = module._best_again(data, candidates, gains, before, value, 5)
+    anew = module._gains(data, candidates, value)
+    assert (gains > anew + 1e-3).any()
+    np.testing.assert_allclose(found, module._gains(data, again, value), rtol=1e-4)
+    np.testing.assert_allclose(found, -np.sort(-anew, axis=1)[:, :5], rtol=1e-4)
+
+
+@pytest.mark.parametrize("size, classes", [(900, 40), (1500, 600)])
+def test_threads_change_nothing(monkeypatch, size, classes):
+    points, found = Embeddings(blobs(size, classes)), []
+    monkeypatch.setitem(kmeans.__globals__, "TILE", 4096)
+    for threads in ("1", "4"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        found.append(kmeans(points, classes, starts=1).clusters)
+    np.testing.assert_array_equal(*found)
 
 
 def test_every_point_is_at_its_nearest_centre_and_every_centre_is_a_mean():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dmlplayground import cli, compat, config, protocols
+from dmlplayground import cli, config, protocols, threads
 from dmlplayground.data.catalogue import Entry, divide
 from dmlplayground.errors import UserError
 from dmlplayground.sweeps.search_space import Search
@@ -230,13 +230,13 @@ def test_numbers_that_are_none_or_too_large(capsys, words, said):
 def test_a_number_of_threads_that_ends_mxnet(monkeypatch, setting):
     monkeypatch.setenv("OMP_NUM_THREADS", setting)
     with pytest.raises(UserError, match=f"OMP_NUM_THREADS must be a number from 1 to 1024, not '{setting}'"):
-        compat._check_threads()
+        threads.arithmetic()
 
 
 @pytest.mark.parametrize(("setting", "kept"), [("4,2", "4"), ("3", "3"), ("", "")])
 def test_of_threads_for_every_level_mxnet_gets_the_first(monkeypatch, setting, kept):
     monkeypatch.setenv("OMP_NUM_THREADS", setting)
-    compat._check_threads()
+    threads.arithmetic()
     assert os.environ["OMP_NUM_THREADS"] == kept
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..compat import MOST_THREADS
 from ..errors import unknown
 from ..store import BEST, LAST
+from ..threads import MOST_THREADS
 
 LARGEST_RANK = 10_000
 

@@ -25,11 +25,11 @@ import numpy as np
 from .. import files as written
 from .. import opencv
 from ..errors import UserError
+from ..threads import ahead, cores
 from ..transforms.stored import Stored
 from . import cache, decoding
 from .catalogue import Catalogue
 from .images import CHECKSUMS, PIXELS, SIZES, Packed
-from .threads import ahead, cores
 
 INDEX = "index.json"
 #: Raise it whenever the same file gives other pixels than before.

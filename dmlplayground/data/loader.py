@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import seeds
 from ..samplers import BatchSampler, View
+from ..threads import ahead, beside
 from ..transforms import Transform
 from .dataset import Dataset
-from .threads import ahead, beside
 
 
 class Batch(NamedTuple):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from .. import download, files
 from ..errors import UserError
+from ..threads import ahead, cores
 from ..transforms.stored import Stored
 from . import archives, decoding
 from .decoded_cache import progress, summary
 from .releases import Archive, Release, counts, data_root
-from .threads import ahead, cores
 
 __all__ = ["fetch", "prepare", "problems", "unusable"]
 

@@ -89,8 +89,8 @@ def assess(
     * A row that is not finite is an error naming the row.
     * With fewer distinct points than classes there are fewer clusters.
 
-    ``memory`` bounds the bytes that are allocated beyond the embeddings, which may be memory-mapped. Products run on as
-    many threads as MXNet has (OMP_NUM_THREADS when it was loaded; one if that is not set), everything else on one.
+    ``memory`` bounds the bytes that are allocated beyond the embeddings, which may be memory-mapped. As many
+    threads are used as OMP_NUM_THREADS says, or one.
 
     >>> found = dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], ks=[1], metrics=["R@K"])
     >>> found.scores

@@ -12,8 +12,8 @@ from typing import Optional
 
 from .. import backbones, data, transforms
 from ..config import Trial, check_data
-from ..data.threads import cores
 from ..errors import UserError
+from ..threads import cores
 from . import memory_needs, worker
 from .grid import cannot_run
 from .job import Ending

@@ -39,8 +39,8 @@ def add_arguments(command) -> None:
 
 def run(arguments) -> int:
     from ... import config
-    from ...data.threads import cores
     from ...fitting import choose, look
+    from ...threads import cores
 
     found = look.look(arguments.folder)
     out = arguments.out or Path("runs") / f"fit-{arguments.folder.resolve().name}"

@@ -2,12 +2,11 @@
 
     embeddings      the rows as they were handed in, and the distance that decides
     rounded         the same rows in float32, with a bound on what rounding may do to a distance
-    products        tiles of matrix products
     rank_counting   at which ranks the positives of every query stand
     ranks           the form in which metrics get them
     kmeans          clusters
     loops           the innermost loops, compiled (``loops_in_numba``) or not (``loops_in_numpy``)
-    vectors         comparisons of many numbers at once, for the compiled loops
+    vectors         products and comparisons of many numbers at once, for the compiled loops
 
 Libraries serve neither need. Those for exact search return the K nearest, and a metric that looks at as many
 neighbours as the largest class has members would need thousands of them; those for k-means take minutes at the
@@ -21,7 +20,6 @@ __all__ = [
     "loops",
     "loops_in_numba",
     "loops_in_numpy",
-    "products",
     "rank_counting",
     "ranks",
     "rounded",

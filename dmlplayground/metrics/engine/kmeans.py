@@ -15,14 +15,14 @@ import numpy as np
 
 from ... import seeds
 from ...errors import UserError
+from ...threads import for_each
 from . import MEMORY
 from .embeddings import Embeddings
 from .loops import loops
-from .products import Product
-from .rounded import Frame, Operands
+from .rounded import Frame, Rows
 
 ROUNDS = 176  # of a start with many clusters; fewer are faster, more are closer to one centre a round
-TILE = 2**22  # numbers in a tile of products: they stay in the cache
+TILE = 2**22  # products that are computed at once
 
 
 @dataclass(frozen=True)
@@ -72,20 +72,19 @@ def kmeans(
 
 
 class _Data:
-    """The points as operands of products, and what all steps need to know of them."""
+    """The points, and what all steps need to know of them."""
 
     def __init__(self, points: Embeddings, memory: int):
-        self.frame, self.product = Frame(points), Product(TILE)
-        self._operands = Operands(self.product, self.frame, points, memory)
-        self.rows, self.operand = self._operands.rows, self._operands.operand
+        self.frame = Frame(points)
+        self.rows = Rows(self.frame, points, memory)
         self.size = len(points)
-        self.squares = np.concatenate([2 * _halved_squares(self.rows(part)) for part in points.slices()])
+        self.squares = np.concatenate([2 * _halved_squares(self.rows[part]) for part in points.slices()])
 
     def __len__(self) -> int:
         return self.size
 
     def slices(self, width: int) -> list[slice]:
-        """All points in slices whose tiles against ``width`` others fit the product."""
+        """All points in slices of so many that they have at most TILE products with ``width`` others."""
         step = max(1, TILE // max(width, self.frame.dim))
         return [slice(start, min(start + step, self.size)) for start in range(0, self.size, step)]
 
@@ -108,25 +107,48 @@ def _run(data: _Data, k: int, random: np.random.Generator, max_iterations: int) 
 
 def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Greedy k-means++: candidates are drawn by their squared distance from the centres so far, and of every
-    few the one that lowers the sum of those most becomes a centre. Returns labels, values and centres."""
+    few the one that lowers the sum of those most becomes a centre. Returns labels, values and centres.
+
+    With many clusters, the best of the other candidates stand again in the next round. What they gain then is cheap to
+    tell, since few points have got a nearer centre meanwhile; so half as many new ones do as well.
+    """
     label, value = np.zeros(len(data), np.int64), np.full(len(data), np.inf, np.float32)
     centres = np.empty((k, data.frame.dim), np.float32)
     trials, batch, found = 2 + int(np.log(k)), max(1, k // ROUNDS), 0
-    chosen = random.integers(len(data), size=1)
+    kept, fresh = (0, trials) if batch == 1 else (2 * trials, trials // 2 + 1)
+    chosen, candidates, gains = (
+        random.integers(len(data), size=1),
+        np.empty((batch, 0), int),
+        np.empty((batch, 0)),
+    )
     while True:
-        new = np.arange(found, found + len(chosen))
-        centres[new] = data.rows(chosen)
+        new, before = np.arange(found, found + len(chosen)), value.copy()
+        centres[new] = data.rows[chosen]
         _compare(data, None, centres, new, label, value)
         found += len(chosen)
         total = np.cumsum(_squared_distances(data, label, value, centres))
         if found == k or total[-1] <= 0:
             return label, value, centres[:found]
         groups = min(batch, k - found)
-        drawn = np.searchsorted(total, random.random((groups, trials)) * total[-1], side="right")
-        drawn = np.minimum(drawn, len(data) - 1)
-        gains = _gains(data, drawn.ravel(), value).reshape(drawn.shape)
-        best = gains.argmax(axis=1)
-        chosen = _apart(data, drawn[np.arange(groups), best], gains[np.arange(groups), best], value)
+        candidates, gains = _best_again(data, candidates[:groups], gains[:groups], before, value, kept)
+        drawn = random.random((groups, fresh if gains.size else trials)) * total[-1]
+        drawn = np.minimum(np.searchsorted(total, drawn, side="right"), len(data) - 1)
+        candidates = np.concatenate([candidates, drawn], axis=1)
+        gains = np.concatenate([gains, _gains(data, drawn, value)], axis=1)
+        best = np.arange(groups), gains.argmax(axis=1)
+        chosen = _apart(data, candidates[best], gains[best], value)
+
+
+def _best_again(
+    data: _Data, candidates: np.ndarray, gains: np.ndarray, before: np.ndarray, value: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The best ``count`` candidates of every group, and what they gain now that values are lower than ``before``."""
+    if not count or not gains.size:
+        return candidates[:, :0], gains[:, :0]
+    changed = np.flatnonzero(value < before)
+    gains = gains - _gains(data, candidates, before, changed, value)
+    order = np.argsort(-gains, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(gains, order, axis=1)
 
 
 def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -135,8 +157,8 @@ def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray
         return points
     order = np.argsort(-gains, kind="stable")
     points = points[order]
-    rows = data.rows(points)
-    claimed = data.product(data.product.array(rows), *_operands(data, rows)) < value[points][:, None]
+    rows = data.rows[points]
+    claimed = _halved_squares(rows) - rows @ rows.T < value[points][:, None]
     kept: list[int] = []
     for candidate in range(len(points)):
         if not claimed[candidate, kept].any():
@@ -149,22 +171,29 @@ def _squared_distances(data: _Data, label: np.ndarray, value: np.ndarray, centre
     squares = 2.0 * value + data.squares
     close = np.flatnonzero(squares < 1e-4 * data.squares)
     for part in _chunks(close, 4 * data.frame.dim):
-        difference = data.rows(part).astype(np.float64) - centres[label[part]]
+        difference = data.rows[part].astype(np.float64) - centres[label[part]]
         squares[part] = np.einsum("ij,ij->i", difference, difference)
     return squares
 
 
-def _gains(data: _Data, candidates: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """By how much each candidate would lower the sum of values."""
-    weight, bias = _operands(data, data.rows(candidates))
-    gains = np.zeros(len(candidates))
-    for part in data.slices(len(candidates)):
-        gains += loops().gains(data.product(data.operand(part), weight, bias), value[part])
-    return gains
+def _gains(
+    data: _Data,
+    candidates: np.ndarray,
+    value: np.ndarray,
+    which: np.ndarray | None = None,
+    least: np.ndarray | None = None,
+) -> np.ndarray:
+    """By how much each candidate would lower the sum of the values (of all points, or of ``which``, and none of these
+    further than to their ``least``)."""
+    rows = data.rows[candidates.ravel()]
+    bias, width = _halved_squares(rows), max(len(rows), data.frame.dim)
+    parts: list = data.slices(len(rows)) if which is None else _chunks(which, width)
+    least = np.full(len(data), -np.inf, np.float32) if least is None else least
 
+    def of_part(part: np.ndarray | slice) -> np.ndarray:
+        return loops().gains(data.rows[part], rows, bias, value[part], least[part])
 
-def _operands(data: _Data, centres: np.ndarray) -> tuple:
-    return data.product.array(-centres), data.product.array(_halved_squares(centres))
+    return np.sum(for_each(of_part, parts), axis=0, dtype=np.float64).reshape(candidates.shape)
 
 
 def _halved_squares(rows: np.ndarray) -> np.ndarray:
@@ -185,14 +214,16 @@ def _compare(
     value: np.ndarray,
 ) -> None:
     """Give points (all, or ``which``) to one of the centres ``ids`` where that is nearer than their own."""
-    for some in _chunks(ids, max(1024, data.frame.dim)):
-        weight, bias = _operands(data, centres[some])
-        width = max(len(some), data.frame.dim)
-        for part in data.slices(width) if which is None else _chunks(which, width):
-            tile = data.product(data.operand(part), weight, bias)
-            nearest, least = label[part], value[part]
-            loops().nearest(tile, some, nearest, least)
-            label[part], value[part] = nearest, least
+    rows, width = centres[ids], max(1024, data.frame.dim)
+    bias = _halved_squares(rows)
+    parts: list = data.slices(width) if which is None else _chunks(which, width)
+
+    def compare(part: np.ndarray | slice) -> None:
+        nearest, least = label[part], value[part]
+        loops().nearest(data.rows[part], rows, bias, ids, nearest, least)
+        label[part], value[part] = nearest, least
+
+    for_each(compare, parts)
 
 
 def _fill_empty(data: _Data, label: np.ndarray, value: np.ndarray, k: int) -> np.ndarray:
@@ -226,7 +257,7 @@ def _move_some(data: _Data, label: np.ndarray, centres: np.ndarray, clusters: np
     sums = np.zeros((len(clusters), data.frame.dim))
     for part in _chunks(members, 4 * data.frame.dim):
         present, starts = np.unique(label[part], return_index=True)
-        sums[place[present]] += np.add.reduceat(data.rows(part).astype(np.float64), starts, axis=0)
+        sums[place[present]] += np.add.reduceat(data.rows[part].astype(np.float64), starts, axis=0)
     means = (sums / sizes[clusters, None]).astype(np.float32)
     moved = np.any(means != centres[clusters], axis=1)
     centres[clusters[moved]] = means[moved]
@@ -255,7 +286,7 @@ def _own_values(data: _Data, which: np.ndarray, label: np.ndarray, centres: np.n
     for part in _chunks(np.arange(len(which)), 4 * data.frame.dim):
         own = label[which[part]]
         values[part] = half[own] - np.einsum(
-            "ij,ij->i", data.rows(which[part]), centres[own], dtype=np.float64
+            "ij,ij->i", data.rows[which[part]], centres[own], dtype=np.float64
         )
     return values
 
@@ -263,6 +294,6 @@ def _own_values(data: _Data, which: np.ndarray, label: np.ndarray, centres: np.n
 def _inertia(data: _Data, label: np.ndarray, centres: np.ndarray) -> float:
     total = 0.0
     for part in _chunks(np.arange(len(data)), 4 * data.frame.dim):
-        difference = data.rows(part).astype(np.float64) - centres[label[part]]
+        difference = data.rows[part].astype(np.float64) - centres[label[part]]
         total += float(np.einsum("ij,ij->", difference, difference))
     return total

@@ -12,6 +12,8 @@ import numpy as np
 from . import vectors
 
 CHUNK = vectors.LANES
+STRIP = 32  # rows of products that are looked at while they are in the cache
+LINE = 16  # numbers of a row that come into the cache together
 SHORT = 128  # to this length, counting sorts a list faster
 FEW = 8  # references, which are counted one by one
 STEPS = 12  # of comparing all references with a positive, for one of searching the place of a reference
@@ -26,8 +28,9 @@ def _compile(function, **options):
 
 
 def _inline(function):
-    """For functions that are called for single numbers: handing many arrays over would cost more than what they do."""
-    return _compile(function, forceinline=True)
+    """For functions that are called for single numbers or rows: handing many arrays over, and counting the references to
+    each (``_nrt``, which only functions that allocate need), would take longer than what they do."""
+    return _compile(function, forceinline=True, _nrt=False)
 
 
 @_inline
@@ -112,8 +115,10 @@ def _merge(distance, index):
 def _sort_short(distance, index, values, places, seen):
     """Each number's place is how many are lower, and how many are equal before it."""
     size = len(distance)
-    values[:size], values[size:] = distance, np.inf
-    places[:size], seen[:size] = index, 0
+    for m in range(SHORT):
+        values[m] = distance[m] if m < size else np.inf
+    for m in range(size):
+        places[m], seen[m] = index[m], 0
     for m in range(size):
         place = 0
         for start in range(0, size, CHUNK):
@@ -136,66 +141,86 @@ def ranks(begin, closer, alive):
     return out
 
 
-@_inline
-def _near(row, start, limit):
-    """Which of the CHUNK numbers from ``start`` on are at most ``limit``: bits."""
-    if start + CHUNK <= len(row):
-        return vectors.at_most(row, start, limit)
-    near = np.uint64(0)
-    for j in range(start, len(row)):
-        near |= np.uint64(row[j] <= limit) << np.uint64(j - start)
-    return near
+@_compile
+def _panels(rows):
+    """Rows as the columns of panels, CHUNK in each, which is how products read them; negative, because products are
+    subtracted."""
+    count, dim = rows.shape
+    out = np.zeros(((count + CHUNK - 1) // CHUNK, dim, CHUNK), np.float32)
+    for panel in range(len(out)):
+        first = panel * CHUNK
+        for start in range(0, dim, LINE):
+            for column in range(min(CHUNK, count - first)):
+                for k in range(start, min(start + LINE, dim)):
+                    out[panel, k, column] = -rows[first + column, k]
+    return out
+
+
+@_compile
+def _padded(numbers, length, filling):
+    out = np.full(length, filling, np.float32)
+    out[: len(numbers)] = numbers
+    return out
 
 
 @_inline
-def _near_each(row, start, limits, room):
-    """Which of the CHUNK numbers from ``start`` on are at most ``room`` above their own of the ``limits``: bits."""
-    if start + CHUNK <= len(row):
-        return vectors.at_most_above(row, start, limits, room)
-    near = np.uint64(0)
-    for j in range(start, len(row)):
-        near |= np.uint64(row[j] - limits[j] <= room) << np.uint64(j - start)
-    return near
-
-
-@_inline
-def _at_most(numbers, limit):
-    """How many numbers are at most ``limit``."""
-    count = 0
-    for j in range(len(numbers)):  # a loop over the numbers themselves would not be made vector instructions
-        count += numbers[j] <= limit
-    return count
+def _products(x, first, last, panels, bias, out):
+    """Write ``bias - x . y`` into ``out``: of rows ``first`` to ``last`` of x, and all rows y of the panels."""
+    whole = first + (last - first) // vectors.BLOCK * vectors.BLOCK
+    for panel in range(len(panels)):
+        for column in range(0, CHUNK, vectors.WIDTH):
+            for i in range(first, whole, vectors.BLOCK):
+                vectors.products_of_rows(x, i, panels, panel, column, bias, out, i - first)
+            for i in range(whole, last):
+                vectors.products_of_row(x, i, panels, panel, column, bias, out, i - first)
 
 
 @_compile
 def count_closer(tile, hunt):
     """Count the references of a tile that lie between one positive of a query and the next (``rank_counting.Hunt``).
 
-    Of most of the tile a comparison shows that it is farther than any positive that matters. A value that is more than
-    ``slack`` from every positive decides by itself; for the others the exact distance is computed, unless the tile is
-    ``exact``.
+    Products are computed a few rows at a time, and looked at while they are in the cache. Of most of them a comparison
+    shows that a reference is farther than any positive that matters. A value that is more than ``slack`` from every
+    positive decides by itself; for the others the exact distance is computed, unless the tile is ``exact``.
     """
-    columns = tile.values.shape[1]
-    near, level = np.empty(columns + CHUNK, np.int64), np.empty(columns + CHUNK, np.float32)
-    for i in range(len(tile.values)):
-        _sink(tile.values[i], tile.first_query + i, tile.shift[i], tile, hunt)
-        _count_for_row(i, near, level, tile, hunt)
-    if tile.mirrored:
-        limits = hunt.limit[tile.first_reference : tile.first_reference + columns]
-        farthest = max(limits.max(), np.float32(0))
-        for i in range(len(tile.values)):
-            _count_for_columns(i, limits, farthest, tile, hunt)
+    rows, columns = len(tile.x), len(tile.y)
+    panels = _panels(tile.y)
+    width = len(panels) * CHUNK
+    bias = _padded(tile.bias, width, np.inf)
+    values = np.empty((STRIP, width), np.float32)
+    near, level = np.empty(width, np.int64), np.empty(width + CHUNK, np.float32)
+    for first in range(0, rows, STRIP):
+        last = min(first + STRIP, rows)
+        _products(tile.x, first, last, panels, bias, values)
+        _count_for_rows(values, first, last, near, level, tile, hunt)
+        if tile.mirrored:
+            limits = _padded(
+                hunt.limit[tile.first_reference : tile.first_reference + columns], width, -np.inf
+            )
+            _count_for_columns(values, first, last, limits, tile, hunt)
 
 
 @_inline
-def _count_for_row(i, near, level, tile, hunt):
+def _count_for_rows(values, first, last, near, level, tile, hunt):
+    for i in range(first, last):
+        _count_for_row(values[i - first], i, near, level, tile, hunt)
+
+
+@_inline
+def _count_for_row(row, i, near, level, tile, hunt):
     """The references that may be closer than a positive of this row's query, gathered and then counted together."""
-    row, query, shift = tile.values[i], tile.first_query + i, tile.shift[i]
+    query, shift = tile.first_query + i, tile.shift[i]
     if hunt.alive[query] == 0:
         return
-    bound, count = _sum(hunt.limit[query], tile.slack - shift), 0
+    many = 2 * hunt.depth[query] - hunt.found[query]
+    found = _at_most(row, _bound(query, shift, tile, hunt))
+    if found > many:
+        _sink(row, query, shift, tile, hunt)
+    if found == 0 or hunt.alive[query] == 0:
+        return
+    bound, count = _bound(query, shift, tile, hunt), 0
     for start in range(0, len(row), CHUNK):
-        found = _near(row, start, bound)
+        found = vectors.at_most(row, start, bound)
         while found:
             j = start + vectors.first_bit(found)
             found &= found - np.uint64(1)
@@ -205,12 +230,36 @@ def _count_for_row(i, near, level, tile, hunt):
 
 
 @_inline
-def _count_for_columns(i, limits, farthest, tile, hunt):
+def _at_most(row, limit):
+    """How many numbers of a row are at most ``limit``."""
+    count = 0
+    for start in range(0, len(row), CHUNK):
+        count += vectors.how_many(vectors.at_most(row, start, limit))
+    return count
+
+
+@_inline
+def _bound(query, shift, tile, hunt):
+    """Values above this belong to references that are farther than any positive of the query that is alive."""
+    return _sum(hunt.limit[query], tile.slack - shift)
+
+
+@_inline
+def _count_for_columns(values, first, last, limits, tile, hunt):
+    farthest = np.float32(0)
+    for j in range(len(limits)):
+        farthest = max(farthest, limits[j])
+    for i in range(first, last):
+        _count_for_each_column(values[i - first], i, limits, farthest, tile, hunt)
+
+
+@_inline
+def _count_for_each_column(row, i, limits, farthest, tile, hunt):
     """Where the row, as a reference, may be closer than a positive of a column's query."""
-    row, shift = tile.values[i], tile.shift[i]
+    shift = tile.shift[i]
     room = _sum(farthest, tile.slack - shift) - farthest
     for start in range(0, len(row), CHUNK):
-        found = _near_each(row, start, limits, room)
+        found = vectors.at_most_above(row, start, limits, room)
         while found:
             j = start + vectors.first_bit(found)
             found &= found - np.uint64(1)
@@ -286,14 +335,14 @@ def _blur(value, tile):
     return tile.slack + 2.0**-21 * abs(value) + 1e-37
 
 
-@_compile
+@_inline
 def _is_closer(query, reference, level, k, turned, tile, hunt):
     """Whether a reference comes before a positive by its exact distance, or by its index where these are equal."""
     distance = np.float64(level) / tile.gain
     if not tile.exact:
         row, column = (reference, query) if turned else (query, reference)
         i, j = row - tile.first_query, column - tile.first_reference
-        distance = _distance(tile.x, i, tile.x_length, tile.y, j, tile.y_length, tile.cosine)
+        distance = _distance(tile.exact_x, i, tile.x_length, tile.exact_y, j, tile.y_length, tile.cosine)
     return distance < hunt.distance[k] or (distance == hunt.distance[k] and reference < hunt.reference[k])
 
 
@@ -310,13 +359,10 @@ def _forget(query, left, hunt):
 
 @_inline
 def _sink(row, query, shift, tile, hunt):
-    """Forget at once the positives that a row of a tile shows to lie below the depth, if it has many references that are
-    closer than some positive: counting those one by one would take longer."""
-    first, left, depth = hunt.begin[query], hunt.alive[query], hunt.depth[query]
-    many = 2 * depth - hunt.found[query]
-    if left == 0 or len(row) <= many or _at_most(row, _sum(hunt.limit[query], tile.slack - shift)) <= many:
-        return
-    low, high = 0, left  # positives before low matter, those from high on do not
+    """Forget at once the positives that a row of a tile shows to lie below the depth. Counting one by one, where many
+    references are closer than some positive, would take longer."""
+    first, high, depth = hunt.begin[query], hunt.alive[query], hunt.depth[query]
+    low = 0  # positives before low matter, those from high on do not
     while low < high:
         middle = (low + high) // 2
         value = hunt.value[first + middle]
@@ -339,25 +385,38 @@ def _sum(limit, room):
 
 
 @_compile
-def gains(tile, value):
-    """For each column of a tile: the sum over rows of what it is below ``value``."""
-    out = np.zeros(tile.shape[1], np.float32)
-    for i in range(tile.shape[0]):
-        row = tile[i]
-        for j in range(len(row)):
-            out[j] += max(value[i] - row[j], np.float32(0))
-    return out
+def gains(x, y, bias, value, least):
+    """For each row of y, with its own bias: the sum over the rows of x of what ``bias - x . y`` is below their value, where
+    nothing counts that is below their ``least``."""
+    panels = _panels(y)
+    bias = _padded(bias, len(panels) * CHUNK, np.inf)
+    values, out = np.empty((STRIP, len(bias)), np.float32), np.zeros(len(bias), np.float32)
+    for first in range(0, len(x), STRIP):
+        last = min(first + STRIP, len(x))
+        _products(x, first, last, panels, bias, values)
+        for i in range(first, last):
+            row = values[i - first]
+            for j in range(len(row)):
+                out[j] += max(value[i] - max(row[j], least[i]), np.float32(0))
+    return out[: len(y)]
 
 
 @_compile
-def nearest(tile, ids, label, value):
-    """Lower each row's ``value`` to the least of its tile, and set ``label`` to the id of the first such."""
-    for i in range(tile.shape[0]):
-        row = tile[i]
-        for start in range(0, len(row), CHUNK):
-            near = _near(row, start, value[i])
-            while near:
-                j = start + vectors.first_bit(near)
-                near &= near - np.uint64(1)
-                if row[j] < value[i]:
-                    value[i], label[i] = row[j], ids[j]
+def nearest(x, y, bias, ids, label, value):
+    """Lower the ``value`` of each row of x to the least ``bias - x . y``, and set its ``label`` to the id of the first
+    such y."""
+    panels = _panels(y)
+    bias = _padded(bias, len(panels) * CHUNK, np.inf)
+    values = np.empty((STRIP, len(bias)), np.float32)
+    for first in range(0, len(x), STRIP):
+        last = min(first + STRIP, len(x))
+        _products(x, first, last, panels, bias, values)
+        for i in range(first, last):
+            row = values[i - first]
+            for start in range(0, len(row), CHUNK):
+                near = vectors.below(row, start, value[i])
+                while near:
+                    j = start + vectors.first_bit(near)
+                    near &= near - np.uint64(1)
+                    if row[j] < value[i]:
+                        value[i], label[i] = row[j], ids[j]

@@ -58,12 +58,13 @@ def _pair_distances(x, x_length, y, y_length, row, column, cosine):
 
 
 def count_closer(tile, hunt):
-    levels = tile.values + tile.shift[:, None]
+    levels = _products(tile.x, tile.y, tile.bias) + tile.shift[:, None]
 
     def exactly(row, column):
         if tile.exact:
             return levels[row, column] / tile.gain
-        return _pair_distances(tile.x, tile.x_length, tile.y, tile.y_length, row, column, tile.cosine)
+        x, y = (tile.exact_x, tile.x_length), (tile.exact_y, tile.y_length)
+        return _pair_distances(*x, *y, row, column, tile.cosine)
 
     rows, columns = (tile.first_query, tile.row_class), (tile.first_reference, tile.column_class)
     _count_rows(levels, *rows, *columns, hunt, tile.slack, exactly)
@@ -133,12 +134,18 @@ def _forget(hunt, queries):
         hunt.limit[query] = hunt.value[first + left - 1] if left else -np.inf
 
 
-def gains(tile, value):
-    return np.maximum(value[:, None] - tile, np.float32(0)).sum(axis=0)
+def gains(x, y, bias, value, least):
+    products = np.maximum(_products(x, y, bias), least[:, None])
+    return np.maximum(value[:, None] - products, np.float32(0)).sum(axis=0)
 
 
-def nearest(tile, ids, label, value):
-    place = tile.argmin(axis=1)
-    least = tile[np.arange(len(tile)), place]
+def nearest(x, y, bias, ids, label, value):
+    products = _products(x, y, bias)
+    place = products.argmin(axis=1)
+    least = products[np.arange(len(x)), place]
     lower = least < value
     value[lower], label[lower] = least[lower], ids[place[lower]]
+
+
+def _products(x, y, bias):
+    return bias.astype(np.float32) - x @ y.T

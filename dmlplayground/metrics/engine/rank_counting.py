@@ -6,28 +6,27 @@ counted. Time does not depend on K, nothing of size queries x references exists,
 below the depth that matters is forgotten at once. Equal distances rank by index in the gallery.
 
 Where the queries are the gallery, the matrix of products is symmetric: each tile above its diagonal is counted for its
-rows and for its columns, and the half below is never computed.
+rows and for its columns, and the half below is never computed. Only where there are too many positives to keep them all
+in the memory, queries are handled block by block, and every block with the whole gallery.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from ... import threads
 from ...errors import UserError
 from . import MEMORY
 from .embeddings import Embeddings, hamming_distances
 from .loops import loops
-from .products import Product
 from .ranks import Ranks
-from .rounded import Frame, Operands
+from .rounded import Block, Frame, Rows
 
-AHEAD = 2  # tiles: one is looked at, one computed
-TILE = 2**21  # numbers in a tile that is counted for its rows alone
-SPARSE = 1000  # references a positive, from which on counting for columns too is cheaper than products
+PART = 2048  # queries or references of a tile
 _NOTHING = np.empty((0, 0), np.float32)
 
 
@@ -48,35 +47,35 @@ def positive_ranks(
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
     plan = _Plan.within(memory, pool, positives)
     frame = Frame(pool) if gallery is None else Frame(pool, queries)
-    search = _Search(queries, positives, _References(frame, pool, plan, memory))
+    references = _Side(frame, pool, memory)
+    search = _Search(
+        references if gallery is None else _Side(frame, queries, memory), references, positives, frame, plan
+    )
     for rows in positives.blocks(plan):
         yield rows, search.ranks(rows, depth)
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Sizes of blocks: tiles are small enough to be still in the cache when they are looked at."""
+    """Sizes of blocks."""
 
-    queries: int
-    references: int
+    part: int  # queries or references of a tile
     positives: int  # queries x positives handled at once
     mirrored: bool  # whether the half of the products below the diagonal is left to the half above
 
     @classmethod
     def within(cls, memory: int, gallery: Embeddings, positives: _Positives) -> _Plan:
-        """Columns are dearer to count for than rows, which pays only where few references are near: where a tile's row
-        seldom has one that is closer than a query's positives."""
-        row = 24 * gallery.dim + 64  # a row as stored, in float32, as an operand, and a share of float64
-        most = memory // 8 // row
-        at_once = memory // 4 // 80
-        relevant = positives.relevant
-        mirrored = positives.own and relevant.sum() <= at_once and SPARSE * relevant.mean() < len(gallery)
-        tile = min(TILE, memory // 8 // (4 * AHEAD))
-        references = min(1024, most, int(tile**0.5)) if mirrored else min(4096, most, tile // 8)
-        queries = references if mirrored else min(most, max(tile // max(references, 1), 8), 2048)
-        if min(queries, references) < 8:
+        # Bytes of a row as stored, in float32, in a panel, of its products, and of a share of float64.
+        row = 24 * gallery.dim + 192
+        rows = memory // 8 // row
+        if rows < 8:
             raise UserError(f"memory of {memory} bytes is too little for rows of {gallery.dim} numbers.")
-        return cls(queries, references, at_once, mirrored)
+        part = max(min(PART, rows // threads.arithmetic()), 8)
+        at_once = memory // 4 // 80
+        return cls(part, at_once, positives.own and positives.total <= at_once)
+
+    def parts(self, start: int, stop: int) -> list[slice]:
+        return [slice(first, min(first + self.part, stop)) for first in range(start, stop, self.part)]
 
 
 class _Positives:
@@ -93,6 +92,7 @@ class _Positives:
         known = names[self.query_class] == labels
         self._size = np.where(known, self._sizes[self.query_class], 0)
         self.relevant: np.ndarray = self._size - own
+        self.total = int(self._size.sum())
 
     def blocks(self, plan: _Plan) -> Iterator[np.ndarray]:
         """Queries in blocks that have so many positives together; all of them, if they can, in the order of the gallery."""
@@ -108,26 +108,23 @@ class _Positives:
         return members, np.concatenate([[0], np.cumsum(self.relevant[rows])])
 
 
-class _References:
-    """The gallery, block by block, as one side of the products."""
+class _Side:
+    """Points as one side of the products: their rows, and what is known of each."""
 
-    def __init__(self, frame: Frame, gallery: Embeddings, plan: _Plan, memory: int):
-        self.frame, self.gallery, self.plan = frame, gallery, plan
-        self.product = Product(plan.queries * min(plan.references, len(gallery)), buffers=AHEAD)
-        self._operands = Operands(self.product, frame, gallery, memory)
-        starts = range(0, len(gallery), plan.references)
-        self.parts = [slice(start, min(start + plan.references, len(gallery))) for start in starts]
-        blocks = (frame.block(gallery, part) for part in self.parts)
-        self.blocks = [replace(block, rows=_NOTHING) for block in blocks]
-        self._biases = [self.product.array(block.bias) for block in self.blocks]
+    def __init__(self, frame: Frame, points: Embeddings, memory: int):
+        self.points = points
+        self._frame, self._rows = frame, Rows(frame, points, memory)
+        blocks = [frame.block(points, part) for part in points.slices()]
+        self._known = [np.concatenate(each) for each in zip(*((x.norms, x.bias, x.shift) for x in blocks))]
 
-    def tile(self, data, number: int) -> Callable[[], np.ndarray]:
-        """Begin the products of these query rows with a part of the gallery."""
-        return self.product.start(data, self._operands.operand(self.parts[number]), self._biases[number])
+    def block(self, part: slice) -> Block:
+        return Block(self._rows[part], *(each[part] for each in self._known))
 
-    def negative(self, part: slice):
-        """A part of the gallery as query rows."""
-        return self.product.array(-self._operands.rows(part))
+    def exactly(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """What exact distances are computed from; bits need none, because their products are exact."""
+        if self._frame.exact:
+            return _NOTHING, self.points.length[:0]
+        return self.points.raw[part], self.points.length[part]
 
 
 class Hunt(NamedTuple):
@@ -163,120 +160,96 @@ class Hunt(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A tile of products and all that the loops need to know of its rows and columns.
+    """Two sets of rows, x and y, and all that the loops need to know to count by their products.
 
-    Row i is query ``first_query + i``, column j is reference ``first_reference + j``. In a ``mirrored`` tile, where
-    queries and references are the same, columns are queries and rows are references, too.
+    ``bias - x . y`` is the distance in the units of a hunt, less the ``shift`` of x. Row i of x is query
+    ``first_query + i``, row j of y is reference ``first_reference + j``. In a ``mirrored`` tile, where queries and
+    references are the same, it is also the other way round.
     """
 
-    values: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    bias: np.ndarray
+    shift: np.ndarray
+    slack: float  # and gain: ``rounded.Frame``
+    gain: float
+    exact: bool
     first_query: int
     first_reference: int
     mirrored: bool
     row_class: np.ndarray
     column_class: np.ndarray
-    shift: np.ndarray  # of each row, slack and gain: ``rounded.Frame``
-    slack: float
-    gain: float
-    exact: bool
-    x: np.ndarray  # what exact distances are computed from: rows,
+    exact_x: np.ndarray  # what exact distances are computed from
     x_length: np.ndarray
-    y: np.ndarray  # and columns
+    exact_y: np.ndarray
     y_length: np.ndarray
     cosine: bool
 
 
+def each_two(parts: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
+    """Every part with itself, then each two of them once, in lists of pairs that have no part in common: the numbers of
+    such a list have the same sum (modulo the count of parts)."""
+    yield [(part, part) for part in parts]
+    for total in range(len(parts)):
+        pairs = ((number, (total - number) % len(parts)) for number in range(len(parts)))
+        yield [(parts[one], parts[other]) for one, other in pairs if one < other]
+
+
 class _Search:
-    def __init__(self, queries: Embeddings, positives: _Positives, references: _References):
-        self._queries, self._positives, self._references = queries, positives, references
-        self._cosine = queries.distance == "cosine"
+    def __init__(self, queries: _Side, references: _Side, positives: _Positives, frame: Frame, plan: _Plan):
+        self._queries, self._references = queries, references
+        self._positives, self._frame, self._plan = positives, frame, plan
+        self._cosine = frame.distance == "cosine"
 
     def ranks(self, rows: np.ndarray, depth: int) -> Ranks:
         """The ranks of the positives of these queries, which are neighbours in their order."""
         relevant: np.ndarray = self._positives.relevant[rows]
         hunt = self._begin(rows, np.maximum(relevant, depth))
         if relevant.any():
-            self._count(rows, hunt)
+            self._count(int(rows[0]), int(rows[-1]) + 1, hunt)
         return hunt.ranks(relevant)
 
     def _begin(self, rows: np.ndarray, depth: np.ndarray) -> Hunt:
         """The positives by exact distance and index, nothing counted yet."""
-        queries, gallery = self._queries, self._references.gallery
         index, begin = self._positives.lists(rows)
-        if queries.distance == "hamming":
-            distance = hamming_distances(queries, gallery, np.repeat(rows, np.diff(begin)), index)
-        else:
-            distance = self._distances(rows, index, begin)
+        distance = self._distances(rows, index, begin)
         loops().sort_lists(begin, distance, index)
-        return Hunt.of(begin, distance, index, depth, self._references.frame.gain)
+        return Hunt.of(begin, distance, index, depth, self._frame.gain)
 
     def _distances(self, rows: np.ndarray, index: np.ndarray, begin: np.ndarray) -> np.ndarray:
-        queries, gallery = self._queries, self._references.gallery
+        queries, gallery = self._queries.points, self._references.points
+        if queries.distance == "hamming":
+            return hamming_distances(queries, gallery, np.repeat(rows, np.diff(begin)), index)
         if self._positives.own and len(rows) == len(gallery):
             return loops().mutual_distances(gallery.raw, gallery.length, begin, index, self._cosine)
         both = queries.raw, queries.length, rows, gallery.raw, gallery.length
         return loops().distances(*both, begin, index, self._cosine)
 
-    def _count(self, rows: np.ndarray, hunt: Hunt) -> None:
-        """Look at tile after tile, until no positive is left that matters."""
-        frame = self._references.frame
-        waiting: list[tuple] = []
-        for tile in self._tiles(rows, hunt):
-            waiting.append(tile)
-            if len(waiting) == AHEAD:
-                self._look(*waiting.pop(0), hunt=hunt, rows=rows, frame=frame)
-        for tile in waiting:
-            self._look(*tile, hunt=hunt, rows=rows, frame=frame)
+    def _count(self, start: int, stop: int, hunt: Hunt) -> None:
+        """Look at tile after tile, as long as they have a positive that matters."""
 
-    def _tiles(self, rows: np.ndarray, hunt: Hunt) -> Iterator[tuple]:
-        """Every tile whose rows or columns can still matter; while one is looked at, the next is on its way.
+        def look(tile: tuple[slice, slice]) -> None:
+            queries, references = tile
+            mirrored = self._plan.mirrored and queries != references
+            alive = hunt.alive[queries.start - start : queries.stop - start].any()
+            if alive or (mirrored and hunt.alive[references].any()):
+                loops().count_closer(self._tile(queries, references, queries.start - start, mirrored), hunt)
 
-        Those on the diagonal of a symmetric matrix come first: what they tell of every query spares the others work.
-        """
-        references, plan = self._references, self._references.plan
-        for some, block, data, numbers in self._mirrored() if plan.mirrored else self._full(rows):
-            for number in numbers:
-                part = references.parts[number]
-                mirrored = plan.mirrored and part.start > some.start
-                if hunt.alive[some].any() or (mirrored and hunt.alive[part].any()):
-                    yield (
-                        some,
-                        part,
-                        block,
-                        references.blocks[number],
-                        references.tile(data, number),
-                        mirrored,
-                    )
+        for tiles in self._tiles(start, stop):
+            threads.for_each(look, tiles)
 
-    def _full(self, rows: np.ndarray) -> Iterator[tuple]:
-        """Queries, block by block, with all parts of the gallery."""
-        references = self._references
-        for start in range(0, len(rows), references.plan.queries):
-            some = slice(start, min(start + references.plan.queries, len(rows)))
-            block = references.frame.block(self._queries, rows[some])
-            yield some, block, references.product.array(-block.rows), range(len(references.parts))
+    def _tiles(self, start: int, stop: int) -> Iterator[list[tuple[slice, slice]]]:
+        """Lists of tiles that count for different queries, so that several threads can look at them. In a symmetric
+        matrix those on the diagonal come first: what they tell of every query spares the others work."""
+        gallery, queries = self._plan.parts(0, len(self._references.points)), self._plan.parts(start, stop)
+        if self._plan.mirrored:
+            return each_two(gallery)
+        return ([(some, references) for some in queries] for references in gallery)
 
-    def _mirrored(self) -> Iterator[tuple]:
-        """Parts of the gallery as queries, each with itself; then each with those after it."""
-        references = self._references
-        count = len(references.parts)
-        for later in (False, True):
-            for number, (part, block) in enumerate(zip(references.parts, references.blocks)):
-                numbers = range(number + 1, count) if later else [number]
-                yield part, block, references.negative(part), numbers
-
-    def _look(self, some, part, block, reference, finish, mirrored, *, hunt, rows, frame) -> None:
-        """Count what a tile shows for its rows, and for its columns if it is ``mirrored``."""
-        positives, slack = self._positives, float(frame.slack(block, reference).max())
-        row_class, column_class = positives.query_class[rows[some]], positives.reference_class[part]
-        x = self._exact_rows(self._queries, slice(rows[some.start], rows[some.stop - 1] + 1))
-        y = self._exact_rows(self._references.gallery, part)
-        place = (some.start, part.start, mirrored, row_class, column_class)
-        scale = (block.shift, slack, frame.gain, frame.exact)
-        loops().count_closer(Tile(finish(), *place, *scale, *x, *y, self._cosine), hunt)
-
-    def _exact_rows(self, points: Embeddings, which: slice) -> tuple[np.ndarray, np.ndarray]:
-        """What exact distances are computed from; bits need none, because their products are exact."""
-        if self._references.frame.exact:
-            return _NOTHING, points.length[:0]
-        return points.raw[which], points.length[which]
+    def _tile(self, queries: slice, references: slice, first_query: int, mirrored: bool) -> Tile:
+        x, y = self._queries.block(queries), self._references.block(references)
+        scale = (self._frame.slack(x, y), self._frame.gain, self._frame.exact)
+        place = (first_query, references.start, mirrored)
+        classes = self._positives.query_class[queries], self._positives.reference_class[references]
+        exact = (*self._queries.exactly(queries), *self._references.exactly(references))
+        return Tile(x.rows, y.rows, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)

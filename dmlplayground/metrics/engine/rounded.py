@@ -13,7 +13,6 @@ import numpy as np
 
 from ...errors import UserError
 from .embeddings import Embeddings
-from .products import Product
 
 
 @dataclass(frozen=True)
@@ -74,18 +73,17 @@ class Frame:
         """Rows in this frame before they are rounded, float64."""
         return (points.rows(which) - self.centre) * self.factor
 
-    def slack(self, queries: Block, references: Block) -> np.ndarray:
-        """For each query: how far a value of the tile may be from ``gain * distance - shift``, whatever the
-        order in which the product was summed: the bound of float32 rounding over dim + 8 operations, and
-        float64's of the rest.
+    def slack(self, queries: Block, references: Block) -> float:
+        """How far a value of the tile may be from ``gain * distance - shift``, whatever the order in which the
+        product was summed: the bound of float32 rounding over dim + 8 operations, and float64's of the rest.
         """
         if self.exact:
-            return np.zeros(len(queries.norms))
-        longest, bias = references.norms.max(), np.abs(references.bias).max()
-        product = 2.0**-24 * (queries.norms * longest + bias)
+            return 0.0
+        query, reference = queries.norms.max(), references.norms.max()
+        product = 2.0**-24 * (query * reference + np.abs(references.bias).max())
         reach = self.reach * self.factor
-        rest = 2.0**-52 * reach * (queries.norms + longest + (reach if self.distance == "cosine" else 0))
-        return 1.01 * (self.dim + 8) * (product + rest) + 1e-30
+        rest = 2.0**-52 * reach * (query + reference + (reach if self.distance == "cosine" else 0))
+        return float(1.01 * (self.dim + 8) * (product + rest) + 1e-30)
 
     def _can_stay(self, sets: tuple[Embeddings, ...]) -> bool:
         if self.distance != "euclidean" or any(points.raw.dtype != np.float32 for points in sets):
@@ -94,29 +92,25 @@ class Frame:
         return 2.0**-20 < self.reach < 2.0**20 and 2 * (mean @ mean) < _mean_square(sets[0])
 
 
-class Operands:
-    """Rows in a frame, float32: kept in one piece, which frees as one, or made on each visit."""
+class Rows:
+    """All points in a frame, float32: as they are, or kept in one piece, or made on each visit."""
 
-    def __init__(self, product: Product, frame: Frame, points: Embeddings, memory: int):
-        self._product, self._frame, self._points = product, frame, points
-        self._kept = self._view = None
-        if self.fit(points, memory):
-            self._kept, self._view = product.empty((len(points), points.dim))
+    def __init__(self, frame: Frame, points: Embeddings, memory: int):
+        self._frame, self._points, self._kept = frame, points, points.raw if frame.plain else None
+        if self._kept is None and self.fit(points, memory):
+            self._kept = np.empty((len(points), points.dim), np.float32)
             for part in points.slices():
-                self._view[part] = frame.rows(points, part)
+                self._kept[part] = frame.rows(points, part)
 
     @staticmethod
     def fit(points: Embeddings, memory: int) -> bool:
         """Whether the rows take no more than a third of the memory; tiles and centres need the rest."""
         return 4 * len(points) * points.dim <= memory // 3
 
-    def rows(self, which: np.ndarray | slice) -> np.ndarray:
-        return self._frame.rows(self._points, which) if self._view is None else self._view[which]
-
-    def operand(self, which: np.ndarray | slice):
-        if self._kept is not None and isinstance(which, slice):
-            return self._kept[which]
-        return self._product.array(self.rows(which))
+    def __getitem__(self, which: np.ndarray | slice) -> np.ndarray:
+        rows = self._frame.rows(self._points, which) if self._kept is None else self._kept[which]
+        rows.flags.writeable = False  # as embeddings are: numba compiles every loop for each kind it meets
+        return rows
 
 
 def _float64_parts(points: Embeddings, rows: np.ndarray):

@@ -1,7 +1,9 @@
-"""Vector comparisons for the compiled loops: which of 64 neighbouring numbers matter, as the bits of one integer.
+"""Vector instructions for the compiled loops: comparisons, exact sums, and blocks of matrix products.
 
-A loop over single numbers, or over a list of truth values, would take several times as long, since LLVM does not turn
-such a loop into vector instructions.
+A comparison tells which of 64 neighbouring numbers matter, as the bits of one integer. A loop over single numbers, or
+over a list of truth values, would take several times as long, since LLVM does not turn such a loop into vector
+instructions. Products keep all sums of a block in the registers, which is what makes them reach the limit of the
+processor.
 """
 
 from __future__ import annotations
@@ -9,12 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 import numba.extending
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 
 LANES = 64
 SUMS = 8
+BLOCK = 4  # rows of a block of products
+WIDTH = (
+    LANES if binding.get_host_cpu_features().get("avx512f") else 16
+)  # its columns: what the registers hold
 _INDEX, _DOUBLES = ir.IntType(32), ir.VectorType(ir.DoubleType(), SUMS)
 intrinsic: Any = numba.extending.intrinsic  # checkers of types would ask callers for its argument "typing"
 
@@ -102,6 +108,53 @@ def sum_of_products(typing, x, i, y, j, x_length, y_length):
     return types.float64(x, types.intp, y, types.intp, types.float64, types.float64), generate
 
 
+def _products(rows):
+    @intrinsic
+    def products(typing, x, i, panels, number, column, bias, out, row):
+        """Products of ``rows`` rows of x, from ``i`` on, with WIDTH columns of a panel, from ``column`` on, and then the
+        bias of each column: written into ``out``, from ``row`` on."""
+
+        def generate(context, builder, signature, arguments):
+            _write_products(context, builder, signature.args, arguments, rows)
+            return context.get_dummy_value()
+
+        return types.void(x, types.intp, panels, types.intp, types.intp, bias, out, types.intp), generate
+
+    return products
+
+
+products_of_rows, products_of_row = _products(BLOCK), _products(1)
+
+
+def _write_products(context, builder, kinds, arguments, rows):
+    x, i, panels, number, column, bias, out, row = arguments
+    x, panels, bias, out = (
+        context.make_array(kinds[place])(context, builder, array)
+        for place, array in ((0, x), (2, panels), (5, bias), (6, out))
+    )
+    lanes, dim = ir.VectorType(ir.FloatType(), WIDTH), builder.extract_value(x.shape, 1)
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(lanes, None)) for _ in range(rows)]
+    whole = ir.FunctionType(lanes, [lanes] * 3)
+    multiply_add = cgutils.get_or_insert_function(builder.module, whole, f"llvm.fma.v{WIDTH}f32")
+
+    def place(r, width, start, first):
+        """Where row ``start + r`` stands, and in it the number ``first``."""
+        return builder.add(builder.mul(builder.add(start, start.type(r)), width), first)
+
+    with cgutils.for_range(builder, dim) as (k, _):
+        panel_row = builder.add(builder.mul(number, dim), k)
+        columns = _load_at(builder, panels.data, place(0, dim.type(LANES), panel_row, column), lanes)
+        for r, total in enumerate(sums):
+            number_of_row = builder.load(builder.gep(x.data, [place(r, dim, i, k)]))
+            factors = _repeat(builder, number_of_row, WIDTH), columns
+            builder.store(builder.call(multiply_add, (*factors, builder.load(total))), total)
+    column = builder.add(builder.mul(number, number.type(LANES)), column)
+    biases, length = _load_at(builder, bias.data, column, lanes), builder.extract_value(out.shape, 1)
+    for r, total in enumerate(sums):
+        pointer = builder.gep(out.data, [place(r, length, row, column)])
+        builder.store(builder.fadd(builder.load(total), biases), _as_vector(builder, pointer, lanes), align=4)
+
+
 def _sum(context, builder, kinds, arguments, term):
     """Eight interleaved sums of the terms of two rows, in float64, which are added in a fixed order."""
     arrays, rows = arguments[:4:2], arguments[1:4:2]
@@ -144,8 +197,15 @@ def _load(context, builder, kind, array, start, count):
     """``count`` numbers of an array from ``start`` on."""
     data = context.make_array(kind)(context, builder, array).data
     lanes = ir.VectorType(context.get_value_type(kind.dtype), count)
-    place = builder.bitcast(builder.gep(data, [start]), lanes.as_pointer())
-    return builder.load(place, align=context.get_abi_sizeof(lanes.element))
+    return _load_at(builder, data, start, lanes, context.get_abi_sizeof(lanes.element))
+
+
+def _load_at(builder, data, start, lanes, align=4):
+    return builder.load(_as_vector(builder, builder.gep(data, [start]), lanes), align=align)
+
+
+def _as_vector(builder, pointer, lanes):
+    return builder.bitcast(pointer, lanes.as_pointer())
 
 
 def _as_doubles(builder, numbers):

@@ -1,22 +1,49 @@
-"""Work done ahead by threads. Threads are enough, since decoding and resizing release Python's global lock."""
+"""Work done by threads. These are enough, since decoding, resizing and compiled loops release Python's global lock."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Callable, TypeVar
+
+from .errors import UserError
+
+__all__ = ["ahead", "arithmetic", "beside", "cores", "for_each"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+MOST_THREADS = 1024  # with many more, the system refuses some and MXNet crashes
 _DEPTH = 8  # items that ``beside`` keeps ready
 
 
 def cores() -> int:
     """The processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def arithmetic() -> int:
+    """How many threads compute, in MXNet and in our own loops: OMP_NUM_THREADS, or one if that is not set.
+
+    MXNet ends the process if the variable is not a single number. OpenMP also allows one for every level.
+    """
+    setting = os.environ.get("OMP_NUM_THREADS", "").strip()
+    first = setting.partition(",")[0].strip()
+    if setting and not (first.isdecimal() and 1 <= int(first) <= MOST_THREADS):
+        raise UserError(
+            f"the variable OMP_NUM_THREADS must be a number from 1 to {MOST_THREADS}, not {setting!r}."
+        )
+    if first != setting:
+        os.environ["OMP_NUM_THREADS"] = first
+    return int(first or 1)
+
+
+def for_each(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """The function of every item, in order, by as many threads as compute."""
+    threads = min(arithmetic(), len(items))
+    return list(ahead(function, items, threads if threads > 1 else 0))
 
 
 def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
