@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import textwrap
 from pathlib import Path
 
@@ -228,11 +227,23 @@ def test_importing_is_light():
     assert in_a_new_process(code) == "[]"
 
 
+WITHOUT_NUMBA = """
+    import sys
+    sys.modules["numba"] = None
+"""
+NARROW_BLOCKS = """
+    from dmlplayground.metrics.engine import vectors
+    vectors.WIDTH = 16  # of products, as on processors without AVX-512
+"""
+
+
 @pytest.mark.slow
-def test_without_numba_the_scores_are_the_same():
+@pytest.mark.parametrize(
+    ("setting", "loops"), [(WITHOUT_NUMBA, "loops_in_numpy"), (NARROW_BLOCKS, "loops_in_numba")]
+)
+def test_on_other_machines_the_scores_are_the_same(setting, loops, tmp_path):
     code = """
         import json, sys
-        sys.modules["numba"] = None
         import numpy as np
         from dmlplayground.metrics import evaluate
         from dmlplayground.metrics.engine.loops import loops
@@ -243,10 +254,11 @@ def test_without_numba_the_scores_are_the_same():
     """
     points, labels = embeddings()
     points = np.round(points, 1)
-    with tempfile.TemporaryDirectory() as folder:
-        np.savez(f"{folder}/data.npz", points=points, labels=labels)
-        name, scores = json.loads(in_a_new_process(code, f"{folder}/data.npz"))
-    assert name == "dmlplayground.metrics.engine.loops_in_numpy"
+    np.savez(tmp_path / "data.npz", points=points, labels=labels)
+    whole = textwrap.dedent(setting) + textwrap.dedent(code)
+    output = in_a_new_process(whole, tmp_path / "data.npz", NUMBA_CACHE_DIR=str(tmp_path))
+    name, scores = json.loads(output)
+    assert name == f"dmlplayground.metrics.engine.{loops}"
     for found, distance in zip(scores, ("euclidean", "cosine", "hamming")):
         assert found == pytest.approx(metrics.evaluate(points, labels, distance=distance), abs=1e-12)
 

@@ -17,10 +17,8 @@ from numba.core import cgutils
 
 LANES = 64
 SUMS = 8
-BLOCK = 4  # rows of a block of products
-WIDTH = (
-    LANES if binding.get_host_cpu_features().get("avx512f") else 16
-)  # its columns: what the registers hold
+# Rows and columns of a block of products, whose sums the registers can hold.
+BLOCK, WIDTH = 4, LANES if binding.get_host_cpu_features().get("avx512f") else 16
 _INDEX, _DOUBLES = ir.IntType(32), ir.VectorType(ir.DoubleType(), SUMS)
 intrinsic: Any = numba.extending.intrinsic  # checkers of types would ask callers for its argument "typing"
 
