@@ -142,7 +142,7 @@ def ranks(begin, closer, alive):
 
 
 @_compile
-def _panels(rows):
+def panels(rows):
     """Rows as the columns of panels, CHUNK in each, which is how products read them; negative, because products are
     subtracted."""
     count, dim = rows.shape
@@ -183,15 +183,13 @@ def count_closer(tile, hunt):
     shows that a reference is farther than any positive that matters. A value that is more than ``slack`` from every
     positive decides by itself; for the others the exact distance is computed, unless the tile is ``exact``.
     """
-    rows, columns = len(tile.x), len(tile.y)
-    panels = _panels(tile.y)
-    width = len(panels) * CHUNK
+    rows, columns, width = len(tile.x), len(tile.bias), len(tile.y) * CHUNK
     bias = _padded(tile.bias, width, np.inf)
     values = np.empty((STRIP, width), np.float32)
     near, level = np.empty(width, np.int64), np.empty(width + CHUNK, np.float32)
     for first in range(0, rows, STRIP):
         last = min(first + STRIP, rows)
-        _products(tile.x, first, last, panels, bias, values)
+        _products(tile.x, first, last, tile.y, bias, values)
         _count_for_rows(values, first, last, near, level, tile, hunt)
         if tile.mirrored:
             limits = _padded(
@@ -388,12 +386,12 @@ def _sum(limit, room):
 def gains(x, y, bias, value, least):
     """For each row of y, with its own bias: the sum over the rows of x of what ``bias - x . y`` is below their value, where
     nothing counts that is below their ``least``."""
-    panels = _panels(y)
-    bias = _padded(bias, len(panels) * CHUNK, np.inf)
+    y_panels = panels(y)
+    bias = _padded(bias, len(y_panels) * CHUNK, np.inf)
     values, out = np.empty((STRIP, len(bias)), np.float32), np.zeros(len(bias), np.float32)
     for first in range(0, len(x), STRIP):
         last = min(first + STRIP, len(x))
-        _products(x, first, last, panels, bias, values)
+        _products(x, first, last, y_panels, bias, values)
         for i in range(first, last):
             row = values[i - first]
             for j in range(len(row)):
@@ -405,12 +403,12 @@ def gains(x, y, bias, value, least):
 def nearest(x, y, bias, ids, label, value):
     """Lower the ``value`` of each row of x to the least ``bias - x . y``, and set its ``label`` to the id of the first
     such y."""
-    panels = _panels(y)
-    bias = _padded(bias, len(panels) * CHUNK, np.inf)
+    y_panels = panels(y)
+    bias = _padded(bias, len(y_panels) * CHUNK, np.inf)
     values = np.empty((STRIP, len(bias)), np.float32)
     for first in range(0, len(x), STRIP):
         last = min(first + STRIP, len(x))
-        _products(x, first, last, panels, bias, values)
+        _products(x, first, last, y_panels, bias, values)
         for i in range(first, last):
             row = values[i - first]
             for start in range(0, len(row), CHUNK):

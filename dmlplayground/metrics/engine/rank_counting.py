@@ -114,11 +114,22 @@ class _Side:
     def __init__(self, frame: Frame, points: Embeddings, memory: int):
         self.points = points
         self._frame, self._rows = frame, Rows(frame, points, memory)
+        self._panels: dict[int, np.ndarray] = {}
+        self._keeps_panels = Rows.fit(points, memory if frame.plain else memory // 2)
         blocks = [frame.block(points, part) for part in points.slices()]
         self._known = [np.concatenate(each) for each in zip(*((x.norms, x.bias, x.shift) for x in blocks))]
 
     def block(self, part: slice) -> Block:
         return Block(self._rows[part], *(each[part] for each in self._known))
+
+    def panels(self, part: slice) -> np.ndarray:
+        """The rows as the loops read them for the columns of products: kept, if the memory allows it."""
+        found = self._panels.get(part.start)
+        if found is None:
+            found = loops().panels(self._rows[part])
+            if self._keeps_panels:
+                self._panels[part.start] = found
+        return found
 
     def exactly(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
         """What exact distances are computed from; bits need none, because their products are exact."""
@@ -168,7 +179,7 @@ class Tile(NamedTuple):
     """
 
     x: np.ndarray
-    y: np.ndarray
+    y: np.ndarray  # as the loops read it: ``panels``
     bias: np.ndarray
     shift: np.ndarray
     slack: float  # and gain: ``rounded.Frame``
@@ -252,4 +263,5 @@ class _Search:
         place = (first_query, references.start, mirrored)
         classes = self._positives.query_class[queries], self._positives.reference_class[references]
         exact = (*self._queries.exactly(queries), *self._references.exactly(references))
-        return Tile(x.rows, y.rows, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)
+        panels = self._references.panels(references)
+        return Tile(x.rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)
