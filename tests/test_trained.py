@@ -301,7 +301,10 @@ def test_embed_and_retrieve(trained, photos, tmp_path, capsys):
     assert cli.main(command[:6]) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == lines[:4]
     assert cli.main([*command[:6], "--match", "--false-accepts", "0.2"]) == 0
-    told, *rows = capsys.readouterr().out.splitlines()
+    answer = capsys.readouterr().out
+    assert cli.main([*command[:6], "--false-accepts", "0.2"]) == 0
+    assert capsys.readouterr().out == answer
+    told, *rows = answer.splitlines()
     limit = float(told.split("distance of ")[1].split(":")[0])
     for line in rows:
         assert ("no match" in line) == (float(line.split()[0]) > limit)

@@ -34,9 +34,8 @@ def add_arguments(command) -> None:
     command.add_argument(
         "--false-accepts",
         type=float,
-        default=0.01,
         metavar="SHARE",
-        help="share of pairs of different classes that may match (default: %(default)s)",
+        help="share of pairs of different classes that may match (default: 0.01)",
     )
     add_engine(command)
 
@@ -48,8 +47,9 @@ def run(arguments) -> None:
     model = load(arguments.model, arguments.which, arguments.engine)
     queries = image_inputs.images_in(arguments.query)
     threshold = None
-    if arguments.match or arguments.match_on:
-        threshold = model.threshold(arguments.match_on, arguments.false_accepts)
+    share = {} if arguments.false_accepts is None else {"false_accepts": arguments.false_accepts}
+    if arguments.match or arguments.match_on or share:
+        threshold = model.threshold(arguments.match_on, **share)
         print(layout.prose(str(threshold)))
     saved = arguments.gallery.suffix in ENDINGS
     index = Index.load(arguments.gallery, model) if saved else model.search(arguments.gallery)
