@@ -187,15 +187,15 @@ def count_closer(tile, hunt):
     bias = _padded(tile.bias, width, np.inf)
     values = np.empty((STRIP, width), np.float32)
     near, level = np.empty(width, np.int64), np.empty(width + CHUNK, np.float32)
+    own = slice(tile.first_reference, tile.first_reference + columns)
+    farthest = max(hunt.limit[own].max(), np.float32(0)) if tile.mirrored else np.float32(0)
     for first in range(0, rows, STRIP):
         last = min(first + STRIP, rows)
         _products(tile.x, first, last, tile.y, bias, values)
         _count_for_rows(values, first, last, near, level, tile, hunt)
         if tile.mirrored:
-            limits = _padded(
-                hunt.limit[tile.first_reference : tile.first_reference + columns], width, -np.inf
-            )
-            _count_for_columns(values, first, last, limits, tile, hunt)
+            limits = _padded(hunt.limit[own], width, -np.inf)
+            _count_for_columns(values, first, last, limits, farthest, tile, hunt)
 
 
 @_inline
@@ -205,26 +205,42 @@ def _count_for_rows(values, first, last, near, level, tile, hunt):
 
 
 @_inline
+def _count_for_columns(values, first, last, limits, farthest, tile, hunt):
+    for i in range(first, last):
+        _count_for_each_column(values[i - first], i, limits, farthest, tile, hunt)
+
+
+@_inline
 def _count_for_row(row, i, near, level, tile, hunt):
     """The references that may be closer than a positive of this row's query, gathered and then counted together."""
     query, shift = tile.first_query + i, tile.shift[i]
     if hunt.alive[query] == 0:
         return
     many = 2 * hunt.depth[query] - hunt.found[query]
-    found = _at_most(row, _bound(query, shift, tile, hunt))
-    if found > many:
+    count = _gather(row, i, near, level, _bound(query, shift, tile, hunt), many, tile)
+    if count > many:
         _sink(row, query, shift, tile, hunt)
-    if found == 0 or hunt.alive[query] == 0:
-        return
-    bound, count = _bound(query, shift, tile, hunt), 0
+        count = _gather(row, i, near, level, _bound(query, shift, tile, hunt), len(row), tile)
+    if count:
+        _count(query, near, level, count, tile, hunt)
+
+
+@_inline
+def _gather(row, i, near, level, bound, most, tile):
+    """The references of other classes whose values are at most ``bound``, and how many they are, or more than ``most``."""
+    count = 0
     for start in range(0, len(row), CHUNK):
+        if not vectors.any_at_most(row, start, bound):
+            continue
+        if count > most:
+            break
         found = vectors.at_most(row, start, bound)
         while found:
             j = start + vectors.first_bit(found)
             found &= found - np.uint64(1)
-            near[count], level[count] = tile.first_reference + j, row[j] + shift
+            near[count], level[count] = tile.first_reference + j, row[j] + tile.shift[i]
             count += tile.row_class[i] != tile.column_class[j]
-    _count(query, near, level, count, tile, hunt)
+    return count
 
 
 @_inline
@@ -243,20 +259,13 @@ def _bound(query, shift, tile, hunt):
 
 
 @_inline
-def _count_for_columns(values, first, last, limits, tile, hunt):
-    farthest = np.float32(0)
-    for j in range(len(limits)):
-        farthest = max(farthest, limits[j])
-    for i in range(first, last):
-        _count_for_each_column(values[i - first], i, limits, farthest, tile, hunt)
-
-
-@_inline
 def _count_for_each_column(row, i, limits, farthest, tile, hunt):
     """Where the row, as a reference, may be closer than a positive of a column's query."""
     shift = tile.shift[i]
     room = _sum(farthest, tile.slack - shift) - farthest
     for start in range(0, len(row), CHUNK):
+        if not vectors.any_at_most_above(row, start, limits, room):
+            continue
         found = vectors.at_most_above(row, start, limits, room)
         while found:
             j = start + vectors.first_bit(found)

@@ -58,6 +58,39 @@ def at_most_above(typing, numbers, start, others, limit):
 
 
 @intrinsic
+def any_at_most(typing, numbers, start, limit):
+    """Whether any of LANES numbers is at most ``limit``; that takes less than telling which."""
+
+    def generate(context, builder, signature, arguments):
+        row = _load(context, builder, signature.args[0], arguments[0], arguments[1], LANES)
+        return _any_at_most(builder, row, arguments[2])
+
+    return types.boolean(numbers, types.intp, numbers.dtype), generate
+
+
+@intrinsic
+def any_at_most_above(typing, numbers, start, others, limit):
+    """Whether any of LANES numbers is at most ``limit`` above its own of the others."""
+
+    def generate(context, builder, signature, arguments):
+        both = ((signature.args[which], arguments[which]) for which in (0, 2))
+        row, other = (_load(context, builder, *each, arguments[1], LANES) for each in both)
+        return _any_at_most(builder, builder.fsub(row, other), arguments[3])
+
+    return types.boolean(numbers, types.intp, others, types.float32), generate
+
+
+def _any_at_most(builder, numbers, limit):
+    while numbers.type.count > 16:
+        half = numbers.type.count // 2
+        low, high = (_part(builder, numbers, range(first, first + half)) for first in (0, half))
+        numbers = builder.select(builder.fcmp_ordered("<", low, high), low, high)
+    near = builder.fcmp_ordered("<=", numbers, _repeat(builder, limit, numbers.type.count))
+    bits = builder.bitcast(near, ir.IntType(numbers.type.count))
+    return builder.icmp_unsigned("!=", bits, bits.type(0))
+
+
+@intrinsic
 def first_bit(typing, bits):
     """The place of the lowest bit that is set."""
 
