@@ -71,12 +71,17 @@ class RankedList(Loss):
     def hybrid_forward(self, F, embeddings, labels):
         same, positive = pairwise.positive_pairs(F, labels)
         distances = pairwise.distances(F, embeddings)
-        far = F.relu(distances - self.radius) * positive
-        pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, far > 0), 1)
-        near = F.relu(self.alpha - distances) * (1 - same)
+        far, is_far = self._above(F, distances - self.radius, positive)
+        pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, is_far), 1)
+        near, is_near = self._above(F, self.alpha - distances, 1 - same)
         # softmax(temperature near) over N_i is w over its sum, whatever the temperature
-        weights = F.softmax(self.temperature * near + (near <= 0) * rows.HIDDEN, axis=1)
+        weights = F.softmax(self.temperature * near + (1 - is_near) * rows.HIDDEN, axis=1)
         if self.detach_weights:
             weights = F.BlockGrad(weights)
         losses = pull + self.negative_weight * rows.row_sums(F, weights * near)
         return F.sum(losses) / F.maximum(F.sum(losses > 0), 1)
+
+    def _above(self, F, excess, chosen):
+        """[excess]+ of the chosen pairs, and where it is above zero; a ``relu`` takes long on its way back."""
+        above = (excess > 0) * chosen
+        return excess * above, above
