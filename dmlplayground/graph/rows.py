@@ -115,6 +115,12 @@ def sum_of(F, matrix):
     return F.reshape(F.sum(row_sums(F, matrix)), shape=(1,))
 
 
+def above(F, excess, counts):
+    """[excess]+, each entry times its count, and the counts of those above zero; a ``relu`` takes long on its way back."""
+    active = (excess > 0) * counts
+    return excess * active, active
+
+
 def active_mean(F, excess, counts):
     """The mean of the entries of [excess]+ above zero, each as often as it counts; zero if there is none."""
     above = F.BlockGrad((excess > 0) * counts)

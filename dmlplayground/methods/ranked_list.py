@@ -71,17 +71,12 @@ class RankedList(Loss):
     def hybrid_forward(self, F, embeddings, labels):
         same, positive = pairwise.positive_pairs(F, labels)
         distances = pairwise.distances(F, embeddings)
-        far, is_far = self._above(F, distances - self.radius, positive)
+        far, is_far = rows.above(F, distances - self.radius, positive)
         pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, is_far), 1)
-        near, is_near = self._above(F, self.alpha - distances, 1 - same)
+        near, is_near = rows.above(F, self.alpha - distances, 1 - same)
         # softmax(temperature near) over N_i is w over its sum, whatever the temperature
         weights = F.softmax(self.temperature * near + (1 - is_near) * rows.HIDDEN, axis=1)
         if self.detach_weights:
             weights = F.BlockGrad(weights)
         losses = pull + self.negative_weight * rows.row_sums(F, weights * near)
         return F.sum(losses) / F.maximum(F.sum(losses > 0), 1)
-
-    def _above(self, F, excess, chosen):
-        """[excess]+ of the chosen pairs, and where it is above zero; a ``relu`` takes long on its way back."""
-        above = (excess > 0) * chosen
-        return excess * above, above
