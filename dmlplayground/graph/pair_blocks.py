@@ -12,6 +12,8 @@ from __future__ import annotations
 from .pairwise import _TINY, factors
 from .rows import row_sums, total
 
+_SMALL = 32  # rows; the number of blocks shows in the last bits, and the batches of kept records are larger
+
 
 def with_gradient(F, value, x, gradient):
     """``value``, with ``gradient`` as its gradient with respect to ``x``."""
@@ -19,8 +21,15 @@ def with_gradient(F, value, x, gradient):
     return F.BlockGrad(value) + (along - F.BlockGrad(along))
 
 
+def blocks_for(rows: int, most: int) -> int:
+    """How many blocks a batch is cut into: a small one needs no less memory in pieces, but more time."""
+    return most if rows > _SMALL else 1
+
+
 def blocks(F, matrix, number):
     """Every ``number``-th row from the first on, from the second on ...; rows of -1 even them out."""
+    if number == 1:
+        return [matrix]
     padding = -F.ones_like(F.slice_axis(matrix, axis=0, begin=0, end=1))
     padded = F.concat(matrix, *[padding] * (number - 1), dim=0)
     ends = [*range(1 - number, 0), None]
@@ -29,6 +38,8 @@ def blocks(F, matrix, number):
 
 def joined(F, parts, like):
     """The rows of ``blocks`` in their order again, as many as ``like`` has."""
+    if len(parts) == 1:
+        return parts[0]
     return F.slice_like(F.reshape(F.stack(*parts, axis=1), shape=(-3, 0)), like, axes=(0,))
 
 

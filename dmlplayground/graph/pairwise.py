@@ -31,8 +31,7 @@ def distances(F, x):
 
 def squares_between(F, x, y, precision):
     """|x_i - y_j|^2 as (B, R), exactly zero where it is within the rounding error (``precision``)."""
-    squares, apart = _between(F, x, y, precision)
-    return squares * apart
+    return _between(F, x, y, precision)[0]
 
 
 def distances_between(F, x, y, precision):
@@ -42,12 +41,13 @@ def distances_between(F, x, y, precision):
 
 
 def _between(F, x, y, precision):
-    """Squared distances, and 1 where they are more than rounding."""
+    """Squared distances, zero where they are no more than rounding, and 1 where they are more."""
     left, right = factors(F, x)[0], factors(F, y)[1]
-    squares = F.relu(F.dot(left, right, transpose_b=True))
-    lengths = [row_sums(F, F.square(F.BlockGrad(each))) for each in (x, y)]
-    limits = 8 * precision * F.broadcast_add(lengths[0], F.reshape(lengths[1], shape=(1, -1)))
-    return squares, F.BlockGrad(squares) > limits
+    squares = F.dot(left, right, transpose_b=True)
+    # |x_i|^2 + |y_j|^2 by the columns that have these squares: a product is faster than a broadcast sum, and as exact.
+    ours, theirs = (F.slice_axis(F.BlockGrad(each), axis=1, begin=-2, end=None) for each in (left, right))
+    apart = F.BlockGrad(squares) > F.dot(8 * precision * ours, theirs, transpose_b=True)
+    return squares * apart, apart
 
 
 def row_distances(F, x, y):
@@ -63,4 +63,9 @@ def same_class(F, labels):
 def positive_pairs(F, labels):
     """(same_class, the same without its diagonal)."""
     same = same_class(F, labels)
-    return same, same - same_class(F, F.contrib.arange_like(labels, axis=0))
+    return same, same - itself(F, labels)
+
+
+def itself(F, labels):
+    """(B, B): 1 on the diagonal, where a row meets itself; sooner done than a comparison of row numbers."""
+    return F.linalg.makediag(F.ones_like(labels))

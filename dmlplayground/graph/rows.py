@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 HIDDEN = -1e30
 """Added to a logit, takes it out of every softmax; unlike minus infinity it never makes a NaN."""
 
@@ -25,13 +27,14 @@ def total(F, values, weights):
     return F.dot(flat(F, values), flat(F, weights))
 
 
-def log_sum_exp(F, logits, column=None):
-    """The log-sum-exp of every row, (B, N) -> (B,); about HIDDEN where everything is hidden.
+def log_sum_exp(F, logits, column=None, keepdims=False):
+    """The log-sum-exp of every row, (B, N) -> (B,), or (B, 1) with ``keepdims``; about HIDDEN where everything is hidden.
 
     Read off at the row's ``column``, any that is not hidden, or else at its largest, which is longer to find.
     """
     column = F.argmax(logits, axis=1) if column is None else column
-    return F.pick(logits, column, axis=1) - F.pick(F.log_softmax(logits, axis=1), column, axis=1)
+    pick = partial(F.pick, index=column, axis=1, keepdims=keepdims)
+    return pick(logits) - pick(F.log_softmax(logits, axis=1))
 
 
 def unit(F, x):
@@ -110,6 +113,12 @@ def log_weights(F, weights):
 def sum_of(F, matrix):
     """The sum of all entries, (1,)."""
     return F.reshape(F.sum(row_sums(F, matrix)), shape=(1,))
+
+
+def above(F, excess, counts):
+    """[excess]+, each entry times its count, and the counts of those above zero; a ``relu`` takes long on its way back."""
+    active = (excess > 0) * counts
+    return excess * active, active
 
 
 def active_mean(F, excess, counts):

@@ -63,7 +63,7 @@ class Loss(parts.Named):
         self.weights[name] = Weight(shape, init, learned)
 
     def check(self, rows: int, width: int) -> None:
-        """Raise UserError if the loss cannot read a batch of this shape."""
+        """Look at the shape of a batch before its graph is traced. Raise UserError if the loss cannot read it."""
 
     def check_labels(self, labels: np.ndarray) -> None:
         """Raise UserError if the loss cannot read these labels (on the host)."""

@@ -57,5 +57,5 @@ class GeneralizedLifted(Loss):
     def _soft_sum(self, F, terms, counts):
         """Which rows have such a pair, and their log-sum-exp over them, 0 for the others; both (B, 1)."""
         have = F.BlockGrad(rows.row_sums(F, counts) > 0)
-        found = rows.log_sum_exp(F, F.broadcast_add(terms, rows.hidden(F, counts)))
-        return have, have * F.expand_dims(found, 1)
+        found = rows.log_sum_exp(F, F.broadcast_add(terms, rows.hidden(F, counts)), keepdims=True)
+        return have, have * found

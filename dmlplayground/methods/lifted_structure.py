@@ -39,13 +39,17 @@ class LiftedStructure(Loss):
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
         super().__init__(num_classes, embed_dim)
         self.margin = margin
+        self.blocks = _BLOCKS
+
+    def check(self, rows, width):
+        self.blocks = pair_blocks.blocks_for(rows, _BLOCKS)
 
     def hybrid_forward(self, F, embeddings, labels):
         pushes = self._pushes(F, F.BlockGrad(embeddings), labels)
         numbers = F.contrib.arange_like(labels, axis=0)
         find = partial(self._of_block, F, F.transpose(pushes), F.expand_dims(numbers, 0))
         more = pushes, F.expand_dims(numbers, 1)
-        loss, count = pair_blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, find, *more)
+        loss, count = pair_blocks.sum_over_pairs(F, self.blocks, embeddings, labels, find, *more)
         return loss / 2 / F.maximum(count, 1)  # ordered pairs: every unordered one was met twice
 
     def _pushes(self, F, x, labels):
@@ -53,14 +57,11 @@ class LiftedStructure(Loss):
         left, right = pairwise.factors(F, x)
         parts = []
         own_labels = F.expand_dims(labels, 1)
-        for block, own in zip(
-            pair_blocks.blocks(F, left, _BLOCKS), pair_blocks.blocks(F, own_labels, _BLOCKS)
-        ):
+        for block, own in zip(*(pair_blocks.blocks(F, each, self.blocks) for each in (left, own_labels))):
             distances = F.sqrt(F.relu(F.dot(block, right, transpose_b=True)))
             # Said otherwise than below, or MXNet takes both for one and keeps it in between.
             others = F.broadcast_not_equal(own, F.expand_dims(labels, 0))
-            parts.append(rows.log_sum_exp(F, (1 - others) * rows.HIDDEN - distances))
-        parts = [F.expand_dims(part, 1) for part in parts]
+            parts.append(rows.log_sum_exp(F, (1 - others) * rows.HIDDEN - distances, keepdims=True))
         return F.BlockGrad(pair_blocks.joined(F, parts, own_labels) + self.margin)
 
     def _of_block(self, F, all_pushes, all_numbers, squares, same, own, labels, pushes, numbers):

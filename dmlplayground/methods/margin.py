@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..graph import classes
+from ..graph import classes, rows
 from ..mining.distance_weighted import check_cutoffs
 from . import initial_weights
 from .base import KIND, Loss
@@ -93,9 +93,13 @@ class Margin(Loss):
         distances = triplets.all.unrounded_distances()
         beta = self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0))
         beta = triplets.of_anchors(F.expand_dims(beta, 1))
-        near = F.relu(F.broadcast_sub(triplets.near(distances), beta - self.margin)) * triplets.near_weights
-        far = F.relu(F.broadcast_sub(beta + self.margin, triplets.far(distances))) * triplets.far_weights
-        active = F.sum((near > 0) * triplets.near_weights) + F.sum((far > 0) * triplets.far_weights)
+        near, too_far = rows.above(
+            F, F.broadcast_sub(triplets.near(distances), beta - self.margin), triplets.near_weights
+        )
+        far, too_near = rows.above(
+            F, F.broadcast_sub(beta + self.margin, triplets.far(distances)), triplets.far_weights
+        )
+        active = rows.sum_of(F, too_far) + rows.sum_of(F, too_near)
         loss = F.sum(near + far)
         if self.nu:
             loss = loss + self.nu * F.sum(F.broadcast_mul(triplets.near_weights, beta))

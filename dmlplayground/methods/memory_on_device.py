@@ -48,7 +48,7 @@ class Ring:
         self._written += self._last
         places = self._places(embeddings)
         rows = nd.contrib.index_copy(rows, places, embeddings.detach())
-        self._held = [rows, nd.contrib.index_copy(row_labels, places, labels)]
+        self._held = [rows, nd.contrib.index_copy(row_labels, places, labels.astype(row_labels.dtype))]
 
     def read(self, like: nd.NDArray) -> tuple[nd.NDArray, ...]:
         """Rows, (M, E), and their labels, (M,); which of them hold something, (M,); and where the last batch stands, (B,)."""

@@ -45,7 +45,7 @@ class NTXent(Loss):
     def hybrid_forward(self, F, embeddings, labels, pairs):
         logits = pairs.similarities() / self.temperature
         rivals = F.broadcast_add(logits, rows.log_weights(F, pairs.negative))
-        rivals = F.expand_dims(rows.log_sum_exp(F, rivals), 1)
+        rivals = rows.log_sum_exp(F, rivals, keepdims=True)
         losses = rows.softplus(F, F.broadcast_sub(rivals, logits))
         if self.floor:
             losses = F.relu(losses - rows.softplus(F, losses + math.log(self.floor)))

@@ -78,6 +78,10 @@ class Objective(gluon.HybridBlock):
             return super().forward(embeddings, labels, *read)
 
     def hybrid_forward(self, F, embeddings, labels, *found, **weights):
+        labels = F.cast(
+            labels, self.dtype
+        )  # in the graph: a call of its own takes longer than many a loss's whole
+
         def value_of(*read):
             return self.loss.hybrid_forward(F, embeddings, labels, *read, **weights)
 
@@ -149,16 +153,14 @@ class Objective(gluon.HybridBlock):
     def on_pairs(self, embeddings, labels, a1, p, a2, n):
         """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; nothing is mined."""
         self._reads("pairs")
-        embeddings, labels = self.read(embeddings, labels)
-        pairs = all_pairs(nd, embeddings, labels, self.dtype)
+        embeddings, labels, pairs = self._paired(embeddings, labels)
         counts = (self._counts(embeddings, *ends) for ends in ((a1, p), (a2, n)))
         return self._value(embeddings, labels, pairs.keep(*counts))
 
     def on_triplets(self, embeddings, labels, a, p, n):
         """The loss of given triplets, as row numbers; nothing is mined."""
         self._reads("triplets")
-        embeddings, labels = self.read(embeddings, labels)
-        pairs = all_pairs(nd, embeddings, labels, self.dtype)
+        embeddings, labels, pairs = self._paired(embeddings, labels)
         anchors, positives, negatives = (_array(each).reshape(-1, 1).astype(int) for each in (a, p, n))
         count = len(embeddings)
         places = (
@@ -181,6 +183,11 @@ class Objective(gluon.HybridBlock):
     def _reads(self, what: str) -> None:
         self.loss.require(self.loss.reads == what, f"it reads {self.loss.reads}, not {what}.")
 
+    def _paired(self, embeddings, labels):
+        embeddings, labels = self.read(embeddings, labels)
+        labels = labels.astype(self.dtype)
+        return embeddings, labels, all_pairs(nd, embeddings, labels, self.dtype)
+
     def _value(self, embeddings, labels, read):
         weights = {name: getattr(self, name).data(embeddings.context) for name in self.loss.weights}
         return self.loss.hybrid_forward(nd, embeddings, labels, read, **weights)
@@ -193,7 +200,7 @@ class Objective(gluon.HybridBlock):
     # --- reading -----------------------------------------------------------------------------------------------
 
     def read(self, embeddings, labels):
-        """Embeddings and labels, checked, in the loss's own type."""
+        """Embeddings and labels, checked, the embeddings in the loss's own type."""
         if isinstance(embeddings, np.ndarray):
             embeddings = nd.array(embeddings, dtype=self.dtype)
         if isinstance(labels, (np.ndarray, list, tuple)):
@@ -212,7 +219,7 @@ class Objective(gluon.HybridBlock):
                 rows, width = embeddings.shape
                 self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
             embeddings = embeddings.astype(self.dtype, copy=False)
-        return embeddings, labels.astype(self.dtype)
+        return embeddings, labels
 
     def _on_device(self, array, like):
         dtype = self.dtype if np.issubdtype(array.dtype, np.floating) else "int32"

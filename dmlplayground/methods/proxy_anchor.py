@@ -52,5 +52,5 @@ class ProxyAnchor(Classifier):
     def _weighed(self, F, chosen, weights):
         """What to add to the logits of the chosen rows, so that each counts by its weight and the others not at all."""
         if weights is None:
-            return rows.hidden(F, chosen)
+            return (1 - chosen) * rows.HIDDEN
         return rows.log_weights(F, F.broadcast_mul(chosen, F.expand_dims(weights, 0)))

@@ -71,11 +71,11 @@ class RankedList(Loss):
     def hybrid_forward(self, F, embeddings, labels):
         same, positive = pairwise.positive_pairs(F, labels)
         distances = pairwise.distances(F, embeddings)
-        far = F.relu(distances - self.radius) * positive
-        pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, far > 0), 1)
-        near = F.relu(self.alpha - distances) * (1 - same)
+        far, is_far = rows.above(F, distances - self.radius, positive)
+        pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, is_far), 1)
+        near, is_near = rows.above(F, self.alpha - distances, 1 - same)
         # softmax(temperature near) over N_i is w over its sum, whatever the temperature
-        weights = F.softmax(self.temperature * near + (near <= 0) * rows.HIDDEN, axis=1)
+        weights = F.softmax(self.temperature * near + (1 - is_near) * rows.HIDDEN, axis=1)
         if self.detach_weights:
             weights = F.BlockGrad(weights)
         losses = pull + self.negative_weight * rows.row_sums(F, weights * near)

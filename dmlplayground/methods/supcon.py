@@ -38,8 +38,8 @@ class SupCon(Loss):
         logits = pairs.similarities() / self.temperature
         positive, any_pair = pairs.positive > 0, pairs.positive + pairs.negative
         count = rows.row_sums(F, positive)
-        whole = rows.log_sum_exp(F, F.broadcast_add(logits, rows.hidden(F, any_pair)))
+        whole = rows.log_sum_exp(F, F.broadcast_add(logits, rows.hidden(F, any_pair)), keepdims=True)
         own = rows.row_sums(F, logits * positive) / F.maximum(count, 1)
-        losses = F.expand_dims(whole, 1) - own
+        losses = whole - own
         contrast = F.broadcast_mul(count > 0, F.expand_dims(rows.sum_of(F, pairs.negative) > 0, 1))
         return rows.active_mean(F, losses, contrast)

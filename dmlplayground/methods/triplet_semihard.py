@@ -45,9 +45,15 @@ class TripletSemihard(Loss):
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
         super().__init__(num_classes, embed_dim)
         self.margin = margin
+        self.blocks = _BLOCKS
+
+    def check(self, rows, width):
+        self.blocks = pair_blocks.blocks_for(rows, _BLOCKS)
 
     def hybrid_forward(self, F, embeddings, labels):
-        loss, count = pair_blocks.sum_over_pairs(F, _BLOCKS, embeddings, labels, partial(self._of_block, F))
+        loss, count = pair_blocks.sum_over_pairs(
+            F, self.blocks, embeddings, labels, partial(self._of_block, F)
+        )
         return loss / F.maximum(count, 1)
 
     def _of_block(self, F, squares, same, own, labels):

@@ -40,7 +40,7 @@ class TupletMargin(Loss):
     def hybrid_forward(self, F, embeddings, labels, pairs):
         similarities = pairs.similarities()
         rivals = F.broadcast_add(self.scale * similarities, rows.log_weights(F, pairs.negative))
-        rivals = F.expand_dims(rows.log_sum_exp(F, rivals), 1)
+        rivals = rows.log_sum_exp(F, rivals, keepdims=True)
         _, turned = angles.turned(F, similarities, -self.margin)
         losses = rows.softplus(F, F.broadcast_sub(rivals, self.scale * turned))
         return rows.count_mean(F, losses, pairs.positive)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from ..graph import rows
 from .base import KIND, Miner
-from .distance_weighted import has_both
 from .tuples import Listed
 
 
@@ -18,4 +17,4 @@ class BatchHard(Miner):
             rows.largest(F, distances, pairs.positive),
             rows.smallest(F, distances, pairs.negative),
         )
-        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal, Optional
 
-from ..graph import random_draws
+from ..graph import random_draws, rows
 from .base import KIND, Miner
 from .tuples import Listed
 
@@ -52,18 +52,13 @@ class DistanceWeighted(Miner):
 
     def draw(self, F, pairs, distances, allowed):
         law = random_draws.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
-        has_negative = F.max(pairs.negative, axis=1, keepdims=True)
+        has_negative = rows.row_sums(F, pairs.negative) > 0
         if self.each == "pair":
             weights = F.broadcast_mul(pairs.positive, has_negative)
             return Listed(pairs, None, random_draws.draw_each(F, law), weights)
         positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, law))
         negative = random_draws.column(F, law, random_draws.numbers(F, law))
-        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
-
-
-def has_both(F, pairs):
-    """(B, 1): 1 for rows with a positive and a negative."""
-    return F.max(pairs.positive, axis=1, keepdims=True) * F.max(pairs.negative, axis=1, keepdims=True)
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())
 
 
 def check_cutoffs(part, cutoff, nonzero_cutoff):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from ..graph import rows
 from .base import KIND, Miner
-from .distance_weighted import has_both
 from .tuples import Listed
 
 
@@ -19,5 +18,5 @@ class EasyPositive(Miner):
         distances = pairs.squared_distances()
         positive = rows.smallest(F, distances, pairs.positive)
         farther = pairs.negative * F.broadcast_greater(distances, rows.entry(F, distances, positive))
-        kept = has_both(F, pairs) * F.max(farther, axis=1, keepdims=True)
+        kept = pairs.complete_rows() * F.max(farther, axis=1, keepdims=True)
         return Listed.each_anchor(pairs, positive, rows.smallest(F, distances, farther), kept)

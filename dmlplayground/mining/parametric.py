@@ -4,7 +4,6 @@ from typing import Literal
 
 from ..graph import random_draws
 from .base import KIND, Miner
-from .distance_weighted import has_both
 from .tuples import Listed
 
 _BANDS = {"uniform": (0.0, 9.0), "hards": (0.0, 0.5), "veryhards": (0.0, 0.3), "semihards": (0.3, 0.7)}
@@ -53,4 +52,4 @@ class Parametric(Miner):
             random_draws.column(F, each, random_draws.numbers(F, distances))
             for each in (pairs.positive, weights)
         )
-        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Optional
 
-from ..graph import random_draws
+from ..graph import random_draws, rows
 from .base import KIND
-from .distance_weighted import DistanceWeighted, has_both
+from .distance_weighted import DistanceWeighted
 from .tuples import Listed
 
 
@@ -36,5 +36,7 @@ class RhoDistance(DistanceWeighted):
         negative = swapped * positive + (1 - swapped) * negative
         positive = swapped * own + (1 - swapped) * positive
         # An exchanged triplet needs no negative.
-        mined = F.max(pairs.positive, axis=1, keepdims=True)
-        return Listed.each_anchor(pairs, positive, negative, F.maximum(mined * swapped, has_both(F, pairs)))
+        mined = rows.row_sums(F, pairs.positive) > 0
+        return Listed.each_anchor(
+            pairs, positive, negative, F.maximum(mined * swapped, pairs.complete_rows())
+        )

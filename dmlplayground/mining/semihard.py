@@ -4,7 +4,6 @@ from typing import Literal
 
 from ..graph import random_draws, rows
 from .base import KIND, Miner
-from .distance_weighted import has_both
 from .tuples import Band, Listed
 
 
@@ -37,4 +36,4 @@ class SemiHard(Miner):
         band = pairs.negative * (gaps > 0) * (gaps < self.margin)
         choice = random_draws.or_else(F, band, pairs.negative)
         negative = random_draws.column(F, choice, random_draws.numbers(F, distances))
-        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from ..graph import random_draws
 from .base import KIND, Miner
-from .distance_weighted import has_both
 from .tuples import Listed
 
 
@@ -24,4 +23,4 @@ class SoftHard(Miner):
             random_draws.column(F, random_draws.or_else(F, chosen, every), random_draws.numbers(F, distances))
             for chosen, every in ((far, pairs.positive), (near, pairs.negative))
         )
-        return Listed.each_anchor(pairs, positive, negative, has_both(F, pairs))
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())
