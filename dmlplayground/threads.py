@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from .errors import UserError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["ahead", "arithmetic", "beside", "cores", "for_each"]
 
@@ -52,7 +54,7 @@ def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], threads: int
         yield from map(prepare, items)
         return
     waiting: deque = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
+    with _pool(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(prepare, item))
@@ -73,7 +75,7 @@ def beside(items: Iterator[Item]) -> Iterator[Item]:
     """
     end: Any = object()
     item = next(items, end)
-    with ThreadPoolExecutor(1, thread_name_prefix="planning") as pool:
+    with _pool(1) as pool:
         waiting: deque[Future] = deque(pool.submit(next, items, end) for _ in range(_DEPTH))
         try:
             while item is not end:
@@ -83,3 +85,9 @@ def beside(items: Iterator[Item]) -> Iterator[Item]:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor  # here, as commands that only list must not wait for it
+
+    return ThreadPoolExecutor(threads)

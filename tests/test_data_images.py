@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from data_fixture import class_folders, picture
 
-from dmlplayground import data, files
-from dmlplayground.data import decoded_cache, decoding, images, threads
+from dmlplayground import data, files, threads
+from dmlplayground.data import decoded_cache, decoding, images
 from dmlplayground.errors import UserError
 from dmlplayground.transforms import Stored
 

@@ -94,7 +94,8 @@ class SoftTriple(Loss):
     def _spread(self, F, proxies):
         """The sum of distances between centres of one class, each pair once."""
         products = F.batch_dot(proxies, proxies, transpose_b=True)
-        scales = F.rsqrt(F.sum(F.square(proxies), axis=2, keepdims=True) + 1e-10)
+        lengths = rows.row_sums(F, F.reshape(F.square(proxies), shape=(-3, 0)))
+        scales = F.rsqrt(F.reshape(lengths, shape=(-1, self.centers, 1)) + 1e-10)
         others = F.expand_dims(1 - F.one_hot(F.arange(self.centers), self.centers, dtype=self.dtype), 0)
         # Brought to one shape first, since a broadcasting product takes far longer on its way back.
         ours, theirs, others = (
