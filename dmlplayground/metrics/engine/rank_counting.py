@@ -113,20 +113,21 @@ class _Side:
 
     def __init__(self, frame: Frame, points: Embeddings, memory: int):
         self.points = points
-        self._frame, self._rows = frame, Rows(frame, points, memory)
+        self._frame, self.rows = frame, Rows(frame, points, memory)
         self._panels: dict[int, np.ndarray] = {}
         self._keeps_panels = Rows.fit(points, memory if frame.plain else memory // 2)
         blocks = [frame.block(points, part) for part in points.slices()]
         self._known = [np.concatenate(each) for each in zip(*((x.norms, x.bias, x.shift) for x in blocks))]
 
-    def block(self, part: slice) -> Block:
-        return Block(self._rows[part], *(each[part] for each in self._known))
+    def known(self, part: slice) -> Block:
+        """What is known of these rows, without them."""
+        return Block(_NOTHING, *(each[part] for each in self._known))
 
     def panels(self, part: slice) -> np.ndarray:
         """The rows as the loops read them for the columns of products: kept, if the memory allows it."""
         found = self._panels.get(part.start)
         if found is None:
-            found = loops().panels(self._rows[part])
+            found = loops().panels(self.rows[part])
             if self._keeps_panels:
                 self._panels[part.start] = found
         return found
@@ -258,10 +259,10 @@ class _Search:
         return ([(some, references) for some in queries] for references in gallery)
 
     def _tile(self, queries: slice, references: slice, first_query: int, mirrored: bool) -> Tile:
-        x, y = self._queries.block(queries), self._references.block(references)
+        x, y = self._queries.known(queries), self._references.known(references)
         scale = (self._frame.slack(x, y), self._frame.gain, self._frame.exact)
         place = (first_query, references.start, mirrored)
         classes = self._positives.query_class[queries], self._positives.reference_class[references]
         exact = (*self._queries.exactly(queries), *self._references.exactly(references))
-        panels = self._references.panels(references)
-        return Tile(x.rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)
+        rows, panels = self._queries.rows[queries], self._references.panels(references)
+        return Tile(rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)
