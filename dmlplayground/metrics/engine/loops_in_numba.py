@@ -1,7 +1,7 @@
 """The inner loops, compiled. ``loops_in_numpy`` holds the same functions in NumPy, and a test holds the two together.
 
-Loops over tiles compare 64 numbers at a time (``vectors``), and look only at those of them that matter. The machine
-code is kept beside this file (or in numba's own folder) for the next process.
+Loops over products compute a few rows of them, compare 64 numbers at a time (``vectors``), and look only at those that
+matter. The machine code is kept beside this file (or in numba's own folder) for the next process.
 """
 
 from __future__ import annotations
