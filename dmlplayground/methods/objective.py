@@ -78,9 +78,8 @@ class Objective(gluon.HybridBlock):
             return super().forward(embeddings, labels, *read)
 
     def hybrid_forward(self, F, embeddings, labels, *found, **weights):
-        labels = F.cast(
-            labels, self.dtype
-        )  # in the graph: a call of its own takes longer than many a loss's whole
+        # Within the graph, since a call of its own takes longer than many a loss as a whole.
+        labels = F.cast(labels, self.dtype)
 
         def value_of(*read):
             return self.loss.hybrid_forward(F, embeddings, labels, *read, **weights)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 
 from ..graph import rows
-from ..graph.pairwise import itself, positive_pairs
+from ..graph.pairwise import itself, same_class
 from .tuples import Pairs, Triplets
 
 if TYPE_CHECKING:
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 
 def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
-    same, positive = positive_pairs(F, labels)
-    own = itself(F, labels)
-    return Pairs(F, embeddings, embeddings, positive, 1 - same, own, float(np.finfo(dtype).eps))
+    same, own = same_class(F, labels), itself(F, labels)
+    return Pairs(F, embeddings, embeddings, same - own, 1 - same, own, float(np.finfo(dtype).eps))
 
 
 def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:

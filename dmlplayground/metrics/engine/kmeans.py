@@ -116,11 +116,8 @@ def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray
     centres = np.empty((k, data.frame.dim), np.float32)
     trials, batch, found = 2 + int(np.log(k)), max(1, k // ROUNDS), 0
     kept, fresh = (0, trials) if batch == 1 else (2 * trials, trials // 2 + 1)
-    chosen, candidates, gains = (
-        random.integers(len(data), size=1),
-        np.empty((batch, 0), int),
-        np.empty((batch, 0)),
-    )
+    chosen = random.integers(len(data), size=1)
+    candidates, gains = np.empty((batch, 0), int), np.empty((batch, 0))
     while True:
         new, before = np.arange(found, found + len(chosen)), value.copy()
         centres[new] = data.rows[chosen]

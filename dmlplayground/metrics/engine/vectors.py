@@ -50,9 +50,8 @@ def at_most_above(typing, numbers, start, others, limit):
     """Bit j: is ``numbers[start + j] - others[start + j] <= limit``?"""
 
     def generate(context, builder, signature, arguments):
-        both = ((signature.args[which], arguments[which]) for which in (0, 2))
-        row, other = (_load(context, builder, *each, arguments[1], LANES) for each in both)
-        return _compare(builder, "<=", builder.fsub(row, other), _repeat(builder, arguments[3], LANES))
+        excess = _excess(context, builder, signature.args, arguments)
+        return _compare(builder, "<=", excess, _repeat(builder, arguments[3], LANES))
 
     return types.uint64(numbers, types.intp, others, types.float32), generate
 
@@ -73,11 +72,20 @@ def any_at_most_above(typing, numbers, start, others, limit):
     """Whether any of LANES numbers is at most ``limit`` above its own of the others."""
 
     def generate(context, builder, signature, arguments):
-        both = ((signature.args[which], arguments[which]) for which in (0, 2))
-        row, other = (_load(context, builder, *each, arguments[1], LANES) for each in both)
-        return _any_at_most(builder, builder.fsub(row, other), arguments[3])
+        excess = _excess(context, builder, signature.args, arguments)
+        return _any_at_most(builder, excess, arguments[3])
 
     return types.boolean(numbers, types.intp, others, types.float32), generate
+
+
+def _excess(context, builder, kinds, arguments):
+    """By how much LANES numbers are above their own of the others."""
+    numbers, start, others, _ = arguments
+    row, other = (
+        _load(context, builder, kind, array, start, LANES)
+        for kind, array in ((kinds[0], numbers), (kinds[2], others))
+    )
+    return builder.fsub(row, other)
 
 
 def _any_at_most(builder, numbers, limit):
