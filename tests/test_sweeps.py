@@ -313,7 +313,7 @@ def test_weights_that_cannot_be_had_are_told_before_anything_runs(tmp_path, caps
 @pytest.mark.slow
 def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     file = experiment_file(
-        tmp_path, grid={"method": ["npairs"], "epochs": [200], "iterations": [6], "seed": [0, 1]}
+        tmp_path, grid={"method": ["npairs"], "epochs": [400], "iterations": [6], "seed": [0, 1]}
     )
     store = tmp_path / "store"
     process = subprocess.Popen(
