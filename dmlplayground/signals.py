@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Optional
 
-__all__ = ["Stopped", "deferred", "exit_code", "listen"]
+__all__ = ["Stopped", "deferred", "exit_code", "heard"]
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 0.02  # seconds after which a request is repeated if it came when it could not be noticed
@@ -24,13 +24,23 @@ class Stopped(KeyboardInterrupt):
         self.number = number
 
 
-def listen() -> None:
-    """From now on SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost. Ignored signals
-    (``nohup``) stay ignored.
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """Within the block SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost. Ignored
+    signals (``nohup``) stay ignored.
+
+    Afterwards the handlers are as before. A program that calls a command and later forks processes could not end all
+    of them otherwise: Python loses a signal that it handles if it comes while the process is being forked.
     """
-    for number in ASKING:
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _stop)
+    before = {number: signal.getsignal(number) for number in ASKING}
+    ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
+    for number in ours:
+        signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
 
 
 def _stop(number: int, frame: Optional[FrameType]) -> None:

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from dmlplayground import cli, signals
+
 LONG_FINALIZERS = """
 import os, sys, time
 from dmlplayground import signals
@@ -17,10 +19,10 @@ class Array:
                 asked.append(os.kill(os.getpid(), int(sys.argv[1])))
 
 asked = []
-signals.listen()
 try:
-    Array()
-    time.sleep(10)
+    with signals.heard():
+        Array()
+        time.sleep(10)
 except KeyboardInterrupt as stop:
     sys.exit(signals.exit_code(stop))
 """
@@ -34,3 +36,9 @@ def test_a_request_is_not_lost_in_a_finalizer(number, code):
         [sys.executable, "-c", LONG_FINALIZERS, str(int(number))], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_a_command_leaves_the_handlers_of_a_program_that_calls_it(capsys):
+    before = [signal.getsignal(number) for number in signals.ASKING]
+    assert cli.main(["methods"]) == 0 and cli.main(["methods", "nonsense"]) == 2
+    assert [signal.getsignal(number) for number in signals.ASKING] == before

@@ -38,9 +38,8 @@ EXITS = (
 
 
 def main(argv: list[str] | None = None) -> int:
-    signals.listen()
     _open_output()
-    with warnings.catch_warnings():
+    with signals.heard(), warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))  # without our lines of code
         return _run(sys.argv[1:] if argv is None else argv)
 

@@ -69,25 +69,29 @@ def main(trial: str, store: str, *log: str) -> int:
     # In a shell's background jobs this signal is ignored, and in Ray's tasks it is blocked.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signals.listen()
-    threading.Thread(target=_follow, daemon=True).start()
     try:
-        from ..training import train  # here, where a Ctrl-C is heard
-        from ..training.run import TrialFailed
-
-        try:
-            train(trial, store, log=log)
-        except Busy as problem:
-            print(problem, file=sys.stderr)
-            return BUSY
-        except UserError as problem:
-            print(f"error: {problem}", file=sys.stderr)
-            return UNWRITABLE if isinstance(problem, CannotWrite) else REFUSED
-        except TrialFailed as failure:
-            print(failure, file=sys.stderr)
-            return FAILED
+        with signals.heard():
+            threading.Thread(target=_follow, daemon=True).start()
+            return _train(trial, store, log)
     except KeyboardInterrupt as stop:
         return signals.exit_code(stop)
+
+
+def _train(trial: str, store: str, log: Iterable[str]) -> int:
+    from ..training import train  # here, where a Ctrl-C is heard
+    from ..training.run import TrialFailed
+
+    try:
+        train(trial, store, log=log)
+    except Busy as problem:
+        print(problem, file=sys.stderr)
+        return BUSY
+    except UserError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return UNWRITABLE if isinstance(problem, CannotWrite) else REFUSED
+    except TrialFailed as failure:
+        print(failure, file=sys.stderr)
+        return FAILED
     return 0
 
 
