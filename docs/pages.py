@@ -70,15 +70,15 @@ def of_study(study: Part) -> str:
         for row in sorted({name.row for name in recipes})
         for method in [next(hyperparams.read(name).method for name in recipes if name.row == row)]
     ]
-    grids = [
-        f"* `dmlplayground sweep {name}`"
-        for name in resources.experiment_names()
-        if name.startswith(f"{study.key}/")
-    ]
+    own = f"{study.key}/"
+    grids = [f"* `dmlplayground sweep {n}`" for n in resources.experiment_names() if n.startswith(own)]
+    searches = [f"* `dmlplayground tune {n}`" for n in resources.search_names() if n.startswith(own)]
     sections = [f"# {study.key}", f"**{inline(study.title)}**", prose(study.prose), inline(study.warning)]
     sections += ["## Its rows", table(("row", "method", "data sets"), rows)] if rows else []
     sections += ["## Its experiments", "\n".join(grids)] if grids else []
+    sections += ["## Its searches", "\n".join(searches)] if searches else []
     sections += [
+        studied.tables(study.key),
         f"## Where we differ\n\nSee [differences](../../differences.md#{study.key}).",
         "[All studies](index.md)",
     ]

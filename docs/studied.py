@@ -15,6 +15,9 @@ from dmlplayground.reports import published
 
 MANY = 6  # rows of a study that are named
 FEW = 3  # values of an option that are named, and not given as a range
+NUMBERS = (
+    "Shares are in percent. After ± stands half of the 95 % interval. ? marks what there is reason to doubt."
+)
 Values = Mapping[str, hyperparams.Value]
 SOURCES = "; ".join(f"*{source}*: {meaning}" for source, meaning in hyperparams.SOURCES.items())
 
@@ -134,7 +137,16 @@ def results(kind: Kind, part: Part) -> str:
             found.append(f"### {title}\n\n{told}" if kind.setting == "method" else folded(title, told))
     if not found:
         return ""
-    return "\n\n".join(["## Published numbers", "In percent; ? where there is reason to doubt it.", *found])
+    return "\n\n".join(["## Published numbers", NUMBERS, *found])
+
+
+def tables(study: str) -> str:
+    """The tables of a study, in its own shape."""
+    found = [
+        folded(inline(title), table(rows[0], [tuple(map(inline, row)) for row in rows[1:]]))
+        for title, rows in published.tables(study)
+    ]
+    return "\n\n".join(["## Published numbers", NUMBERS, *found]) if found else ""
 
 
 def _names(quote: published.Quote, key: str, part: str) -> bool:
@@ -149,8 +161,9 @@ def _rows(quotes: Sequence[published.Quote]) -> str:
     rows = []
     for quote in quotes:
         place = quote.source + f", {quote.label}" * bool(quote.label)
-        where = [_words(quote.conditions.get(f"{part}.name", "")) for part in ("method", "data", "backbone")]
-        rows.append((inline(place), *where, quote.outcome, *(_score(quote, name) for name in names)))
+        parts_ = (quote.conditions.get(f"{part}.name", "") for part in ("method", "data", "backbone"))
+        scores = (str(quote.scores.get(name, "")) for name in names)
+        rows.append((*map(inline, (place, *map(published.words, parts_))), quote.outcome, *scores))
     return table(("where", "method", "data set", "network", "outcome", *names), rows)
 
 
@@ -161,15 +174,6 @@ def _points(quotes: Iterable[published.Quote]) -> str:
         place = f"{quote.source}, {quote.conditions['method.name']}"
         lines.setdefault(place, []).append(f"{quote.conditions[quote.axis]}: {score.value:g}")
     return "\n".join(f"* {inline(source)}: {', '.join(found)}" for source, found in lines.items())
-
-
-def _words(condition) -> str:
-    return inline(str(condition) if isinstance(condition, str) else " or ".join(map(str, condition)))
-
-
-def _score(quote: published.Quote, metric: str) -> str:
-    score = quote.scores.get(metric)
-    return f"{score.value:g}{'?' * bool(score.doubt)}" if score else ""
 
 
 def doubts() -> str:

@@ -57,6 +57,12 @@ def test_experiments_are_listed_and_told():
         assert words in told
 
 
+def test_the_whole_story_of_a_study():
+    told = run("studies", "musgrave2020").stdout
+    for words in ("68.13 ± 0.31", "musgrave2020/table4_glyphs", "musgrave2020/search/triplet", "fast_ap,"):
+        assert words in told
+
+
 def test_the_whole_story_of_a_part():
     story = run("transforms", "paper").stdout
     assert "transform.crop = 0.875  (a number)\n      the crop's share of height and width" in story

@@ -72,6 +72,8 @@ def test_other_kinds_have_what_the_studies_say_and_what_goes_with_them(site):
     assert 'href="../methods/triplet.html"' in miner and 'href="../studies/roth2020.html"' in miner
     assert "It takes these: " in page(site, "parts/methods/triplet.html")
     assert "margin_b1.2_distance" in page(site, "parts/studies/roth2020.html")
+    study = page(site, "parts/studies/musgrave2020.html")
+    assert "dmlplayground tune musgrave2020/search/arcface" in study and "73.12 ± 0.2" in study
 
 
 def test_differences_are_read_off_the_parts(site):

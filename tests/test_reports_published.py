@@ -157,6 +157,30 @@ def test_every_study_says_where_its_numbers_are_from():
     assert len([quote for quote in published.quotes() if quote.study == "roth2020"]) == 2 * (23 * 3 - 2)
 
 
+@pytest.mark.parametrize("study", published.names())
+def test_the_tables_of_a_study_hold_its_numbers_once_each(study):
+    quoted = [
+        str(score)
+        for quote in published.quotes()
+        if quote.study == study and not quote.axis
+        for score in quote.scores.values()
+    ]
+    printed = []
+    for table in published.tables(study):
+        first = next(place for place, text in enumerate(table.rows[1]) if any(map(str.isdigit, text[:1])))
+        assert len({row[:first] for row in table.rows}) == len(table.rows)  # no two rows have one name
+        printed += [text for row in table.rows[1:] for text in row[first:] if text != "-"]
+    assert quoted and sorted(printed) == sorted(quoted)
+
+
+def test_a_table_has_the_shape_of_the_study():
+    titles = {table.title: table.rows for table in published.tables("musgrave2020")}
+    headings, _, contrastive, *_ = titles["table 4, cub200, inception_bn_caffe"]
+    assert headings[:5] == ("row", "method", "joined P@1", "joined RP", "joined MAP@R")
+    assert contrastive[:3] == ("Contrastive", "contrastive", "68.13 ± 0.31")
+    assert ("sop", "googlenet", "81.2?") in titles["table 2, Random, no training"]
+
+
 def test_networks_before_training():
     """Tables 1, 2 and 5 of the Reality Check; a trained one is none of them."""
     tables_of_networks = [

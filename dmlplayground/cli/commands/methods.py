@@ -66,19 +66,23 @@ def _published(method: str) -> list[str]:
     for study in published.names():
         rows = [quote for quote in published.of_method(method) if quote.study == study]
         if rows:
-            title = f"Published, in percent ('?' marks doubtful values): {published.get(study).title}"
+            title = f"Published (shares in percent, '?' marks doubtful values): {published.get(study).title}"
             curves = _curves([quote for quote in rows if quote.axis])
             told.append("\n".join([title, _table([quote for quote in rows if not quote.axis]), *curves]))
     return told
 
 
 def _table(rows: Sequence[Quote]) -> str:
+    from ...reports import published
+
     metrics = list(dict.fromkeys(metric for quote in rows for metric in quote.scores))
     lines = [("  where", "data set", "backbone", "outcome", *metrics)]
     for quote in rows:
         place = f"  {quote.source}{', ' * bool(quote.label)}{quote.label}"
-        data, network = (_words(quote.conditions[f"{part}.name"]) for part in ("data", "backbone"))
-        lines.append((place, data, network, quote.outcome, *(_mark(quote, metric) for metric in metrics)))
+        data, network = (published.words(quote.conditions[f"{part}.name"]) for part in ("data", "backbone"))
+        lines.append(
+            (place, data, network, quote.outcome, *(str(quote.scores.get(metric, "-")) for metric in metrics))
+        )
     return layout.columns(lines)
 
 
@@ -88,12 +92,3 @@ def _curves(points: Sequence[Quote]) -> list[str]:
         (score,) = quote.scores.values()
         lines.setdefault(quote.source, []).append(f"{quote.conditions[quote.axis]}: {score.value:g}")
     return [f"  {source}:\n{layout.fill(', '.join(found), 4 * ' ')}" for source, found in lines.items()]
-
-
-def _words(network: str | tuple[str, ...]) -> str:
-    return network if isinstance(network, str) else " or ".join(network)
-
-
-def _mark(quote: Quote, metric: str) -> str:
-    score = quote.scores.get(metric)
-    return f"{score.value:g}{'?' * bool(score.doubt)}" if score else "-"

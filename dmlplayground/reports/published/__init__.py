@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ... import protocols
 from ..tables import Quoted
-from .quotes import KIND, UNTRAINED, Quote, Score, Study, flat, flatten, method_of
+from .quotes import KIND, UNTRAINED, Quote, Score, Study, flat, flatten, method_of, words
 
 __all__ = [
     "KIND",
@@ -25,6 +25,7 @@ __all__ = [
     "Quote",
     "Score",
     "Study",
+    "Table",
     "curve",
     "differences",
     "find",
@@ -35,7 +36,9 @@ __all__ = [
     "names",
     "notes",
     "of_method",
+    "tables",
     "tabulated",
+    "words",
 ]
 
 names, get = KIND.names, KIND.get
@@ -57,6 +60,39 @@ def quotes() -> tuple[Quote, ...]:
 def of_method(method: str) -> list[Quote]:
     """Everything that was published about a method."""
     return [quote for quote in quotes() if quote.conditions["method.name"] == method]
+
+
+class Table(NamedTuple):
+    """A table of a study: what all of its rows share is in the title."""
+
+    title: str
+    rows: list[tuple[str, ...]]  # the first holds the headings
+
+
+def tables(study: str) -> list[Table]:
+    """The tables of a study, a line for each of its rows. Points of curves are left out."""
+    found: dict[str, list[Quote]] = {}
+    for quote in quotes():
+        if quote.study == study and not quote.axis:
+            found.setdefault(quote.source, []).append(quote)
+    return [_table(source, each, get(study).metrics) for source, each in found.items()]
+
+
+def _table(source: str, found: Iterable[Quote], renamed: Mapping[str, str]) -> Table:
+    cells: dict[tuple[str, ...], dict[tuple[str, str], Score]] = {}
+    for quote in found:
+        there = (words(quote.conditions.get(f"{part}.name", "")) for part in ("method", "data", "backbone"))
+        row = cells.setdefault((quote.label, *there), {})
+        row.update({(quote.outcome, metric): score for metric, score in quote.scores.items()})
+    columns = dict.fromkeys(column for row in cells.values() for column in row)
+    differ = [place for place, values in enumerate(zip(*cells)) if len(set(values)) > 1] or [0]
+    shared = [name for place, name in enumerate(next(iter(cells))) if place not in differ]
+    headings = [("row", "method", "data set", "network")[place] for place in differ]
+    rows = [(*headings, *(f"{outcome} {renamed.get(metric, metric)}".strip() for outcome, metric in columns))]
+    for names, row in cells.items():
+        scores = (str(row[column]) if column in row else "-" for column in columns)
+        rows.append((*(names[place] for place in differ), *scores))
+    return Table(", ".join(filter(None, [source, *shared])), rows)
 
 
 def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:

@@ -47,6 +47,10 @@ class Score(NamedTuple):
     spread: Optional[float] = None
     doubt: str = ""
 
+    def __str__(self) -> str:
+        interval = "" if self.half is None else f" ± {self.half:g}"
+        return f"{self.value:g}{interval}{'?' * bool(self.doubt)}"
+
 
 @dataclass(frozen=True)
 class Quote:
@@ -70,7 +74,7 @@ class Quote:
     def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
         """How a trial differs from the published one. Empty if the two may be compared."""
         found = [
-            f"{_heading(key)} {_shown(there)} there, {flat.get(key)} here"
+            f"{_heading(key)} {words(there)} there, {flat.get(key)} here"
             for key, there in self.conditions.items()
             if not _agrees(there, flat.get(key))
         ]
@@ -85,12 +89,10 @@ def _agrees(there: Any, here: Any) -> bool:
     return here in there if isinstance(there, tuple) else bool(here == there)
 
 
-def _shown(there: Any) -> str:
-    return (
-        " or ".join(map(str, there))
-        if isinstance(there, tuple) and not isinstance(there, Not)
-        else str(there)
-    )
+def words(condition: Any) -> str:
+    """A condition as one reads it."""
+    several = isinstance(condition, tuple) and not isinstance(condition, Not)
+    return " or ".join(map(str, condition)) if several else str(condition)
 
 
 def _heading(key: str) -> str:

@@ -1,0 +1,60 @@
+"""list the studies, or describe one"""
+
+from __future__ import annotations
+
+from ... import layout
+from .. import listing
+
+EXAMPLE = "studies musgrave2020"
+PAGE = "parts/studies/index"
+
+
+def add_arguments(command) -> None:
+    listing.add_name(command, "studies")
+
+
+def run(arguments) -> None:
+    print(told(arguments.name) if arguments.name else listing.told("studies", None))
+
+
+def told(name: str) -> str:
+    """One study in full: its grids and searches, its settings, and its tables."""
+    from ... import resources
+    from ...reports import published
+
+    study = published.get(name)
+    own = f"{study.key}/"
+    grids = [name for name in resources.experiment_names() if name.startswith(own)]
+    searches = [name for name in resources.search_names() if name.startswith(own)]
+    more = [
+        layout.prose(study.warning),
+        _names("Its experiments (dmlplayground sweep NAME):", grids),
+        _names("Its searches (dmlplayground tune NAME):", searches),
+        _settings(study.key),
+        *_tables(study.key),
+    ]
+    return listing.story(published.KIND, study, filter(None, more))
+
+
+def _names(heading: str, names: list[str]) -> str:
+    return "\n".join([heading, *(f"  {name}" for name in names)]) if names else ""
+
+
+def _settings(study: str) -> str:
+    """The rows of its recipe."""
+    from ... import hyperparams
+
+    rows = sorted({name.row for name in hyperparams.names() if name.study == study})
+    heading = f"Rows with settings (dmlplayground train METHOD --hyperparams {study}):\n"
+    return heading + layout.fill(", ".join(rows), "  ") if rows else ""
+
+
+def _tables(study: str) -> list[str]:
+    from ...reports import published
+
+    tables = published.tables(study)
+    told = [
+        f"  {title}:\n" + layout.columns([("    " + first, *rest) for first, *rest in rows])
+        for title, rows in tables
+    ]
+    return ["Published: shares in percent, '?' marks doubtful values.", *told] if tables else []
