@@ -99,6 +99,39 @@ def test_hinges_in_closed_form_are_those_of_the_list(miner, options, measure, st
     )
 
 
+class Soft(Loss):
+    """A sum over triplets that is no hinge."""
+
+    reads = "triplets"
+
+    def hybrid_forward(self, F, embeddings, labels, triplets):
+        D = triplets.all.distances()
+        gaps, weights = triplets.gaps(D, F.square(D))
+        return F.reshape(F.sum(F.Activation(gaps, act_type="softrelu") * weights), shape=(1,))
+
+
+@every_miner
+def test_a_formula_of_ones_own_reads_the_gap_of_every_triplet(miner, options):
+    x, labels = batch(4)
+    x = unit(x)
+    made = objective.Objective(Soft(10, 4), {"name": miner, **options})
+    made.initialize()
+    made.cast("float64")
+    made.hybridize(static_alloc=True, static_shape=True)
+    mx.random.seed(3)
+    triplets = list(zip(*made.mine(x, labels)))
+    D = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))
+    rows = nd.array(x, dtype="float64")
+    rows.attach_grad()
+    mx.random.seed(3)
+    with autograd.record():
+        found = made(rows, nd.array(labels))
+    found.backward()
+    expected = sum(np.log1p(np.exp(D[a, p] - D[a, n] ** 2)) for a, p, n in triplets)
+    assert found.asscalar() == pytest.approx(expected, rel=1e-9)
+    assert np.isfinite(rows.grad.asnumpy()).all() and rows.grad.asnumpy().any()
+
+
 def test_equal_rows_are_no_nan_and_push_nothing():
     labels = np.repeat(np.arange(3), 3)
     for miner, options in TRIPLETS:

@@ -6,7 +6,8 @@ or a memory of earlier ones. Nothing is compacted: a pair that was not mined has
 * ``Pairs``: two (B, R) matrices, how often each positive and each negative pair counts.
 * ``Triplets``: (anchor, positive, negative), which a loss reads through the entries of (B, R) matrices:
   ``near(M)`` is M at (anchor, positive) and ``far(M)`` at (anchor, negative), each term with its weight in
-  ``near_weights`` and ``far_weights``; ``hinge`` needs all three at once. How the triplets are stored is theirs:
+  ``near_weights`` and ``far_weights``. A formula with both entries of a triplet in one term reads ``gaps``, or ``hinge``,
+  which is faster. How the triplets are stored is theirs:
   ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places, ``Cube`` as weights.
 
 Conversions: ``Triplets.pairs()`` keeps repeats, so that a repeated pair weighs more in a mean; ``Pairs.triplets()``
@@ -145,6 +146,13 @@ class Triplets:
         """
         raise NotImplementedError
 
+    def gaps(self, near, far):
+        """near_ap - far_an of every triplet, and in the same shape how often each counts; ``near`` and ``far`` are (B, R).
+
+        Unless triplets are listed one by one, the shape is (B, R, R); a sum of hinges needs less memory by ``hinge``.
+        """
+        raise NotImplementedError
+
     def pairs(self) -> Pairs:
         """Positive and negative pairs, each as often as it is in a triplet."""
         raise NotImplementedError
@@ -190,6 +198,15 @@ class AllTriplets(Triplets):
         active = rows.sum_of(F, of_positives)
         value = rows.total(F, near, of_positives) - rows.total(F, far, of_negatives)
         return Hinge(F.broadcast_add(value, margin * active), active, self.count())
+
+    def gaps(self, near, far):
+        return self.cube().gaps(near, far)
+
+    def cube(self) -> Cube:
+        F = self.F
+        return Cube(
+            self.all, F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
+        )
 
     def active(self, near, far):
         """In how many triplets with near_ap > far_an is each positive, and each negative pair."""
@@ -239,8 +256,7 @@ class Band(AllTriplets):
         kept = gaps <= self.high
         if self.low is not None:
             kept = kept * (gaps > self.low)
-        every = F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
-        return Cube(self.all, kept * every)
+        return Cube(self.all, kept * super().cube().weights)
 
     def drawn(self) -> Listed:
         return self.cube().drawn()
@@ -276,9 +292,12 @@ class Cube(Triplets):
 
     def hinge(self, near, far, margin, like_distance=True) -> Hinge:
         F = self.F
-        gaps = F.broadcast_sub(F.expand_dims(near, 2), F.expand_dims(far, 1))
-        terms, active = rows.above(F, gaps + margin, self.weights)
+        gaps, weights = self.gaps(near, far)
+        terms, active = rows.above(F, gaps + margin, weights)
         return Hinge(F.reshape(F.sum(terms), shape=(1,)), rows.sum_of(F, self._count(active)), self.count())
+
+    def gaps(self, near, far):
+        return self.F.broadcast_sub(self.F.expand_dims(near, 2), self.F.expand_dims(far, 1)), self.weights
 
     def pairs(self) -> Pairs:
         return self.all.keep(self.near_weights, self.far_weights)
@@ -332,8 +351,12 @@ class Listed(Triplets):
 
     def hinge(self, near, far, margin, like_distance=True) -> Hinge:
         F = self.F
-        terms, active = rows.above(F, self.near(near) - self.far(far) + margin, self.weights)
+        gaps, weights = self.gaps(near, far)
+        terms, active = rows.above(F, gaps + margin, weights)
         return Hinge(F.reshape(F.sum(terms), shape=(1,)), rows.sum_of(F, active), self.count())
+
+    def gaps(self, near, far):
+        return self.near(near) - self.far(far), self.weights
 
     def pairs(self) -> Pairs:
         positive = self.weights
