@@ -55,6 +55,8 @@ def test_options_are_completed_and_overridden():
     trial = config.trial({"method": "margin", "regularizers": [{"name": "zero_mean"}]})
     assert trial.regularizers == [{"name": "zero_mean", "weight": 0.005}]
     assert config.trial(trial.mapping()) == trial
+    assert config.trial({"method": "margin", "regularizers": ["zero_mean"]}) == trial
+    assert config.trial({"method": "margin"}, ["regularizers=[zero_mean]"]) == trial
 
 
 @pytest.mark.parametrize(
@@ -65,11 +67,33 @@ def test_options_are_completed_and_overridden():
         ({"mining": {"name": "semihard", "width": 1}}, "width"),
         ({"regularizers": [{"name": "zero_mean", "weight": -1}]}, "zero_mean: weight must not be negative"),
         ({"regularizers": [{"weight": 1}]}, "name"),
+        ({"regularizers": "zero_mean"}, "regularizers must be a list, each entry being a name, or a mapping"),
+        ({"regularizers": ["zero_men"]}, "Did you mean 'zero_mean'"),
+        (
+            {"regularizers": [3]},
+            r"regularizers\[0\] must be a name, or a mapping with a name and options, not 3",
+        ),
+        ({"mining": 3}, "mining must be a name, or a mapping with a name and options, not 3"),
     ],
 )
 def test_what_cannot_be_is_refused(given, said):
     with pytest.raises(UserError, match=said):
         config.trial({"method": "margin", **given})
+
+
+@pytest.mark.parametrize(("batch_size", "refused"), [(16, False), (12, True)])
+def test_a_miner_that_cannot_read_the_batches_is_told_before_training(batch_size, refused, monkeypatch):
+    def check(self, rows, width):
+        self.require(rows >= 8 and width == 5, f"wants 8 rows of 5, not {rows} of {width}.")
+
+    monkeypatch.setattr(type(mining.create("semihard")), "check", check)
+    given = {"method": "triplet", "mining": "semihard", "sampler": "shuffled", "embed_dim": 5}
+    given = {**given, "batch_size": batch_size, "devices": 2}
+    if not refused:
+        config.trial(given)
+        return
+    with pytest.raises(UserError, match="semihard: wants 8 rows of 5, not 6 of 5"):
+        config.trial(given)
 
 
 def test_regularizers_are_added_with_their_weights():

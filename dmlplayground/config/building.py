@@ -20,6 +20,7 @@ from .schema import COMPONENTS, FIELDS, NEEDED, Named, Trial
 __all__ = ["of_today", "recipe", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
+A_PART = "a name, or a mapping with a name and options"
 
 
 def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
@@ -69,6 +70,8 @@ def completed(said: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in said.items():
         if key not in FIELDS:
             raise unknown("configuration key", key, FIELDS)
+        if key in COMPONENTS and value is not None:
+            _check_form(value, key)
         typed = convert(value, FIELDS[key], key)
         values[key] = _component(key, typed) if key in COMPONENTS else typed
     if "groups" in values:
@@ -150,12 +153,25 @@ def _of_data(given: Named) -> dict[str, Any]:
 def _whole(given: dict[str, Any]) -> dict[str, Any]:
     """What the user says, after checking that it names every part that a trial needs."""
     for key in NEEDED:
-        part = given.get(key, {})
-        if not isinstance(part, Mapping) or not isinstance(part.get("name", ""), str):
-            raise UserError(f"{key} must be a name, or a mapping with a name and options, not {part!r}.")
+        _check_part(given.get(key, {}), key)
     if "name" not in given.get("method", {}):
         raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
     return given
+
+
+def _check_form(given: Any, key: str) -> None:
+    if FIELDS[key] != list[Named]:
+        _check_part(given, key)
+        return
+    if not isinstance(given, list):
+        raise UserError(f"{key} must be a list, each entry being {A_PART}, not {given!r}.")
+    for place, one in enumerate(given):
+        _check_part(one, f"{key}[{place}]")
+
+
+def _check_part(given: Any, where: str) -> None:
+    if not isinstance(given, Mapping) or not isinstance(given.get("name", ""), str):
+        raise UserError(f"{where} must be {A_PART}, not {given!r}.")
 
 
 def _component(key: str, given: Any) -> Any:

@@ -139,6 +139,14 @@ def _objective(
     )
 
 
+def _miner(
+    mining: Optional[Named], memory: CrossBatchMemory, embed_dim: int, batch_size: int, devices: int
+) -> None:
+    """The miner can read the rows that a device has."""
+    if mining is not None:
+        miners.create(**mining).check(max(batch_size // devices, memory.size or 0), embed_dim)
+
+
 def _regularizers(regularizers: list[Named]) -> None:
     for term in regularizers:
         terms.of(term)
@@ -153,8 +161,8 @@ def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
-    _counts, _epochs, _seed, _metrics, _optimizers, _average, _schedule, _head, _objective, _regularizers, _transform,
-    _batches,
+    _counts, _epochs, _seed, _metrics, _optimizers, _average, _schedule, _head, _objective, _miner, _regularizers,
+    _transform, _batches,
 )  # fmt: skip
 
 

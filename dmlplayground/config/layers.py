@@ -23,22 +23,26 @@ SPLIT = ("train", "test", "seed")
 
 
 def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer with short forms expanded: ``method: npairs`` is ``method: {name: npairs}``, and ``data.split.seed`` is
-    ``data.seed``.
+    """A layer with short forms expanded: ``method: npairs`` is ``method: {name: npairs}``, in a list of parts too, and
+    ``data.split.seed`` is ``data.seed``.
 
     >>> dml.config.expand({"method": "npairs", "epochs": 3})
     {'method': {'name': 'npairs'}, 'epochs': 3}
     """
     if not isinstance(layer, Mapping):
         raise UserError(f"a configuration is a mapping of keys to values, not {_short(layer)}.")
-    expanded = {
-        key: {"name": value} if key in COMPONENTS and isinstance(value, str) else value
-        for key, value in layer.items()
-    }
+    expanded = {key: _named(value) if key in COMPONENTS else value for key, value in layer.items()}
     data = expanded.get("data")
     if isinstance(data, Mapping) and isinstance(data.get("split"), Mapping):
         expanded["data"] = _with_split(data)
     return expanded
+
+
+def _named(given: Any) -> Any:
+    """A part, or a list of them, with names as mappings."""
+    if isinstance(given, list):
+        return [_named(one) for one in given]
+    return {"name": given} if isinstance(given, str) else given
 
 
 def _with_split(data: Mapping[str, Any]) -> dict[str, Any]:
