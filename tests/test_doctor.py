@@ -235,6 +235,28 @@ def test_every_part_has_its_rehearsal():
         assert names == set(parts.kind(kind).names()) - without_images.get(kind, set()), kind
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "key"),
+    [
+        ("miners", "semihard", "mining"),
+        ("samplers", "near_proxies", "sampler"),
+        ("regularizers", "zero_mean", "regularizers"),
+        ("augmentations", "grey", "transform"),
+        ("methods", "npairs", "method"),
+    ],
+)
+def test_a_part_that_no_grid_has_is_tried_in_anothers_place(kind, name, key, monkeypatch):
+    experiment, file = rehearsals.grid.load(f"parts/{kind}")
+    rows = [row for row in experiment.choices() if name not in str(row[key])]
+    if name == "near_proxies":  # it needs a loss with proxies, which only some trial has
+        rows.append({**rows[0], "method": "proxy_nca"})
+    without_it = SimpleNamespace(choices=lambda: rows, configuration=experiment.configuration)
+    monkeypatch.setattr(rehearsals.grid, "load", lambda path: (without_it, file))
+    tried = dict(rehearsals._trained_once(kind, "cpu"))
+    assert rehearsals._name(kind, tried[name]) == name
+    assert set(tried) == set(parts.kind(kind).names())
+
+
 def test_servers_that_do_not_answer_are_named(monkeypatch):
     assert any("caltech" in address for address in doctor.addresses())
     assert any(what == "weights of inception_bn" for what in doctor.addresses().values())

@@ -1,7 +1,7 @@
 """``dmlplayground doctor --full``: every part at work for a few steps on every device of this machine.
 
-The parts are those of ``experiments/parts``, where a grid a kind trains each part once, and all networks. A device counts
-as good for a part if
+A grid a kind in ``experiments/parts`` trains each part once; a part that is in no grid takes the place of another there.
+All networks are tried too. A device counts as good for a part if
 
 * the loss and its gradients, computed as training does it, are those of the same loss in double precision on the CPU,
   computed operator by operator: that finds wrong kernels and wrongly joined graphs alike;
@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, count, islice
@@ -24,8 +25,9 @@ import mxnet as mx
 import numpy as np
 from mxnet import autograd, nd
 
-from .. import backbones, config, layout
+from .. import backbones, config, layout, parts
 from ..config import Trial
+from ..errors import UserError
 from ..sweeps import grid
 from ..training import learner, train
 from ..training.feed import Feed
@@ -154,12 +156,33 @@ def devices() -> list[str]:
 
 
 def _trained_once(kind: str, device: str, **changes: Any) -> Iterator[tuple[str, Trial]]:
-    """The parts of a kind, each with the trial that ``experiments/parts`` has for it, made shorter."""
+    """The parts of a kind, each with the trial that ``experiments/parts`` has for it, made shorter; one that is not
+    there (a new part of somebody's own) takes the place of another."""
     experiment, _ = grid.load(f"parts/{kind}")
-    for choice in experiment.choices():
-        wanted = config.merge(experiment.configuration(choice), config.expand({**FEW, **changes}))
-        trial = config.trial(_on(device, wanted))
-        yield _name(kind, trial), trial
+    shorter = config.expand({**FEW, **changes})
+    wanted = [config.merge(experiment.configuration(choice), shorter) for choice in experiment.choices()]
+    known = {}
+    for each in wanted:
+        trial = config.trial(_on(device, each))
+        known[_name(kind, trial)] = trial
+    yield from known.items()
+    for name in parts.kind(kind).names():
+        if name not in known:
+            yield name, _in_anothers_place(kind, name, [_on(device, each) for each in wanted])
+
+
+def _in_anothers_place(kind: str, name: str, wanted: Sequence[dict[str, Any]]) -> Trial:
+    """The first of these trials that can have this part in place of its own."""
+    for each in wanted[:-1]:
+        with suppress(UserError):
+            return config.trial(_with(kind, name, each))
+    return config.trial(_with(kind, name, wanted[-1]))
+
+
+def _with(kind: str, name: str, trial: dict[str, Any]) -> dict[str, Any]:
+    if kind == "augmentations":
+        return {**trial, "transform": {**trial["transform"], "augment": [name]}}
+    return {**trial, parts.kind(kind).setting: [name] if kind == "regularizers" else name}
 
 
 def _name(kind: str, trial: Trial) -> str:
