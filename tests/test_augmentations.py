@@ -224,7 +224,7 @@ def test_both_libraries_make_the_same_images(monkeypatch):
 @pytest.mark.parametrize("name", transforms.names())
 def test_any_transform_takes_them_and_draws_as_it_did_without(name):
     images, rows = noise(5, 64, 64), np.array([4, 0, 2])
-    options = {} if name in ("paper", "plain") else {"size": 32}
+    options = {"size": 32} if "size" in transforms.get(name).options else {}
     plain = transforms.create(name, **options)
     both = transforms.create(name, augment=["grey", {"name": "rotation", "degrees": 20}], **options)
     expected = plain.train(images, rows, stream := rng(5)).copy()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conformance import unit
 from mxnet import autograd, nd
+from own_tests import without_own_test
 
 from dmlplayground import regularizers
 
@@ -64,8 +65,16 @@ def value_and_gradient(key, options, x, labels):
     return value.asscalar(), x.grad.asnumpy()
 
 
-def test_every_regularizer_has_a_reference():
-    assert sorted(REFERENCES) == regularizers.names()
+def test_every_regularizer_is_tested_against_loops():
+    """Here, or in a file of its own, as ``dmlplayground new`` writes it."""
+    assert set(REFERENCES) == without_own_test("regularizers")
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("key", regularizers.names())
+def test_no_batch_gives_numbers_that_are_not_finite(key, batch):
+    value, gradient = value_and_gradient(key, {}, *BATCHES[batch])
+    assert np.isfinite(value) and np.isfinite(gradient).all()
 
 
 @pytest.mark.parametrize("batch", BATCHES)

@@ -15,6 +15,7 @@ from dmlplayground.errors import UserError
 from dmlplayground.samplers import coreset_d2, distance_matching, frechet_matching, greedy_coreset
 
 LOOKING = [name for name in samplers.names() if samplers.get(name).needs == ("embeddings",)]
+STUDY = ["coreset_d2", "distance_matching", "frechet_matching", "greedy_coreset"]
 
 
 def shown(memory: np.ndarray) -> SimpleNamespace:
@@ -38,11 +39,35 @@ def nearest_gap(points: np.ndarray) -> float:
 # --- what all of them promise ----------------------------------------------------------------------------------------
 
 
-def test_they_are_the_four_of_the_study():
-    assert LOOKING == ["coreset_d2", "distance_matching", "frechet_matching", "greedy_coreset"]
+def test_those_of_the_study_are_among_them():
+    assert set(STUDY) <= set(LOOKING)
 
 
 @pytest.mark.parametrize("name", LOOKING)
+def test_every_batch_is_a_function_of_seed_epoch_and_memory(name):
+    labels, memory = clusters()
+    options = {"pool": 60} if name in STUDY else {}
+    one, same, other = (
+        samplers.create(name, labels, 20, iterations=4, seed=seed, **options) for seed in (1, 1, 2)
+    )
+    first = [one.batches(epoch, shown(memory)) for epoch in (0, 3)]
+    first = [np.stack(list(batches)) for batches in first]
+    assert np.array_equal(first[1], np.stack(list(same.batches(3, shown(memory)))))
+    assert not np.array_equal(first[0], first[1])
+    assert not np.array_equal(first[0], np.stack(list(other.batches(0, shown(memory)))))
+    assert not np.array_equal(first[0], np.stack(list(one.batches(0, shown(memory[::-1])))))
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_they_refuse_to_draw_without_embeddings(name):
+    with pytest.raises(UserError, match=f"{name}: needs"):
+        next(samplers.create(name, clusters()[0], 20).batches(0, None))
+
+
+# --- what those of the study promise ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STUDY)
 @given(
     st.lists(st.integers(1, 7), min_size=4, max_size=12),
     st.integers(0, 2**31),
@@ -65,21 +90,7 @@ def test_blocks_are_one_class_each(name, counts, seed, per_class, small):
                 assert len(set(block.tolist())) == per_class or "matching" in name  # a small pool holds fewer
 
 
-@pytest.mark.parametrize("name", LOOKING)
-def test_every_batch_is_a_function_of_seed_epoch_and_memory(name):
-    labels, memory = clusters()
-    one, same, other = (
-        samplers.create(name, labels, 20, iterations=4, seed=seed, pool=60) for seed in (1, 1, 2)
-    )
-    first = [one.batches(epoch, shown(memory)) for epoch in (0, 3)]
-    first = [np.stack(list(batches)) for batches in first]
-    assert np.array_equal(first[1], np.stack(list(same.batches(3, shown(memory)))))
-    assert not np.array_equal(first[0], first[1])
-    assert not np.array_equal(first[0], np.stack(list(other.batches(0, shown(memory)))))
-    assert not np.array_equal(first[0], np.stack(list(one.batches(0, shown(memory[::-1])))))
-
-
-@pytest.mark.parametrize("name", LOOKING)
+@pytest.mark.parametrize("name", STUDY)
 def test_a_projection_is_drawn_and_changes_what_is_seen(name):
     labels, memory = clusters()
     plain, projected = (
@@ -89,7 +100,7 @@ def test_a_projection_is_drawn_and_changes_what_is_seen(name):
     assert not np.array_equal(plain, projected)
 
 
-@pytest.mark.parametrize("name", LOOKING)
+@pytest.mark.parametrize("name", STUDY)
 @pytest.mark.parametrize("memory", [None, np.zeros((5, 3)), np.zeros(360)])
 def test_they_need_an_embedding_of_every_image(name, memory):
     sampler = samplers.create(name, clusters()[0], 20)
@@ -108,13 +119,13 @@ def test_they_need_an_embedding_of_every_image(name, memory):
         ({}, 2, "at least 2"),
     ],
 )
-@pytest.mark.parametrize("name", LOOKING)
+@pytest.mark.parametrize("name", STUDY)
 def test_what_cannot_be_planned_is_refused(name, options, size, words):
     with pytest.raises(UserError, match=words):
         samplers.create(name, clusters()[0], size, **options)
 
 
-@pytest.mark.parametrize("name", LOOKING)
+@pytest.mark.parametrize("name", STUDY)
 def test_a_handful_of_images_is_enough(name):
     labels = np.array([0, 0, 1, 2])
     sampler = samplers.create(name, labels, 6, iterations=3, per_class=3)
@@ -422,7 +433,7 @@ SLOW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOOKING)
+@pytest.mark.parametrize("name", STUDY)
 def test_an_epochs_batches_are_those_of_the_slow_program(name):
     labels, memory = clusters(seed=6, classes=9, per_class=7, width=3)
     matching = {"candidates": 4} if "matching" in name else {}

@@ -58,7 +58,8 @@ def test_the_ranges_of_a_record_can_be_searched(name):
     assert set(search.parameters) == {*ranges, "optimizer.lr"}
     search.check()
     loss = methods.create(name, 10, 10)
-    assert ("groups.loss.lr" in ranges) == any(weight.learned for weight in loss.weights.values())
+    learns = any(weight.learned for weight in loss.weights.values())
+    assert ("groups.loss.lr" in ranges) == learns, "search_ranges.OWN_RATE is for losses with learned weights"
 
 
 #: The bounds of the Reality Check's searches, read off its published plots.

@@ -38,9 +38,9 @@ def log_sum_exp(F, logits, column=None, keepdims=False):
 
 
 def unit(F, x):
-    """Rows at unit length; a row of zeros stays."""
-    lengths = F.sqrt(row_sums(F, F.square(x)))
-    return F.broadcast_div(x, F.maximum(lengths, 1e-12))
+    """Rows at unit length; a row of zeros stays, with a finite slope."""
+    squares = F.maximum(row_sums(F, F.square(x)), 1e-24)  # beneath the root, which has no slope at zero
+    return F.broadcast_div(x, F.sqrt(squares))
 
 
 def mean(F, losses, weights=None):

@@ -31,8 +31,8 @@ __all__ = [
 def names() -> list[str]:
     """The keys of all protocols, sorted.
 
-    >>> dml.protocols.names()
-    ['paper', 'per_metric', 'validated']
+    >>> "validated" in dml.protocols.names()
+    True
     """
     return KIND.names()
 

@@ -1,0 +1,16 @@
+"""Which parts have a test file of their own, as ``dmlplayground new`` writes it; the others are tested together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dmlplayground import parts
+
+TESTS = Path(__file__).parent
+
+
+def without_own_test(plural: str) -> set[str]:
+    """The parts of a kind that must be in the tests of the kind."""
+    kind = parts.kind(plural)
+    files = {name: kind.get(name).build.__module__.rpartition(".")[2] for name in kind.names()}
+    return {name for name, file in files.items() if not (TESTS / f"test_{plural}_{file}.py").exists()}
