@@ -34,6 +34,10 @@ class Sampler(Part):
         str, ...
     ] = ()  # what it looks at when an epoch begins, of the View's "proxies", "embeddings"
 
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"looks at": ", ".join(self.needs) or "labels"}
+
 
 KIND: Kind[Sampler] = Kind("sampler", "dmlplayground.samplers", Sampler)
 
