@@ -328,3 +328,18 @@ def test_what_comes_with_another_part_or_switch_is_no_column():
     factors, labels = cells_with({"mining": {"name": "hard"}, switch: True}, {"mining": None, switch: False})
     assert factors == ["mining.name"]
     assert labels == {"margin, mining hard", "margin, mining none"}
+
+
+def test_lists_of_parts_are_shown_by_their_names_and_options():
+    """None of them is ``none``, and no reader meets JSON."""
+    factors, labels = cells_with(
+        {"regularizers": []},
+        {"regularizers": [{"name": "zero_mean", "weight": 0.5}]},
+        {"regularizers": [{"name": "zero_mean", "weight": 0.5}, {"name": "embedding_norm"}]},
+    )
+    assert factors == ["regularizers"]
+    assert labels == {
+        "margin, regularizers none",
+        "margin, regularizers zero_mean (weight 0.5)",
+        "margin, regularizers zero_mean (weight 0.5) + embedding_norm (weight 0.005, power 2)",
+    }

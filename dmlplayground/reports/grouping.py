@@ -381,9 +381,16 @@ def name(key: str) -> str:
 
 def shown(value: Any) -> str:
     """A value for people to read. Numbers drawn by a search are shortened to the digits that matter."""
-    if value is None:
+    if value is None or value == []:
         return "none"
+    if isinstance(value, list) and all(isinstance(one, Mapping) and "name" in one for one in value):
+        return " + ".join(map(_part, value))
     return f"{value:.4g}" if isinstance(value, float) else plain(value)
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    options = ", ".join(f"{key} {shown(value)}" for key, value in part.items() if key != "name")
+    return f"{part['name']} ({options})" if options else part["name"]
 
 
 def plain(value: Any) -> str:
