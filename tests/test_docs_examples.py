@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from docs_fixture import PAGES, ROOT, blocks, commands
 from PIL import Image
 
 import dmlplayground as dml
-from dmlplayground import cli, config, data, parts
+from dmlplayground import cli, config, data, parts, templates
 from dmlplayground.errors import UserError
 from dmlplayground.sweeps import grid
 
@@ -69,7 +71,7 @@ BLOCKS = {
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
     "own-images.md": "sh sh yaml sh",
-    "own-parts.md": "sh",
+    "own-parts.md": "sh python python",
     "reproducibility.md": "sh",
     "serving.md": "python sh python",
     "studies.md": "sh sh sh sh sh",
@@ -220,6 +222,81 @@ def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
     (block,) = blocks("yaml", PAGES["own-images.md"])
     trial = config.trial({"method": "margin", **yaml.safe_load(block)})
     assert trial.data["seed"] == 0 and trial.data["train"] == 0.7
+
+
+def written_there(block, home, name):
+    """What a file of the package ``home`` would define."""
+    content = {"__name__": f"{home.__name__}.{name}", "__package__": home.__name__}
+    exec(compile(block, name, "exec"), content)
+
+
+def test_the_loss_and_the_sampler_of_the_page_work(monkeypatch):
+    loss_file, sampler_file = blocks("python", PAGES["own-parts.md"])
+    for home, file, name in (
+        (dml.methods, loss_file, "soft_triplet"),
+        (dml.samplers, sampler_file, "neighbours"),
+    ):
+        home.names()
+        monkeypatch.setattr(home.KIND, "_parts", dict(home.KIND._parts))
+        written_there(file, home, name)
+    x, labels = np.random.default_rng(0).normal(size=(12, 3)).astype("float32"), np.repeat(np.arange(3), 4)
+    loss = dml.methods.loss("soft_triplet", num_classes=3, embed_dim=3, mining="all")
+    apart = np.linalg.norm(x[:, None] - x, axis=2)
+    same = labels[:, None] == labels
+    gaps = [
+        apart[a, p] - apart[a, n]
+        for a, p in np.argwhere(same & ~np.eye(12, dtype=bool))
+        for n in np.flatnonzero(~same[a])
+    ]
+    assert loss(x, labels).asscalar() == pytest.approx(np.log1p(np.exp(gaps)).mean(), rel=1e-4)
+
+    memory = np.repeat([[0.0], [1.0], [9.0], [11.0]], 5, axis=0)
+    labels = np.repeat(np.arange(4), 5)
+    sampler = dml.samplers.create("neighbours", labels, 8, iterations=20)
+    pairs = {
+        tuple(labels[rows][::4]) for rows in sampler.batches(0, SimpleNamespace(embeddings=lambda: memory))
+    }
+    assert pairs == {(0, 1), (1, 0), (2, 3), (3, 2)}
+
+
+BASES = {
+    "methods": dml.methods.Loss,
+    "miners": dml.mining.Miner,
+    "regularizers": dml.regularizers.Regularizer,
+    "samplers": dml.samplers.BatchSampler,
+    "optimizers": dml.optimizers.Optimizer,
+    "schedules": dml.schedules.Schedule,
+    "transforms": dml.transforms.Transform,
+    "protocols": dml.protocols.Protocol,
+}
+TAKEN_CARE_OF = {"key", "kind", "build", "number"}  # no business of a part's file
+
+
+@pytest.mark.parametrize("plural", parts.HOMES)
+def test_the_page_names_what_the_file_of_a_part_may_say(plural):
+    page = PAGES["own-parts.md"]
+    for name in written_for(page):
+        page += templates.filled(*name)
+    facts = {field.name for field in dataclasses.fields(parts.kind(plural).record)}
+    base = BASES.get(plural)
+    told = {name for name, value in vars(base).items() if not callable(value)} if base else set()
+    told |= {*getattr(base, "__annotations__", {})}
+    for name in facts | {name for name in told if not name.startswith("_")}:
+        property_of = isinstance(getattr(base, name, None), property)
+        assert name in TAKEN_CARE_OF or property_of or re.search(rf"\b{name}\b", page), name
+
+
+def written_for(page):
+    """The templates that the page shows."""
+    return [
+        (plural, kind, name)
+        for plural, kind, name in re.findall(r"<!-- template (\w+)/(\w+) (\w+) -->", page)
+    ]
+
+
+def test_the_page_shows_a_template_of_every_kind():
+    shown = {plural for plural, kind, _ in written_for(PAGES["own-parts.md"]) if kind == "part"}
+    assert shown == set(parts.HOMES)
 
 
 def test_new_parts_of_the_page_are_written(tmp_path, capsys):
