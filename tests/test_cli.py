@@ -128,6 +128,19 @@ def test_evaluate_bare_arrays(tmp_path):
 BAD = {
     "nothing": ([], "COMMAND"),
     "unknown command": (["trian"], "Did you mean 'train'"),
+    "no method": (["train"], "required: config (dmlplayground train --help)"),
+    "unknown option": (
+        ["train", "npairs", "--stre", "x"],
+        "dmlplayground train '--stre'. Did you mean '--store'",
+    ),
+    "unknown option of an action": (
+        ["data", "show", "glyphs", "--ot", "x"],
+        "show '--ot'. Did you mean '--out'",
+    ),
+    "one word too many": (
+        ["train", "npairs", "margin"],
+        "one word too many: margin (dmlplayground train --help)",
+    ),
     "unknown action": (["data", "shwo", "glyphs"], "Did you mean 'show'"),
     "unknown experiment to read about": (["experiments", "quikstart"], "Did you mean 'quickstart'"),
     "unknown sampler": (["samplers", "N-pairs batch"], "Did you mean 'pairs'"),
@@ -170,12 +183,10 @@ BAD = {
 def test_bad_input_ends_with_2_and_one_message(case, tmp_path, monkeypatch, capsys):
     arguments, words = BAD[case]
     monkeypatch.chdir(tmp_path)
-    try:
-        code = cli.main(arguments)
-    except SystemExit as parsing:  # argparse's way
-        code = parsing.code
+    code = cli.main(arguments)
     told = capsys.readouterr()
     assert code == 2, told.err
+    assert told.err.startswith("error: ") and len(told.err.splitlines()) == 1
     assert words in told.err
     assert not told.out
     assert not list(tmp_path.iterdir())

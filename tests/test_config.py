@@ -27,8 +27,8 @@ def test_layers_override_in_their_order():
 
 
 def test_another_component_forgets_the_options_of_the_first():
-    trial = config.trial({"method": "npairs"}, ["sampler=blocks", "batch_size=125"])
-    assert trial.sampler == {"name": "blocks", "per_class": 5}
+    trial = config.trial({"method": "npairs"}, ["sampler=blocks", "sampler.per_class=2"])
+    assert trial.sampler == {"name": "blocks", "per_class": 2}
 
 
 def test_another_optimizer_keeps_the_learning_rate():

@@ -81,6 +81,32 @@ def test_what_cannot_be_is_refused(given, said):
         config.trial({"method": "margin", **given})
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        (
+            {"method": "npairs", "sampler": "shuffled"},
+            "sampler shuffled are not for npairs: npairs reads pairs",
+        ),
+        ({"method": "angular", "sampler": "blocks", "batch_size": 125}, "an even number of rows, not 125"),
+        ({"method": "prototypical", "sampler": "shuffled"}, "has more than 5 rows"),
+        (
+            {"method": {"name": "prototypical", "supports": 10}},
+            "has more than 10 rows .supports., so none is left",
+        ),
+        ({"method": "npairs", "sampler": "distance_matching", "batch_size": 60}, ""),
+        ({"method": "npairs", "sampler": {"name": "blocks", "per_class": 4}}, ""),
+        ({"method": "lifted_structure", "sampler": "uniform"}, ""),
+    ],
+)
+def test_a_loss_of_the_whole_batch_reads_how_the_sampler_lays_it_out(method, said):
+    if not said:
+        config.trial(method)
+        return
+    with pytest.raises(UserError, match=said):
+        config.trial(method)
+
+
 @pytest.mark.parametrize(("batch_size", "refused"), [(16, False), (12, True)])
 def test_a_miner_that_cannot_read_the_batches_is_told_before_training(batch_size, refused, monkeypatch):
     def check(self, rows, width):

@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import parts, signals
 from ..errors import UserError, unknown, warn
@@ -77,11 +77,33 @@ def _run(words: list[str]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse's parser, except that a misspelt command gets our own "did you mean"."""
+    """argparse's parser, except that an error is one line, and that misspelt commands and options get our own
+    "did you mean"."""
+
+    def __init__(self, **told: Any):
+        super().__init__(**told)
+        self.set_defaults(parser=self)  # of a command line, that of its command or action
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} ({self.prog} --help)")
+
+    def parse_args(self, args=None, namespace=None):
+        arguments, left = self.parse_known_args(args, namespace)
+        if left:
+            command: _Parser = arguments.parser
+            if left[0].startswith("-"):
+                option = left[0].partition("=")[0]
+                raise unknown(f"option of {command.prog}", option, command.options())
+            command.error(f"there is one word too many: {left[0]}")
+        return arguments
+
+    def options(self) -> list[str]:
+        """What begins with two dashes."""
+        return [word for action in self._actions for word in action.option_strings if word.startswith("--")]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            self.exit(2, f"error: {unknown(str(action.metavar).lower(), value, action.choices)}\n")
+            raise unknown(str(action.metavar).lower(), value, action.choices)
         super()._check_value(action, value)
 
 

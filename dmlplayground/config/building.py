@@ -166,11 +166,12 @@ def _check_form(given: Any, key: str) -> None:
     if not isinstance(given, list):
         raise UserError(f"{key} must be a list, each entry being {A_PART}, not {given!r}.")
     for place, one in enumerate(given):
-        _check_part(one, f"{key}[{place}]")
+        _check_part(one, f"{key}[{place}]", named=True)
 
 
-def _check_part(given: Any, where: str) -> None:
-    if not isinstance(given, Mapping) or not isinstance(given.get("name", ""), str):
+def _check_part(given: Any, where: str, named: bool = False) -> None:
+    """``named``: a mapping without a name, which only changes options of another layer's part, will not do."""
+    if not isinstance(given, Mapping) or not isinstance(given.get("name", None if named else ""), str):
         raise UserError(f"{where} must be {A_PART}, not {given!r}.")
 
 

@@ -9,7 +9,9 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
 
 from .. import methods, metrics, optimizers, parts, samplers, schedules, transforms
 from .. import mining as miners
@@ -137,6 +139,35 @@ def _objective(
         "proxies" in loss.weights or "proxies" not in looking.needs,
         f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.",
     )
+    if loss.reads == "batch":
+        try:
+            loss.check(batch_size, loss.embed_dim)
+            loss.check_labels(_labels_of_a_batch(sampler, batch_size))
+        except UserError as problem:
+            raise UserError(
+                f"the batches of the sampler {looking.key} are not for {name}: {problem}"
+            ) from None
+
+
+def _labels_of_a_batch(sampler: Named, batch_size: int) -> np.ndarray:
+    """The labels of the first batch that the sampler draws of as many classes as it can need."""
+    name, options = parts.split(sampler)
+    labels = np.repeat(np.arange(batch_size), 4)
+    there = np.ones((len(labels), 2), np.float32)
+    made = samplers.create(name, labels, batch_size, iterations=1, **options)
+    return labels[next(iter(made.batches(0, _Anything(there))))]
+
+
+class _Anything(NamedTuple):
+    """A sampler's view of embeddings that do not matter."""
+
+    rows: np.ndarray
+
+    def embeddings(self) -> np.ndarray:
+        return self.rows
+
+    def proxies(self) -> np.ndarray:
+        return self.rows[::4]
 
 
 def _miner(
@@ -161,8 +192,8 @@ def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
-    _counts, _epochs, _seed, _metrics, _optimizers, _average, _schedule, _head, _objective, _miner, _regularizers,
-    _transform, _batches,
+    _counts, _epochs, _seed, _metrics, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
+    _regularizers, _transform,
 )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import numpy as np
+
 from ..graph import pairwise, rows
 from .base import KIND, Loss
 
@@ -42,6 +44,13 @@ class Prototypical(Loss):
         super().__init__(num_classes, embed_dim)
         self.require(supports >= 1, f"supports must be at least 1, not {supports}.")
         self.supports = supports
+
+    def check_labels(self, labels):
+        _, counts = np.unique(labels, return_counts=True)
+        self.require(
+            counts.max() > self.supports,
+            f"no class of a batch has more than {self.supports} rows (supports), so none is left as a query.",
+        )
 
     def hybrid_forward(self, F, embeddings, labels):
         same = pairwise.same_class(F, labels)

@@ -36,16 +36,17 @@ def run(arguments) -> int:
     if arguments.dry_run:
         run_summary.dry_run([trial], arguments.store, recipe)
         return 0
-    # Goes to standard error with the progress; results go to standard output.
-    print(run_summary.conditions([trial], recipe), file=sys.stderr)
     folder = config.Places(arguments.store).folder(trial)
     known = records.find(folder)
-    if known is not None and known.status == "finished":  # finished results need no device
+    finished = known is not None and known.status == "finished"
+    if not finished:  # finished results need no device
+        run_summary.look([trial])
+    # Goes to standard error with the progress; results go to standard output.
+    print(run_summary.conditions([trial], recipe), file=sys.stderr)
+    if known is not None and finished:
         print(
             f"nothing to do: this trial has finished already (it began on {known.started}).", file=sys.stderr
         )
-    else:
-        run_summary.look([trial])
     from ...training import train
     from ...training.run import TrialFailed
 
