@@ -266,7 +266,11 @@ def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     >>> split({"name": "pairs", "same_image": 0.1})
     ('pairs', {'same_image': 0.1})
     """
-    options = {"name": component} if isinstance(component, str) else dict(component)
-    if "name" not in options:
-        raise UserError(f"{component!r} does not name a part: give it a name.")
+    if isinstance(component, str):
+        return component, {}
+    if not isinstance(component, Mapping) or "name" not in component:
+        raise UserError(
+            f"a part is given by its name, or by a mapping with a name and options, not {component!r}."
+        )
+    options = dict(component)
     return options.pop("name"), options

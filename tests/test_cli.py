@@ -168,7 +168,7 @@ BAD = {
         "there is no folder nowhere",
     ),
     "unknown experiment": (["sweep", "quikstart"], "Did you mean 'quickstart'"),
-    "empty grid": (["sweep", "quickstart", "--where", "method=none"], "empty"),
+    "empty grid": (["sweep", "quickstart", "--where", "method=none"], "unknown method in this grid: 'none'"),
     "no store": (["report", "nowhere"], "nowhere"),
     "no embeddings": (["evaluate", "absent.npy", "absent.npy"], "cannot read absent.npy"),
     "no trial": (["evaluate", "absent"], "cannot read absent"),

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import dmlplayground as dml
 from dmlplayground import cli, config, protocols, threads
 from dmlplayground.data.catalogue import Entry, divide
 from dmlplayground.errors import UserError
@@ -277,3 +278,80 @@ def test_output_that_is_closed_or_knows_few_characters(monkeypatch, tmp_path, ou
     assert cli.main(["methods", "npairs"]) == 0
     written.seek(0)
     assert written.read() == ("" if output == "closed" else "a ? b\n")
+
+
+X, LABELS = np.eye(6, dtype=np.float32), np.repeat(np.arange(3), 2)
+
+
+def made(key="triplet", **options):
+    return dml.methods.loss(key, **{"num_classes": 3, "embed_dim": 6, **options})
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: made(num_classes="3"), "num_classes must be a whole number of at least 1, not '3'"),
+        (lambda: made(embed_dim=-4), "embed_dim must be a whole number of at least 1, not -4"),
+        (lambda: made(mining=5), "by its name, or by a mapping with a name and options, not 5"),
+        (lambda: made(mining={"margin": 1}), "by its name, or by a mapping with a name and options, not"),
+        (lambda: made(regularizers="zero_mean"), "regularizers must be a list of names or mappings"),
+        (lambda: made(regularizers=[7]), "by its name, or by a mapping with a name and options, not 7"),
+        (lambda: made(memory=5), "memory must be a mapping, such as {'size': 1024}, not 5"),
+        (lambda: made(memory={"sise": 5}), "unknown option of memory: 'sise'. Did you mean 'size'"),
+        (lambda: made(memory={"size": "5"}), "memory: size must be a whole number, not '5'"),
+        (lambda: made()(X, list("aabbcc")), "labels must be numbers, not <U1"),
+        (lambda: made().on_triplets(X, LABELS, [0], [1], [50]), "rows are numbers from 0 to 5, not [50]"),
+        (lambda: made().on_triplets(X, LABELS, [0], [1, 1], [2]), "lists of one length"),
+        (lambda: made("contrastive").on_pairs(X, LABELS, [0], [-1], [0], [2]), "from 0 to 5, not [-1]"),
+        (lambda: dml.mining.create("semihard").mine(X, LABELS[:3]), "embeddings are (B, E) and labels (B,)"),
+        (
+            lambda: dml.samplers.create("shuffled", LABELS, -4),
+            "batch_size must be a whole number of at least 1",
+        ),
+        (
+            lambda: dml.samplers.create("shuffled", LABELS, 4, iterations=0),
+            "iterations must be a whole number",
+        ),
+        (lambda: dml.samplers.create("shuffled", X, 4), "not an array of shape (6, 6)"),
+        (lambda: dml.samplers.create("shuffled", [], 4), "not an array of shape (0,)"),
+        (lambda: dml.metrics.evaluate(X, LABELS, ks=5), "ks must be a list of whole numbers, not 5"),
+        (lambda: dml.metrics.evaluate(X, LABELS, ks=["a"]), "K must be a whole number, not 'a'"),
+        (lambda: config.trial({"method": "npairs"}, "epochs=3"), "overrides must be a list of texts"),
+        (lambda: dml.sweep("quickstart", "nowhere", workers=0), "workers must be at least 1, not 0"),
+    ],
+)
+def test_wrong_arguments_in_python_are_told_in_one_line(call, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError) as caught:
+        call()
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_embeddings_and_labels_may_be_lists():
+    assert made()(X.tolist(), LABELS.tolist()) == made()(X, LABELS)
+
+
+def test_a_store_in_a_trials_place(trained):
+    with pytest.raises(UserError, match=f"is a store: name one of its trials, such as .*{trained.name}"):
+        dml.evaluate(trained.parent)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--where", "methd=margin"], "unknown key of the grid's trials: 'methd'. Did you mean 'method'"),
+        (["--where", "method=margn"], "unknown method in this grid: 'margn'. Did you mean 'margin'"),
+        (["--set", "evaluation.headline=foo"], "seed 1 and 38 more: unknown metric 'foo'"),
+    ],
+)
+def test_what_is_wrong_in_all_trials_of_a_grid_is_told_once(words, said, capsys):
+    error = told(capsys, "sweep", "quickstart", "--dry-run", *words)
+    assert said in error and len(error.splitlines()) == 1
+
+
+def test_a_grid_over_a_misspelt_key(tmp_path, capsys):
+    file = tmp_path / "grid.yaml"
+    file.write_text("title: x\ngrid: {methd: [margin]}\n")
+    assert "unknown configuration key 'methd'. Did you mean 'method'" in told(
+        capsys, "sweep", file, "--dry-run"
+    )

@@ -89,13 +89,13 @@ def test_trials_that_differ_in_their_seed_alone_are_those_made_one_by_one(overri
 
 def test_all_problems_of_a_large_grid_are_found_and_some_shown():
     with pytest.raises(UserError) as caught:
-        seeds = [*range(100), -1, "x"]
+        seeds = [*range(100), *range(-108, 0)]
         experiment(grid={"method": ["npairs", "proxy_nca"], "batch_size": [7, 12], "seed": seeds}).trials()
     lines = str(caught.value).splitlines()
     assert len(lines) == 102
-    assert (
-        lines[-1] == "  and 8 more"
-    )  # 102 of npairs with 7 images, and two seeds of each of the other three
+    assert "npairs, batch_size 7, seed 0 and 99 more: sampler pairs: batch_size 7 is odd" in lines[1]
+    assert "seed -108 and 3 more: seed must not be negative" in lines[2]
+    assert lines[-1] == "  and 9 more"  # 1 + 108 problems
 
 
 @pytest.mark.parametrize("rule", ["protocol=paper", "protocol.name=paper"])
@@ -229,8 +229,15 @@ def test_where_picks_trials():
     assert {t.method["name"] for t in made.trials(where=["method=npairs"])} == {"npairs"}
     assert len(made.trials(where=["method=npairs", "embed_dim=4"])) == 1
     assert len(made.trials(where=["data=glyphs", "method=[npairs, margin]"])) == 2
-    with pytest.raises(UserError, match="empty where embed_dim=5"):
+    with pytest.raises(UserError, match=r"unknown embed_dim in this grid: 5\. Known: 4, 8"):
         made.trials(where=["embed_dim=5"])
+    with pytest.raises(UserError, match="unknown key of the grid's trials: 'methd'. Did you mean 'method'"):
+        made.trials(where=["methd=npairs"])
+    with pytest.raises(UserError, match="empty where embed_dim=4, method=margin"):
+        experiment(
+            grid={"method": ["npairs", "margin"], "embed_dim": [4, 8]},
+            exclude=[{"method": "margin", "embed_dim": 4}],
+        ).trials(where=["embed_dim=4", "method=margin"])
 
 
 def test_what_cannot_run_is_listed_at_once():

@@ -122,6 +122,8 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
     """What the user says, in a file and on the command line."""
     if isinstance(given, Trial):
         given = given.mapping()
+    if isinstance(overrides, str):
+        raise UserError(f"overrides must be a list of texts such as 'epochs=3', not {overrides!r}.")
     # Overrides are merged first, so the order of a part's name and its options does not matter.
     changes = merge(*(expand(override(text)) for text in overrides))
     said = merge(first_edition.translated(expand(given)), changes)
@@ -155,6 +157,8 @@ def _whole(given: dict[str, Any]) -> dict[str, Any]:
     for key in NEEDED:
         _check_part(given.get(key, {}), key)
     if "name" not in given.get("method", {}):
+        if wrong := [key for key in given if key not in FIELDS]:
+            raise unknown("configuration key", wrong[0], FIELDS)
         raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
     return given
 

@@ -28,7 +28,7 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
         raise UserError(f"{home} exists already, but is not a complete {release.name}; move it away first.")
     for source in sources:
         if not source.exists():
-            raise UserError(f"there is no {source}.")
+            raise UserError(f"there is no file or folder {source}.")
     try:
         folder = _linked(release, sources)
         if folder is not None:

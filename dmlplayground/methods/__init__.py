@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+import numpy as np
+
+from ..errors import UserError
 from .base import KIND, Loss, Method
 from .combinations import combinations
 from .cross_batch_memory import Memory, memory_for
@@ -62,6 +65,11 @@ def loss(
     """
     from .objective import Objective
 
+    for name, size in {"num_classes": num_classes, "embed_dim": embed_dim}.items():
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            raise UserError(f"{name} must be a whole number of at least 1, not {size!r}.")
+    if isinstance(regularizers, (str, Mapping)) or not isinstance(regularizers, Iterable):
+        raise UserError(f"regularizers must be a list of names or mappings, not {regularizers!r}.")
     plain = create(key, num_classes, embed_dim, **options)
     objective = Objective(plain, mining, regularizers, memory)
     objective.initialize()

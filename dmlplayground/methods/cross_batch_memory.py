@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional
 from ..errors import UserError
 from ..mining import Miner
 from ..mining.tuples import Pairs
+from ..options import fill_options, options_of
 from .base import Loss
 
 
@@ -70,6 +71,7 @@ class Memory:
 
 
 FORMS = ("authors", "alone", "library")
+OPTIONS = options_of(Memory.__init__, skip=("self",))
 
 
 def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, Any]]) -> Optional[Memory]:
@@ -79,14 +81,17 @@ def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, 
     >>> dml.methods.memory_for(loss, None, {"size": 1024}).size
     1024
     """
-    if not given or given.get("size") is None:
+    if given is not None and not isinstance(given, Mapping):
+        raise UserError(f"memory must be a mapping, such as {{'size': 1024}}, not {given!r}.")
+    if not given or given.get("size", 1) is None:
         return None
+    options = fill_options(OPTIONS, given, where="memory")
     reads = loss.reads in ("pairs", "triplets")
     loss.require(reads, "it takes no memory: that is for losses of pairs or triplets.")
     loss.require(not loss.in_batch, "it takes no memory: it looks for rows in the batch itself.")
     if miner is not None:
         miner.require(not miner.in_batch, "it takes no memory: it looks for rows in the batch itself.")
-    return Memory(**given)
+    return Memory(**options)
 
 
 def _require(condition: Any, message: str) -> None:

@@ -153,6 +153,7 @@ class Objective(gluon.HybridBlock):
         """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; nothing is mined."""
         self._reads("pairs")
         embeddings, labels, pairs = self._paired(embeddings, labels)
+        (a1, p), (a2, n) = (self._rows_of(len(embeddings), *ends) for ends in ((a1, p), (a2, n)))
         counts = (self._counts(embeddings, *ends) for ends in ((a1, p), (a2, n)))
         return self._value(embeddings, labels, pairs.keep(*counts))
 
@@ -160,8 +161,8 @@ class Objective(gluon.HybridBlock):
         """The loss of given triplets, as row numbers; nothing is mined."""
         self._reads("triplets")
         embeddings, labels, pairs = self._paired(embeddings, labels)
-        anchors, positives, negatives = (_array(each).reshape(-1, 1).astype(int) for each in (a, p, n))
         count = len(embeddings)
+        anchors, positives, negatives = (each.reshape(-1, 1) for each in self._rows_of(count, a, p, n))
         places = (
             nd.array(each, ctx=embeddings.context, dtype="int32")
             for each in (anchors * count + positives, anchors * count + negatives, anchors)
@@ -191,19 +192,30 @@ class Objective(gluon.HybridBlock):
         weights = {name: getattr(self, name).data(embeddings.context) for name in self.loss.weights}
         return self.loss.hybrid_forward(nd, embeddings, labels, read, **weights)
 
+    def _rows_of(self, count: int, *tuples) -> list[np.ndarray]:
+        """Row numbers, one array for each place of a tuple."""
+        found = [_array(each).ravel() for each in tuples]
+        self.loss.require(
+            len({len(each) for each in found}) == 1, "the row numbers of tuples must be lists of one length."
+        )
+        for each in found:
+            wrong = each[(each < 0) | (each >= count) | (each != np.floor(each))]
+            self.loss.require(not len(wrong), f"rows are numbers from 0 to {count - 1}, not {wrong[:1]}.")
+        return [each.astype(int) for each in found]
+
     def _counts(self, embeddings, anchors, others):
         counts = np.zeros((len(embeddings), len(embeddings)), self.dtype)
-        np.add.at(counts, tuple(_array(each).astype(int) for each in (anchors, others)), 1)
+        np.add.at(counts, (anchors, others), 1)
         return nd.array(counts, ctx=embeddings.context, dtype=self.dtype)
 
     # --- reading -----------------------------------------------------------------------------------------------
 
     def read(self, embeddings, labels):
         """Embeddings and labels, checked, the embeddings in the loss's own type."""
-        if isinstance(embeddings, np.ndarray):
-            embeddings = nd.array(embeddings, dtype=self.dtype)
+        if isinstance(embeddings, (np.ndarray, list, tuple)):
+            embeddings = nd.array(self._numbers("embeddings", embeddings), dtype=self.dtype)
         if isinstance(labels, (np.ndarray, list, tuple)):
-            labels = nd.array(labels, ctx=embeddings.context, dtype=self.dtype)
+            labels = nd.array(self._numbers("labels", labels), ctx=embeddings.context, dtype=self.dtype)
         # A symbol, while a larger graph is traced, has no shape to check.
         if isinstance(embeddings, nd.NDArray):
             self.loss.require(
@@ -219,6 +231,11 @@ class Objective(gluon.HybridBlock):
                 self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
             embeddings = embeddings.astype(self.dtype, copy=False)
         return embeddings, labels
+
+    def _numbers(self, what: str, values) -> np.ndarray:
+        array = np.asarray(values)
+        self.loss.require(array.dtype.kind in "biuf", f"{what} must be numbers, not {array.dtype}.")
+        return array
 
     def _on_device(self, array, like):
         dtype = self.dtype if np.issubdtype(array.dtype, np.floating) else "int32"

@@ -144,6 +144,8 @@ def chosen(names: Sequence[str] = STANDARD, ks: Sequence[int] = KS, clustering: 
     """
     if isinstance(names, str):
         raise UserError(f"metrics must be a list of names, not {names!r}.")
+    if isinstance(ks, str) or not isinstance(ks, Iterable):
+        raise UserError(f"ks must be a list of whole numbers, not {ks!r}.")
     found: dict[str, Metric] = {}
     for name in names:
         metric = KIND.get(name)
@@ -157,7 +159,7 @@ def chosen(names: Sequence[str] = STANDARD, ks: Sequence[int] = KS, clustering: 
 
 
 def _member(family: Metric, k: Any) -> Metric:
-    if isinstance(k, bool) or int(k) != k:
+    if isinstance(k, (bool, str)) or int(k) != k:
         raise UserError(f"K must be a whole number, not {k!r}.")
     return KIND.get(family.key.replace("@K", f"@{int(k)}"))
 

@@ -55,6 +55,10 @@ def mined(miner, embeddings, labels, reads: str = "", dtype: str = "float32"):
         each.astype(dtype) if isinstance(each, nd.NDArray) else nd.array(each, dtype=dtype)
         for each in (embeddings, labels)
     )
+    miner.require(
+        embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
+        f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
+    )
     miner.width = embeddings.shape[1]
     miner.check(*embeddings.shape)
     found = mine(nd, miner, all_pairs(nd, embeddings, labels, dtype))

@@ -15,6 +15,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ..errors import UserError
 from . import distance_matching, frechet_matching, greedy_coreset  # for their functions pick and cost
 from .base import KIND, BatchSampler, Groups, Sampler, View
 
@@ -66,5 +67,13 @@ def create(
     >>> [len(batch) for batch in sampler.batches(epoch=0)]
     [4]
     """
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or not labels.size:
+        raise UserError(
+            f"a sampler needs the label of each image, (N,), not an array of shape {labels.shape}."
+        )
+    for what, number in {"batch_size": batch_size, "iterations": iterations}.items():
+        if number is not None and (number != int(number) or number < 1):
+            raise UserError(f"{what} must be a whole number of at least 1, not {number!r}.")
     sampler: BatchSampler = KIND.create(name, **options)
     return sampler.over(labels, batch_size, iterations, seed)

@@ -60,6 +60,9 @@ class Record:
     @classmethod
     def load(cls, path: str | Path) -> Record:
         """The record in a file; a UserError with the reason if it is damaged."""
+        path = Path(path)
+        if not path.exists() and (trials := sorted(path.parent.glob(f"*/{RECORD}"))):
+            raise UserError(f"{path.parent} is a store: name one of its trials, such as {trials[0].parent}.")
         content = files.read_json(path)
         newer = content.get("format", 0) if isinstance(content, dict) else 0
         if isinstance(newer, int) and newer > FORMAT:

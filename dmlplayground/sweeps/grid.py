@@ -32,7 +32,7 @@ from ..options import build
 from . import derived_files
 
 Choice = dict[str, Any]
-MOST_SHOWN = 100  # of the trials that cannot run
+MOST_SHOWN = 100  # of the problems of trials that cannot run
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,21 @@ class Experiment:
         included = (_combinations({**self.grid, **further}) for further in self.include)
         return kept + [row for rows in included for row in rows]
 
+    def _empty(self, rules: Iterable[Mapping[str, Any]], where: Iterable[str]) -> UserError:
+        """Why no trial is left: a rule asks for what no trial has."""
+        facts = [_facts(self.configuration(choice)) for choice in self.choices()]
+        for key, value in (pair for rule in rules for pair in config.dotted(rule).items()):
+            there = {str(each[key]) for each in facts if key in each}
+            if not there and facts:
+                return unknown("key of the grid's trials:", key, {key for each in facts for key in each})
+            asked = value if isinstance(value, list) else [value]
+            if facts and not there.intersection(map(str, asked)):
+                return unknown(f"{key} in this grid:", value, there)
+        return UserError("the grid is empty" + (f" where {', '.join(where)}." if where else "."))
+
     def trials(self, where: Iterable[str] = (), overrides: Iterable[str] = ()) -> list[Trial]:
         """The trials, each once. All that cannot work are reported together, before anything runs."""
+        where = list(where)
         rules = [config.override(text, flag="--where") for text in where]
         family = _families(self, overrides)
         trials: dict[str, Trial] = {}
@@ -71,7 +84,7 @@ class Experiment:
         if problems:
             raise cannot_run((_describe(choice), problem) for choice, problem in problems)
         if not trials:
-            raise UserError("the grid is empty" + (f" where {', '.join(where)}." if where else "."))
+            raise self._empty(rules, where)
         return list(trials.values())
 
     def configuration(self, choice: Choice) -> dict[str, Any]:
@@ -132,12 +145,20 @@ def _root(key: str) -> str:
 
 
 def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
-    """One error for all trials that cannot run; if there are very many, it shows the first."""
-    problems = list(problems)
-    lines = "\n".join(f"  {name}: {problem}" for name, problem in problems[:MOST_SHOWN])
-    if len(problems) > MOST_SHOWN:
-        lines += f"\n  and {len(problems) - MOST_SHOWN:,} more"
-    return UserError(f"these trials of the grid cannot run (exclude or fix them):\n{lines}")
+    """One error for all trials that cannot run, in which a problem that many share is told once."""
+    sharing: dict[str, list[str]] = {}
+    for name, problem in problems:
+        sharing.setdefault(str(problem), []).append(name)
+    lines = [f"{_first(names)}: {problem}" for problem, names in sharing.items()]
+    if len(lines) == 1:
+        return UserError(f"the grid has trials that cannot run (exclude or fix them): {lines[0]}")
+    shown = [f"  {line}" for line in lines[:MOST_SHOWN]]
+    more = [f"  and {len(lines) - MOST_SHOWN:,} more"] * (len(lines) > MOST_SHOWN)
+    return UserError("\n".join(["these trials of the grid cannot run (exclude or fix them):", *shown, *more]))
+
+
+def _first(names: list[str]) -> str:
+    return names[0] + f" and {len(names) - 1:,} more" * (len(names) > 1)
 
 
 def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int) -> None:

@@ -63,6 +63,8 @@ class Runner:
     def __init__(self, store: Path, executor: Executor, workers: Optional[int] = None, quiet: bool = False):
         self.store = store
         self.executor = executor
+        if workers is not None and workers < 1:
+            raise UserError(f"workers must be at least 1, not {workers}.")
         self.workers = workers or executor.slots
         self.display = display.Display(quiet)
         self.running: dict[Job, Any] = {}  # with their processes
