@@ -108,22 +108,57 @@ def test_the_recipes_of_the_study_agree_with_its_tables():
             assert published.find(given, 10, "best"), name
 
 
-def test_the_reality_check_is_matched_by_its_own_conditions():
-    given = {
-        **CUB, "backbone": "inception_bn_caffe", "embed_dim": 128, "batch_size": 32, "transform__name": "reality_check",
-        "protocol__name": "validated", "method__per_class": True,
-    }  # fmt: skip
-    joined = published.find(fixture.configuration("margin", **given), 10, "joined")
-    apart = published.find(fixture.configuration("margin", **given), 10, "separate")
-    assert (joined["R@1"].value, joined["R@1"].half) == (64.37, 0.18)
-    assert (apart["MAP@R"].value, apart["MAP@R"].half) == (18.51, 0.13)
-    shared = published.find(
-        fixture.configuration("margin", **{**given, "method__per_class": False}), 10, "joined"
-    )
-    assert shared["R@1"].value == 63.6
-    assert not published.find(
-        fixture.configuration("margin", **{**given, "protocol__folds": 10}), 10, "joined"
-    )
+def of_the_reality_check(row, data="cub200", *changes):
+    name = hyperparams.resolve("musgrave2020", row, data)
+    given = {"method": hyperparams.read(name).method, "data": data, "hyperparams": str(name)}
+    return config.trial(given, changes).mapping()
+
+
+@pytest.mark.parametrize(
+    ("row", "data", "joined", "apart"),  # P@1, RP and MAP@R of tables 4 to 6
+    [
+        ("margin", "cub200", (63.6, 33.94, 23.09), (54.78, 28.86, 18.11)),
+        ("margin_per_class", "cub200", (64.37, 34.59, 23.71), (55.56, 29.32, 18.51)),
+        ("multi_similarity", "cub200", (65.04, 35.4, 24.7), (57.6, 30.84, 20.15)),
+        ("multi_similarity_with_miner", "cub200", (67.73, 37.37, 26.52), (59.41, 31.93, 21.01)),
+        ("multi_similarity_with_miner", "cars196", (83.67, 37.08, 27.01), (71.8, 29.44, 18.86)),
+        ("multi_similarity_with_miner", "sop", (75.09, 49.51, 46.55), (71.25, 45.19, 42.1)),
+        ("snr_contrastive", "cub200", (66.44, 36.56, 25.75), (58.06, 31.21, 20.43)),
+        ("normalized_softmax", "sop", (75.67, 50.01, 47.13), (71.65, 45.32, 42.35)),
+    ],
+)
+def test_a_row_of_the_reality_check_stands_beside_its_recipe(row, data, joined, apart):
+    given = of_the_reality_check(row, data)
+    for outcome, values in (("joined", joined), ("separate", apart)):
+        found = published.find(given, 10, outcome)
+        assert tuple(found[metric].value for metric in ("R@1", "RP", "MAP@R")) == values
+
+
+def test_every_recipe_of_the_reality_check_has_one_row_of_its_tables():
+    for name in hyperparams.names():
+        if name.study == "musgrave2020" and name.data in ("cub200", "cars196", "sop"):
+            found = published.matching(of_the_reality_check(name.row, name.data), 10)
+            assert [quote.outcome for quote in found] == ["joined", "separate"], name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "protocol.folds=10", "protocol.only=1", "protocol.criterion=R@1", "mining=hard", "memory.size=1024",
+        "regularizers=[{name: zero_mean}]", "data.boxes=true", "data.partial=true", "optimizer.name=adam",
+        "freeze_batchnorm=false", "batch_size=64", "ensemble.members=2", "embed_dim=64", "backbone=resnet50_v1b",
+    ],
+)  # fmt: skip
+def test_another_setting_is_not_the_reality_check(change):
+    assert published.find(of_the_reality_check("contrastive"), 10, "joined")
+    other = of_the_reality_check("contrastive", "cub200", change)
+    assert not published.find(other, 10, "joined")
+    _, said = published.differences(other, 10)
+    assert len(said) == 1
+
+
+def test_margin_with_negatives_drawn_by_distance_is_not_the_reality_check():
+    assert not published.find(of_the_reality_check("margin", "cub200", "mining=null"), 10, "joined")
 
 
 def test_every_row_of_training_strategies_stands_beside_its_recipe():

@@ -67,20 +67,22 @@ TABLE_6 = {
 
 TABLES = {"cub200": ("table 4", TABLE_4), "cars196": ("table 5", TABLE_5), "sop": ("table 6", TABLE_6)}
 
+ALL = {"mining.name": "all"}  # all triplets, of a loss that has a miner of its own
+
 # A row's name there, and the method and options that make it here.
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "contrastive": ("Contrastive", {"method.name": "contrastive"}),
     "triplet": ("Triplet", {"method.name": "triplet"}),
     "nt_xent": ("NT-Xent", {"method.name": "nt_xent"}),
     "proxy_nca": ("ProxyNCA", {"method.name": "proxy_nca", "method.exclude_positive": False}),
-    "margin": ("Margin", {"method.name": "margin", "method.per_class": False}),
-    "margin_per_class": ("Margin / class", {"method.name": "margin", "method.per_class": True}),
+    "margin": ("Margin", {"method.name": "margin", "method.per_class": False, **ALL}),
+    "margin_per_class": ("Margin / class", {"method.name": "margin", "method.per_class": True, **ALL}),
     "normalized_softmax": ("N. Softmax", {"method.name": "proxy_softmax"}),
     "cosface": ("CosFace", {"method.name": "cosface"}),
     "arcface": ("ArcFace", {"method.name": "arcface"}),
     "fast_ap": ("FastAP", {"method.name": "fast_ap"}),
     "snr_contrastive": ("SNR Contrastive", {"method.name": "snr_contrastive"}),
-    "multi_similarity": ("MS", {"method.name": "multi_similarity", "mining": None}),
+    "multi_similarity": ("MS", {"method.name": "multi_similarity"}),
     "multi_similarity_with_miner": (
         "MS+Miner",
         {"method.name": "multi_similarity", "mining.name": "multi_similarity"},
@@ -103,15 +105,33 @@ NMI_OF_RANDOM = {
 OF_ANOTHER_TRAINING = "the weights there are torchvision's, here gluoncv's"
 HOW_THEY_BEGAN = "the study does not say how its weights were drawn, or whether features were reduced"
 
+NONE: tuple[Any, ...] = (None, [])
+
 # What its evaluations share.
-MEASURED = {"transform.name": "reality_check", "evaluation.distance": "euclidean"}
+MEASURED = {
+    "transform.name": "reality_check",
+    "evaluation.distance": "euclidean",
+    "data.boxes": (False, None),
+    "data.partial": (False, None),
+}
 VALIDATED = {
     "backbone.name": "inception_bn_caffe",
     "backbone.pretrained": Not("none"),
     "embed_dim": 128,
     "protocol.name": "validated",
     "protocol.folds": 4,
+    "protocol.only": (None, 4),
+    "protocol.criterion": "MAP@R",
     **MEASURED,
+}
+# What its trainings share; a row may say otherwise of its miner.
+TRAINED = {
+    "batch_size": 32,
+    "ensemble.members": 1,
+    "optimizer.name": "rmsprop",
+    "freeze_batchnorm": ("statistics", True),  # its code does the one, its text says the other
+    "memory.size": None,
+    "mining.name": (None, "all"),
 }
 AS_IT_CAME = {"method.name": UNTRAINED, "head.reduction": "components"}
 
@@ -145,7 +165,9 @@ def _row(source: str, data: str, row: str, values: tuple) -> Iterator[Quote]:
         label, runs, conditions = "Pretrained", None, {**AS_IT_CAME, **shared}
     else:
         label, method = ROWS[row]
-        runs, conditions = 10, {**method, **shared, "batch_size": 32, "ensemble.members": 1}
+        runs, conditions = 10, {**shared, **TRAINED, **method}
+        if row != "snr_contrastive":  # the weight of its regularizer was searched
+            conditions["regularizers"] = NONE
     for outcome, three in zip(OUTCOMES, (values[:3], values[3:])):
         scores = {metric: Score(mean, half) for metric, (mean, half) in zip(METRICS, three)}
         yield Quote(source, conditions, scores, runs, outcome, label=label)

@@ -74,7 +74,7 @@ class Quote:
     def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
         """How a trial differs from the published one. Empty if the two may be compared."""
         found = [
-            f"{_heading(key)} {words(there)} there, {flat.get(key)} here"
+            f"{_heading(key)} {words(there)} there, {words(flat.get(key))} here"
             for key, there in self.conditions.items()
             if not _agrees(there, flat.get(key))
         ]
@@ -89,10 +89,11 @@ def _agrees(there: Any, here: Any) -> bool:
     return here in there if isinstance(there, tuple) else bool(here == there)
 
 
-def words(condition: Any) -> str:
-    """A condition as one reads it."""
-    several = isinstance(condition, tuple) and not isinstance(condition, Not)
-    return " or ".join(map(str, condition)) if several else str(condition)
+def words(value: Any) -> str:
+    """A condition, or what a trial has in its place, as one reads it."""
+    if isinstance(value, tuple) and not isinstance(value, Not):
+        return " or ".join(dict.fromkeys(map(words, value)))
+    return "none" if value is None or value == [] else str(value)
 
 
 def _heading(key: str) -> str:
