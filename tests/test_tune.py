@@ -65,6 +65,56 @@ def test_ranges_are_read_where_they_stand(tmp_path):
     assert trial.protocol["name"] == "validated"
 
 
+def test_a_range_may_stand_in_a_list():
+    terms = [
+        {"name": "embedding_norm", "weight": 0.1},
+        {"name": "zero_mean", "weight": {"range": [0.0, 1.0]}},
+    ]
+    search = wanted(
+        config={**SMALL, "method": "snr_contrastive", "regularizers": terms, "protocol": {"folds": 2}}
+    )
+    assert list(search.parameters) == ["regularizers.1.weight"]
+    trial = search.trial({"regularizers.1.weight": 0.25})
+    assert [term["weight"] for term in trial.regularizers] == [0.1, 0.25]
+    assert terms[1]["weight"] == {"range": [0.0, 1.0]}
+    found = optuna_search._values(search, trial.mapping())["regularizers"]
+    assert found == {"value": trial.regularizers, "source": "search"}
+
+
+def test_every_combination_is_tried_once():
+    config = {
+        **SMALL,
+        "method": {"name": "fast_ap", "bins": {"range": [2, 4]}},
+        "batch_size": {"choose": [4, 8]},
+    }
+    search = wanted(config=config, draw="every", trials=50)
+    assert search.trials == 6
+    tried = [search.combination(number) for number in range(6)]
+    pairs = [(one["batch_size"], one["method.bins"]) for one in tried]
+    assert pairs == [(4, 2), (4, 3), (4, 4), (8, 2), (8, 3), (8, 4)]
+    study = optuna.create_study(sampler=optuna_search._sampler(search, 0))
+    for values in tried:
+        asked = study.ask()
+        assert {key: one.ask(asked, key) for key, one in search.parameters.items()} == values
+    steps = wanted(
+        config={**SMALL, "method": {"name": "nt_xent", "temperature": {"range": [0.1, 0.3], "step": 0.1}}},
+        draw="every",
+    )
+    assert [steps.combination(n)["method.temperature"] for n in range(steps.trials)] == pytest.approx(
+        [0.1, 0.2, 0.3]
+    )
+
+
+def test_too_many_combinations_are_refused():
+    config = {**SMALL, "method": {"name": "fast_ap", "bins": {"range": [2, 32]}}}
+    with pytest.raises(UserError, match="31 combinations to try, more than trials: 30"):
+        wanted(config=config, draw="every", trials=30)
+    with pytest.raises(
+        UserError, match="method.scale: draw: every needs a range of whole numbers or with a step"
+    ):
+        wanted(draw="every")
+
+
 def test_a_criterion_may_be_better_the_lower_it_is():
     assert wanted().direction == "maximize"
     protocol = {"folds": 2, "criterion": "density_intra"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -65,10 +66,10 @@ def _study(search: Search, store: Path) -> Any:
 
 
 def _sampler(search: Search, tried: int) -> Any:
-    if search.draw == "sobol":
-        from .sobol import Sobol
+    if search.draw != "tpe":
+        from .sobol import ByNumber, proposal
 
-        return Sobol(search)
+        return ByNumber(search, search.combination if search.draw == "every" else partial(proposal, search))
     from optuna.samplers import TPESampler
 
     # It starts afresh in each run, and must not repeat the draws of the last one.
@@ -281,8 +282,14 @@ def _values(search: Search, winner: dict[str, Any]) -> dict[str, Any]:
     """The values that were searched, and those that differ from the method's own, with their sources."""
     names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
     plain = config.dotted(config.trial(names).mapping())
+    searched = {key for key in config.dotted(winner) if _holds_a_parameter(search, key)}
     return {
-        key: {"value": value, "source": "search" if key in search.parameters else "chosen"}
+        key: {"value": value, "source": "search" if key in searched else "chosen"}
         for key, value in config.dotted(winner).items()
-        if not key.startswith(OWN) and (key in search.parameters or key not in plain or plain[key] != value)
+        if not key.startswith(OWN) and (key in searched or key not in plain or plain[key] != value)
     }
+
+
+def _holds_a_parameter(search: Search, key: str) -> bool:
+    """Whether the value of this key, or an entry of it where it is a list, was searched."""
+    return key in search.parameters or any(name.startswith(f"{key}.") for name in search.parameters)

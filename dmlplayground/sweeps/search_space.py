@@ -9,17 +9,18 @@
       optimizer: {lr: {range: [1e-5, 1e-2], log: true}}
       epochs: 6
 
-A range of whole numbers gives whole numbers. A search is for the best criterion of the validated protocol: its value at
-the best epoch, averaged over folds, on classes that are used neither to train nor to test. ``prune`` says which are stopped early
-(``early_stopping``): median, halving, hyperband or false. ``draw`` says how values are proposed: tpe goes by the trials
-before, sobol by the trial's number alone (``sobol``).
+A range of whole numbers gives whole numbers. A range may also stand in a list, such as that of the regularizers. A search is
+for the best criterion of the validated protocol: its value at the best epoch, averaged over folds, on classes that are used
+neither to train nor to test. ``prune`` says which trials are stopped early (``early_stopping``): median, halving, hyperband
+or false. ``draw`` says how values are proposed: tpe goes by the trials before, sobol by the trial's number alone
+(``sobol``); every tries each combination of values once, in order.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Optional, Union
 
@@ -68,6 +69,14 @@ class Range:
         value = low * (high / low) ** share if self.log else low + share * (high - low)
         return round(value) if isinstance(low, int) and isinstance(high, int) else float(f"{value:.6g}")
 
+    def values(self, key: str) -> list[Any]:
+        """All of them, of a range that has only so many."""
+        low, high = self.range
+        step = self.step or (1 if isinstance(low, int) and isinstance(high, int) else None)
+        if step is None:
+            raise UserError(f"{key}: draw: every needs a range of whole numbers or with a step.")
+        return [low + step * number for number in range(int((high - low) / step + 1e-9) + 1)]
+
     def holds(self, value: Any) -> bool:
         return (
             not isinstance(value, bool)
@@ -102,6 +111,9 @@ class Choice:
     def at(self, share: float) -> Any:
         return self.choose[int(share * len(self.choose))]
 
+    def values(self, key: str) -> list[Any]:
+        return self.choose
+
     def holds(self, value: Any) -> bool:
         return value in self.choose
 
@@ -120,7 +132,7 @@ class Search:
     trials: int = 50
     seed: int = 0  # of the search; that of the trials is config.seed
     prune: Rule = "median"  # which trials are stopped early; false: none
-    draw: Literal["tpe", "sobol"] = "tpe"  # how values are proposed
+    draw: Literal["tpe", "sobol", "every"] = "tpe"  # how values are proposed
     parameters: dict[str, Parameter] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -131,12 +143,30 @@ class Search:
             )
         for key, parameter in self.parameters.items():
             parameter.check(key)
+        if self.draw == "every":
+            count = math.prod(len(values) for values in self._values().values())
+            if count > self.trials:
+                raise UserError(
+                    f"draw: every has {count} combinations to try, more than trials: {self.trials}."
+                )
+            object.__setattr__(self, "trials", count)
+
+    def _values(self) -> dict[str, list[Any]]:
+        return {key: parameter.values(key) for key, parameter in self.parameters.items()}
+
+    def combination(self, number: int) -> dict[str, Any]:
+        """The values of a trial by its number, counted from 0, where every combination is tried. The last key changes
+        first."""
+        found = {}
+        for key, values in reversed(list(self._values().items())):
+            number, place = divmod(number, len(values))
+            found[key] = values[place]
+        return {key: found[key] for key in self.parameters}
 
     def trial(self, values: Mapping[str, Any]) -> Trial:
         """The trial with these values in the place of the ranges."""
-        layers = [config.expand(config.nested(key, value)) for key, value in values.items()]
-        given = config.merge({"protocol": {"name": PROTOCOL}}, config.expand(self.config), *layers)
-        trial = config.trial(given)
+        given = config.expand(_filled(self.config, values))
+        trial = config.trial(config.merge({"protocol": {"name": PROTOCOL}}, given))
         if protocols.get(trial.protocol["name"]).watches != protocols.VALIDATION:
             raise UserError(
                 f"a search needs validation classes, and the protocol {trial.protocol['name']} has none: "
@@ -182,12 +212,26 @@ class Search:
 
 
 def _parameters(given: Any, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
-    """Every range and choice of a configuration, by its dotted key."""
-    for key, value in given.items():
-        if not isinstance(value, Mapping):
-            continue
-        if "range" in value or "choose" in value:
-            where = prefix + key
+    """Every range and choice of a configuration, by its dotted key. An entry of a list is called by its number."""
+    for key, value in _entries(given):
+        where = f"{prefix}{key}"
+        if isinstance(value, Mapping) and ("range" in value or "choose" in value):
             yield where, build(Range if "range" in value else Choice, value, where=where)
-        else:
-            yield from _parameters(value, f"{prefix}{key}.")
+        elif isinstance(value, (Mapping, list)):
+            yield from _parameters(value, f"{where}.")
+
+
+def _filled(given: Any, values: Mapping[str, Any], prefix: str = "") -> Any:
+    """The configuration with values in the place of its ranges and choices."""
+    if not isinstance(given, (Mapping, list)):
+        return given
+    found = [
+        (key, values[where] if where in values else _filled(value, values, f"{where}."))
+        for key, value in _entries(given)
+        for where in [f"{prefix}{key}"]
+    ]
+    return dict(found) if isinstance(given, Mapping) else [value for _, value in found]
+
+
+def _entries(given: Any) -> Iterable[tuple[Any, Any]]:
+    return given.items() if isinstance(given, Mapping) else enumerate(given)

@@ -7,7 +7,7 @@ range propose the same values for it. The first trial has the method's own optio
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from optuna.samplers import BaseSampler
@@ -17,12 +17,12 @@ from .. import methods
 from .search_space import Choice, Search
 
 
-class Sobol(BaseSampler):
-    """Optuna's interface to it."""
+class ByNumber(BaseSampler):
+    """Proposals that a trial's number decides, as Optuna asks for them: ``proposal`` gives all of a trial's values."""
 
-    def __init__(self, search: Search):
+    def __init__(self, search: Search, proposal: Callable[[int], Mapping[str, Any]]):
         self.search = search
-        self.keys = list(search.parameters)
+        self.proposal = proposal
 
     def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
         return {}
@@ -31,7 +31,7 @@ class Sobol(BaseSampler):
         return {}
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
-        value = proposal(self.search, trial.number)[param_name]
+        value = self.proposal(trial.number)[param_name]
         return json.dumps(value) if isinstance(self.search.parameters[param_name], Choice) else value
 
 
