@@ -489,7 +489,7 @@ SHARED = {
 WATCHED = {  # epochs between evaluations, and evaluations without a gain that end a fold
     "cub200": {"evaluation.every": 2, "protocol.patience": 5},
     "cars196": {"evaluation.every": 5, "protocol.patience": 3},
-    "sop": {"evaluation.every": 20, "protocol.patience": 2},
+    "sop": {"data.division": "halves", "evaluation.every": 20, "protocol.patience": 2},
     "cub200_batch256": {"evaluation.every": 2, "protocol.patience": 5},
 }
 NO_DECAY = {

@@ -124,9 +124,14 @@ def test_cars196_from_annotations_and_from_folders(tmp_path, miniatures):
         catalogues("cars196", tmp_path, boxes=True)
 
 
-def test_sop_officially_and_by_directory(miniatures):
+def test_sop_officially_in_halves_and_by_directory(miniatures):
     train, test = catalogues("sop", miniatures["sop"])
     assert train.class_names == ("1", "2", "3", "4", "5") and test.class_names == ("6", "7", "8")
+    for found in (train, test):
+        for row, file in enumerate(found.files):
+            assert Path(file).name.startswith(f"700{found.class_names[found.labels[row]]}_")
+    train, test = catalogues("sop", miniatures["sop"], division="halves")
+    assert train.class_names == ("1", "2", "3", "4") and test.class_names == ("5", "6", "7", "8")
     for found in (train, test):
         for row, file in enumerate(found.files):
             assert Path(file).name.startswith(f"700{found.class_names[found.labels[row]]}_")

@@ -68,6 +68,26 @@ def test_every_row_makes_its_trial(row, data):
     assert found["method.name"] == study.METHODS.get(row, row)
 
 
+@every_row
+def test_what_a_recipe_says_of_its_data_set_is_left_out_for_another(row, data):
+    given = hyperparams.load(f"{data}/{row}", dataset="glyphs", backbone="conv4", study="musgrave2020")
+    assert given["data"]["name"] == "glyphs"
+    wanted = {"method": study.METHODS.get(row, row), "hyperparams": f"musgrave2020/{data}/{row}"}
+    assert "data.division" not in config.recipe({**wanted, "data": "glyphs"})
+
+
+def test_the_folds_have_the_classes_of_the_study():
+    """Trained on, watched and tested on."""
+    for data, classes, sizes in (
+        ("cub200", 100, (75, 25)),
+        ("cars196", 98, (74, 24)),
+        ("sop", 11317, (8488, 2829)),
+    ):
+        protocol = config.trial(hyperparams.load("contrastive", dataset=data, study="musgrave2020")).protocol
+        for fold in dml.protocols.create(**protocol).folds(classes):
+            assert (len(fold.train), len(fold.kept)) == sizes
+
+
 def test_the_tables_have_all_rows_ten_times():
     """And the network before training once."""
     for table, data in (("table4_cub200", "cub200"), ("table5_cars196", "cars196"), ("table6_sop", "sop")):

@@ -157,6 +157,11 @@ def test_another_setting_is_not_the_reality_check(change):
     assert len(said) == 1
 
 
+def test_products_by_the_official_lists_are_not_the_reality_checks():
+    assert published.find(of_the_reality_check("triplet", "sop"), 10, "joined")
+    assert not published.find(of_the_reality_check("triplet", "sop", "data.division=official"), 10, "joined")
+
+
 def test_margin_with_negatives_drawn_by_distance_is_not_the_reality_check():
     assert not published.find(of_the_reality_check("margin", "cub200", "mining=null"), 10, "joined")
 

@@ -59,7 +59,7 @@ def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = (
     layers = [_neutral(*(key for key in part_keys.NEUTRAL if key not in FIRST))]
     layers += [expand(method.configuration), of_data, expand(backbone.configuration)]
     if found:
-        layers.append(recipes.layer(found, given["backbone"]["name"]))
+        layers.append(recipes.layer(found, given["backbone"]["name"], given["data"]["name"]))
     return merge({"groups": {}}, *layers, given)
 
 
@@ -113,9 +113,9 @@ def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str,
     found = _recipe(given)
     if found is None:
         return {}
-    backbone = merge(_neutral("backbone"), found.parts, given)["backbone"]["name"]
+    backbone, data = (merge(_neutral(key), found.parts, given)[key]["name"] for key in ("backbone", "data"))
     brought = {f"{part}.name": value["name"] for part, value in found.parts.items() if part not in given}
-    return {**brought, **dotted(recipes.layer(found, backbone))}
+    return {**brought, **dotted(recipes.layer(found, backbone, data))}
 
 
 def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> dict[str, Any]:

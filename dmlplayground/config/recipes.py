@@ -108,7 +108,7 @@ class Hyperparams(Settings):
 
     method: str = ""  # built-in files are named after their methods unless they say otherwise
     title: str = ""
-    data: str = ""  # the data set, where the folder is not named after it
+    data: str = ""  # the data set; in a file, where the folder is not named after it
     like: str = ""  # the study whose files these are laid over
     every_method: bool = False  # whether methods without a file are rows of the study too
     backbones: dict[str, Settings] = field(default_factory=dict)
@@ -130,12 +130,15 @@ class Hyperparams(Settings):
         named = self.values.get("backbone.name")
         return str(named.value) if named else next((result.backbone for result in self.reported), "")
 
-    def on(self, backbone: str) -> Settings:
-        """The settings for a backbone; for one that the file does not name, those shared by all."""
+    def on(self, backbone: str, data: str = "") -> Settings:
+        """The settings for a backbone; for one that the file does not name, those shared by all. What they say of their
+        own data set is left out for another."""
         own = self.backbones.get(backbone, Settings())
         values = _overlay(self.values, own.values)
         if backbone != self.backbone:
-            values = {key: entry for key, entry in values.items() if not key.startswith("backbone.")}
+            values = _without("backbone", values)
+        if data and self.data and data != self.data:
+            values = _without("data", values)
         return Settings(own.source or self.source, values, own.note or self.note)
 
     def over(self, below: Optional[Hyperparams]) -> Hyperparams:
@@ -160,6 +163,10 @@ class Hyperparams(Settings):
             reported=self.reported or below.reported,
             target=below.target if self.target is None else self.target,
         )
+
+
+def _without(part: str, values: dict[str, Value]) -> dict[str, Value]:
+    return {key: entry for key, entry in values.items() if not key.startswith(f"{part}.")}
 
 
 def _overlay(below: dict[str, Value], above: dict[str, Value]) -> dict[str, Value]:
@@ -243,7 +250,7 @@ def _read(name: Name) -> Hyperparams:
     for path in _layers(name):
         recipe = _file(path).over(recipe)
     assert recipe is not None  # a study has a common file
-    return replace(recipe, method=recipe.method or name.row)
+    return replace(recipe, method=recipe.method or name.row, data=recipe.data or name.data)
 
 
 def _layers(name: Name) -> Iterator[Path]:
@@ -324,14 +331,14 @@ def _row_of(place: str, method: str, known: set[Name]) -> str:
     return rows[0] if len(rows) == 1 else method
 
 
-def layer(recipe: Hyperparams, backbone: str) -> dict[str, Any]:
-    """A recipe's values as a layer of a trial's configuration.
+def layer(recipe: Hyperparams, backbone: str, data: str = "") -> dict[str, Any]:
+    """A recipe's values as a layer of the configuration of a trial on this data set (empty: its own).
 
     >>> found = dml.hyperparams.find("fehervari2019", "npairs", "cub200")
     >>> sorted(dml.hyperparams.layer(found, "inception_bn"))[:3]
     ['backbone', 'evaluation', 'protocol']
     """
-    values = recipe.on(backbone).values
+    values = recipe.on(backbone, data).values
     return merge(*(nested(key, entry.value) for key, entry in values.items()))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from .. import KIND
-from ..catalogue import Catalogue, Entry, class_folders, lines
+from ..catalogue import Catalogue, Entry, class_folders, lines, natural
 from ..releases import Archive, Count, Layout, Release
 
 
@@ -18,6 +18,14 @@ def _official(folder: Path) -> list[Entry]:
         for split in ("train", "test")
         for _, label, _, path in map(str.split, lines(folder / f"Ebay_{split}.txt")[1:])
     ]
+
+
+def _halves(folder: Path) -> list[Entry]:
+    """The same products in the order of their numbers, the first half (rounded down) for training."""
+    entries = _official(folder)
+    products = natural({entry.label for entry in entries})
+    training = set(products[: len(products) // 2])
+    return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
 
 
 def _by_directory(folder: Path) -> list[Entry]:
@@ -50,26 +58,32 @@ RELEASE = Release(
         "Learning via Lifted Structured Feature Embedding)."
     ),
 )
-#: The same files, divided as the study's code does. It published the numbers of classes only.
-BY_DIRECTORY = replace(
-    RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _by_directory),), counts={}
-)
+#: The same files, divided as two studies' code does. They published the numbers of classes only.
+OTHERWISE = {
+    "halves": replace(
+        RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _halves),), counts={}
+    ),
+    "directory": replace(
+        RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _by_directory),), counts={}
+    ),
+}
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
 def load(
     split: str,
     *,
-    division: Literal["official", "directory"] = "official",
+    division: Literal["official", "halves", "directory"] = "official",
     root: str = "",
     partial: bool = False,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
     """Stanford's products: 59,551 images of 11,318 for training, 60,502 of 11,316 others for test.
 
-    division: official is by the lists of the release. directory is as the study's code divides: the first
-        half of the products in the order of directories, so that whole categories are in one split. The code
-        takes the order that the file system happens to give; here it is alphabetical.
+    division: official is by the lists of the release. halves is as the Reality Check divides: 11,317 products each, by
+        their numbers, so that one of the official training products is tested on. directory is as the code of the first
+        study divides: the first half of the products in the order of directories, so that whole categories are in one
+        split. The code takes the order that the file system happens to give; here it is alphabetical.
     """
-    release = RELEASE if division == "official" else BY_DIRECTORY
+    release = OTHERWISE.get(division, RELEASE)
     return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)

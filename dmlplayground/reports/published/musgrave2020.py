@@ -133,6 +133,7 @@ TRAINED = {
     "memory.size": None,
     "mining.name": (None, "all"),
 }
+DIVIDED = {"sop": {"data.division": "halves"}}
 AS_IT_CAME = {"method.name": UNTRAINED, "head.reduction": "components"}
 
 
@@ -160,7 +161,7 @@ def quotes() -> Iterator[Quote]:
 
 
 def _row(source: str, data: str, row: str, values: tuple) -> Iterator[Quote]:
-    shared = {"data.name": data, **VALIDATED}
+    shared = {"data.name": data, **DIVIDED.get(data, {}), **VALIDATED}
     if row == PRETRAINED:
         label, runs, conditions = "Pretrained", None, {**AS_IT_CAME, **shared}
     else:
@@ -178,6 +179,7 @@ def _network(source: str, data: str, network: str, weights: Any, scores: dict[st
     conditions = {
         **AS_IT_CAME,
         "data.name": data,
+        **DIVIDED.get(data, {}),
         "backbone.name": network,
         "backbone.pretrained": weights,
         "embed_dim": 512,
