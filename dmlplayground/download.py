@@ -29,23 +29,27 @@ class Failed(Exception):
 def fetch(url: str, target: Path, checksum: str = "") -> None:
     """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum``
     any content is accepted. Over plain http and ftp the file can be replaced on its way, so a full SHA-256 is
-    required there.
+    required there, also if another address only sends us on to one of these.
     """
-    if not _encrypted(url) and len(checksum) < 64:
+    if not _safe(url, checksum):
         raise Failed("its address is not encrypted, and no SHA-256 is known to check the file by")
     partial = target.with_name(f"{target.name}{files.PART}")
     target.parent.mkdir(parents=True, exist_ok=True)
+    continued = partial.exists()
     try:
-        _receive(url, partial)
+        _receive(url, partial, checksum)
     except (OSError, http.client.HTTPException) as problem:
         raise Failed(str(getattr(problem, "reason", None) or problem)) from None
     if checksum and not files.agrees(partial, checksum):
         partial.unlink()
+        if continued:  # what was there already may be of another address, or damaged
+            fetch(url, target, checksum)
+            return
         raise Failed(OTHER)
     partial.replace(target)
 
 
-def _receive(url: str, partial: Path) -> None:
+def _receive(url: str, partial: Path, checksum: str) -> None:
     from tqdm import tqdm
 
     done = partial.stat().st_size if partial.exists() else 0
@@ -56,9 +60,13 @@ def _receive(url: str, partial: Path) -> None:
         if problem.code != 416:
             raise
         partial.unlink()  # there is nothing more to fetch: the file is complete, or another one, so start over
-        _receive(url, partial)
+        _receive(url, partial, checksum)
         return
     with response:
+        if not _safe(response.url, checksum):
+            raise OSError(
+                f"it sends us on to {response.url}, which is not encrypted, and no SHA-256 is known to check the file by"
+            )
         resumed = response.status == 206
         length = int(response.headers.get("Content-Length") or 0)
         done = done if resumed else 0
@@ -80,6 +88,10 @@ def _receive(url: str, partial: Path) -> None:
         raise OSError(
             f"the connection ended after {received} of {length} bytes; the next attempt continues from there"
         )
+
+
+def _safe(url: str, checksum: str) -> bool:
+    return _encrypted(url) or len(checksum) >= 64
 
 
 def _encrypted(url: str) -> bool:

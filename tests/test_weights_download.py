@@ -5,6 +5,7 @@ import http.server
 import io
 import tarfile
 import threading
+import urllib.request
 import zipfile
 
 import pytest
@@ -233,6 +234,15 @@ def test_homes_are_tried_in_order_until_one_serves(server):
     assert not list(sources.folder().glob("w.*"))
 
 
+def test_a_home_is_not_blamed_for_the_part_that_another_one_sent(server):
+    other = server.url("other/w", CONTENT[::-1])
+    good = server.url("w", CONTENT)
+    server.cut = 1000  # the first answer, which is that of the other home
+    homes = Homes(*(Download(url, "w", content=_sha256(CONTENT)) for url in (other, good)))
+    assert homes.path("w").read_bytes() == CONTENT
+    assert server.requests == [None, "bytes=1000-", None]
+
+
 def test_a_file_of_a_later_home_that_is_here_already_is_taken(server):
     sources.folder().mkdir(parents=True)
     (sources.folder() / "second.params").write_bytes(CONTENT)
@@ -246,6 +256,26 @@ def test_a_file_of_a_later_home_that_is_here_already_is_taken(server):
 def test_what_is_not_encrypted_needs_a_sha256(scheme, checksum, tmp_path):
     with pytest.raises(download.Failed, match="not encrypted, and no SHA-256"):
         download.fetch(f"{scheme}://example.org/w", tmp_path / "part", checksum)
+
+
+@pytest.mark.parametrize("checksum", ["", _sha256(CONTENT)[:8], _sha256(CONTENT)])
+def test_what_an_encrypted_address_sends_us_on_to_needs_one_too(server, monkeypatch, tmp_path, checksum):
+    answer = urllib.request.urlopen
+
+    def sent_on(request, **how):
+        response = answer(request, **how)
+        response.url = "http://example.org/w"
+        return response
+
+    monkeypatch.setattr(urllib.request, "urlopen", sent_on)
+    came = tmp_path / "came"
+    if len(checksum) == 64:
+        download.fetch(server.url("w", CONTENT), came, checksum)
+        assert came.read_bytes() == CONTENT
+        return
+    with pytest.raises(download.Failed, match="sends us on to http://example.org/w, which is not encrypted"):
+        download.fetch(server.url("w", CONTENT), came, checksum)
+    assert not list(tmp_path.glob("came*"))
 
 
 def test_the_first_digits_of_a_sha256_are_checked(server):
