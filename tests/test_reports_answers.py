@@ -30,6 +30,18 @@ def test_level_methods_are_named():
     assert "angular" not in said["Is"].answer
 
 
+def test_the_network_as_it_came_is_no_rival():
+    trained = runs("contrastive", 0.5, noise=0.02)
+    before = runs("contrastive", 0.5, status="running", epochs=0, head={"reduction": "components"})
+    for record, other in zip(before, trained):
+        record.status, record.results = "finished", other.results
+    said = answers(runs("margin", 0.5, noise=0.02) + before + runs("angular", 0.2))
+    assert said["Best"].answer == "margin"
+    assert said["Is"].answer == "Yes"
+    assert "no training" not in str(said)
+    assert answers(before)["Best"].answer.startswith("no training")
+
+
 @pytest.mark.parametrize(
     ("seeds", "verdict"), [((1, 1), "there are only single runs"), ((3, 1), "the others are single runs")]
 )

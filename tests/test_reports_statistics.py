@@ -63,6 +63,15 @@ def test_leaders_are_the_best_and_what_is_level_with_it():
     assert statistics.leaders([worse, level, of(), best]) == {1, 3}
 
 
+def test_what_lies_below_one_that_differs_does_not_lead():
+    """Ten comparisons of three runs: the steady one at the bottom escapes the test, the noisy one above it does not."""
+    best, steady, noisy = of(13.84, 17.32, 17.5), of(4.60, 4.79, 5.12), of(4.9, 7.2, 6.9)
+    others = [of(3.0, 3.1, 3.2)] * 9
+    chances = statistics.against_best([best, noisy, steady, *others])
+    assert chances[1] < statistics.LEVEL < chances[2]
+    assert statistics.leaders([best, noisy, steady, *others]) == {0}
+
+
 def test_students_is_scipys_where_the_spread_is_that_of_the_two():
     a, b = of(1.0, 2.0, 4.0), of(3.0, 5.0)
     expected = stats.ttest_ind([1.0, 2.0, 4.0], [3.0, 5.0]).pvalue

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from .. import layout
 from . import optimism, published
 from .grouping import Arena, Cell
-from .statistics import LEVEL, Summary, against_best, best, differences, welch
+from .statistics import LEVEL, Summary, against_best, best, differences, leaders, welch
 from .tables import duration, signed, text
 
 
@@ -24,9 +24,11 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     cells = arena.champions()
     if not cells:
         return []
-    top = best([cell.score for cell in cells])
-    chances = against_best([cell.score for cell in cells])
-    rivals = [Rival(cell, chance) for index, (cell, chance) in enumerate(zip(cells, chances)) if index != top]
+    # The network as it came is no method, unless there is nothing else.
+    cells = [cell for cell in cells if cell.method != published.UNTRAINED] or cells
+    scores = [cell.score for cell in cells]
+    top, chances, level = best(scores), against_best(scores), leaders(scores)
+    rivals = [Rival(cell, chances[index], index in level) for index, cell in enumerate(cells) if index != top]
     rivals.sort(key=lambda rival: -rival.cell.score.mean)
     winner = cells[top]
     return [
@@ -39,14 +41,12 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
 
 @dataclass(frozen=True)
 class Rival:
-    """Another method at its best setting, and the p-value of its gap to the winner, if there is one."""
+    """Another method at its best setting, the p-value of its gap to the winner, if there is one, and whether it is level
+    with it."""
 
     cell: Cell
     chance: float | None
-
-    @property
-    def level(self) -> bool:
-        return self.chance is not None and self.chance >= LEVEL
+    level: bool
 
 
 def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:

@@ -128,10 +128,17 @@ def against_best(summaries: Sequence[Summary]) -> list[float | None]:
 
 
 def leaders(summaries: Sequence[Summary]) -> set[int]:
-    """The best, and all that are not significantly different from it. A single run is never among them."""
+    """The best, and all that are not significantly different from it. A single run is never among them.
+
+    Nor is what lies below one that differs: with few runs Welch's test may tell a noisy one apart, and not a worse one
+    of little noise.
+    """
     if max((value.n for value in summaries), default=0) < 2:
         return set()
-    level = {index for index, p in enumerate(against_best(summaries)) if p is not None and p >= LEVEL}
+    chances = dict(enumerate(against_best(summaries)))
+    tested = {index: p for index, p in chances.items() if p is not None}
+    limit = max((summaries[index].mean for index, p in tested.items() if p < LEVEL), default=-math.inf)
+    level = {index for index, p in tested.items() if p >= LEVEL and summaries[index].mean > limit}
     return {best(summaries), *level}
 
 
