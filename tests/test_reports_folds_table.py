@@ -15,7 +15,7 @@ from dmlplayground.reports.grouping import arenas
 CUB = {
     "data": "cub200", "backbone": "inception_bn_caffe", "embed_dim": 128, "batch_size": 32,
     "transform__name": "reality_check", "protocol__name": "validated", "method__per_class": True,
-    "mining": {"name": "all"}, "optimizer__name": "rmsprop", "freeze_batchnorm": "statistics",
+    "mining": {"name": "all"}, "optimizer__name": "rmsprop", "freeze_batchnorm": "statistics", "epochs": 1000,
 }  # fmt: skip
 T_OF_9 = 2.262157  # Student's t, 0.975, nine degrees of freedom
 

@@ -146,7 +146,7 @@ def test_every_recipe_of_the_reality_check_has_one_row_of_its_tables():
     [
         "protocol.folds=10", "protocol.only=1", "protocol.criterion=R@1", "mining=hard", "memory.size=1024",
         "regularizers=[{name: zero_mean}]", "data.boxes=true", "data.partial=true", "optimizer.name=adam",
-        "freeze_batchnorm=false", "batch_size=64", "ensemble.members=2", "embed_dim=64", "backbone=resnet50_v1b",
+        "freeze_batchnorm=false", "batch_size=64", "epochs=50", "ensemble.members=2", "embed_dim=64", "backbone=resnet50_v1b",
     ],
 )  # fmt: skip
 def test_another_setting_is_not_the_reality_check(change):

@@ -25,7 +25,7 @@ def add_arguments(command) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="run only these trials of the grid",
+        help="run only these trials of the grid (repeatable; method=[margin, npairs] keeps several)",
     )
     command.add_argument("--store", type=place, help="where the records go (default: runs/NAME)")
     add_executor(command)

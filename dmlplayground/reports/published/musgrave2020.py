@@ -127,6 +127,7 @@ VALIDATED = {
 # What its trainings share; a row may say otherwise of its miner.
 TRAINED = {
     "batch_size": 32,
+    "epochs": 1000,  # at most
     "ensemble.members": 1,
     "optimizer.name": "rmsprop",
     "freeze_batchnorm": ("statistics", True),  # its code does the one, its text says the other
