@@ -142,6 +142,14 @@ def test_sop_officially_in_halves_and_by_directory(miniatures):
     assert test.class_names == ("7001", "7003", "7005", "7007")
 
 
+@pytest.mark.parametrize("division", ["official", "halves", "directory"])
+def test_an_incomplete_sop_is_refused_however_it_is_divided(miniatures, division):
+    with pytest.raises(
+        UserError, match="not a complete sop .*the release has 59,551 images of 11,318 classes"
+    ):
+        data.load("sop", "train", root=str(miniatures["sop"]), division=division)
+
+
 def test_inshop_has_queries_and_a_gallery(miniatures):
     train, test = catalogues("inshop", miniatures["inshop"])
     assert train.queries is None and len(train) == 8

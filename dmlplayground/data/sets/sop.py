@@ -85,5 +85,9 @@ def load(
         study divides: the first half of the products in the order of directories, so that whole categories are in one
         split. The code takes the order that the file system happens to give; here it is alphabetical.
     """
-    release = OTHERWISE.get(division, RELEASE)
-    return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
+
+    def divided(release: Release) -> Catalogue:
+        return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
+
+    whole = divided(RELEASE)  # lists that are not the release's are refused, however they are to be divided
+    return whole if division == "official" else divided(OTHERWISE[division])
