@@ -48,6 +48,15 @@ def test_backbones_and_data_are_listed():
     assert "glyphs" in run("data").stdout
 
 
+def test_searches_are_told_too():
+    told = run("experiments", "musgrave2020/search/snr_contrastive").stdout
+    assert told.startswith("snr_contrastive: The search of the Reality Check: SNR contrastive\n")
+    assert "A search of 50 trials:\n  method.pos_margin      0.0 to 2.0\n" in told
+    assert "this is Optuna" in told and "regularizers.0.weight  0.0 to 1.0" in told
+    told = run("experiments", "equal/search/tune_glyphs").stdout
+    assert told.startswith("tune_glyphs: ") and "methods: angular, arcface" in told
+
+
 def test_experiments_are_listed_and_told():
     listed = run("experiments").stdout
     assert "table2_cub200" in listed

@@ -1,4 +1,4 @@
-"""list the built-in experiments, or describe one"""
+"""list the built-in experiments and searches, or describe one"""
 
 from __future__ import annotations
 
@@ -10,11 +10,20 @@ PAGE = "experiments"
 
 
 def add_arguments(command) -> None:
-    command.add_argument("name", nargs="?", help="an experiment, or a file of your own, to describe")
+    command.add_argument(
+        "name", nargs="?", help="an experiment, a search, or an experiment file, to describe"
+    )
 
 
 def run(arguments) -> None:
-    print(told(arguments.name) if arguments.name else table())
+    from ... import resources
+
+    if not arguments.name:
+        print(table())
+    else:
+        print(
+            searched(arguments.name) if arguments.name in resources.search_names() else told(arguments.name)
+        )
 
 
 def table() -> str:
@@ -46,4 +55,26 @@ def told(name: str) -> str:
         f"A grid of {layout.plural(size, 'trial')}:\n{layout.columns(rows)}" if rows else "",
         f"Its file: {path}",
     ]
+    return "\n\n".join(filter(None, parts))
+
+
+def searched(name: str) -> str:
+    """What a search is for, its ranges, and its file."""
+    from ... import resources
+    from ...sweeps import search_files
+
+    searches = search_files.load_all(name)
+    path = resources.find_search(name)
+    first = next(iter(searches.values()))
+    trials = layout.plural(first.trials, "trial")
+    if "" in searches:
+        title = first.title
+        rows = [(f"  {key}", str(parameter)) for key, parameter in first.parameters.items()]
+        what = f"A search of {trials}:\n{layout.columns(rows)}"
+    else:
+        title = first.title.rpartition(": ")[0]
+        what = layout.fill(
+            f"A search of {trials} for each of {len(searches)} methods: {', '.join(searches)}."
+        )
+    parts = [f"{path.stem}: {title}", layout.fill(first.about), what, f"Its file: {path}"]
     return "\n\n".join(filter(None, parts))
