@@ -130,8 +130,8 @@ def against_best(summaries: Sequence[Summary]) -> list[float | None]:
 def leaders(summaries: Sequence[Summary]) -> set[int]:
     """The best, and all that are not significantly different from it. A single run is never among them.
 
-    Nor is what lies below one that differs: with few runs Welch's test may tell a noisy one apart, and not a worse one
-    of little noise.
+    Nor is one whose mean is below that of one that differs: with few runs Welch's test can miss a gap that is wider than
+    another that it finds.
     """
     if max((value.n for value in summaries), default=0) < 2:
         return set()
