@@ -142,7 +142,7 @@ def _objective(
     if loss.reads == "batch":
         try:
             loss.check(batch_size, loss.embed_dim)
-            loss.check_labels(_labels_of_a_batch(sampler, batch_size))
+            loss.check_batch(_labels_of_a_batch(sampler, batch_size))
         except UserError as problem:
             raise UserError(
                 f"the batches of the sampler {looking.key} are not for {name}: {problem}"

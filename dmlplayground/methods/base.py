@@ -73,6 +73,10 @@ class Loss(parts.Named):
                 not len(wrong), f"labels are whole numbers from 0 to {self.num_classes - 1}, not {wrong[:1]}."
             )
 
+    def check_batch(self, labels: np.ndarray) -> None:
+        """Raise UserError, before a training, if nothing can be learned from batches with such labels."""
+        self.check_labels(labels)
+
     def default_miner(self) -> Optional[Mapping[str, Any]]:
         """The loss's own miner, by name and options, if its authors did not mean all tuples."""
         return None

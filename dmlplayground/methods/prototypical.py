@@ -45,7 +45,8 @@ class Prototypical(Loss):
         self.require(supports >= 1, f"supports must be at least 1, not {supports}.")
         self.supports = supports
 
-    def check_labels(self, labels):
+    def check_batch(self, labels):
+        super().check_batch(labels)
         _, counts = np.unique(labels, return_counts=True)
         self.require(
             counts.max() > self.supports,
