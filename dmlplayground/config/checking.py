@@ -5,10 +5,11 @@ The parameters of a check are the keys of a trial that it looks at.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -140,34 +141,43 @@ def _objective(
         f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.",
     )
     if loss.reads == "batch":
-        try:
-            loss.check(batch_size, loss.embed_dim)
-            loss.check_batch(_labels_of_a_batch(sampler, batch_size))
-        except UserError as problem:
-            raise UserError(
-                f"the batches of the sampler {looking.key} are not for {name}: {problem}"
-            ) from None
+        loss.check(batch_size, loss.embed_dim)
+        problems = [_problem(loss, labels) for labels in _labels_of_batches(sampler, batch_size)]
+        if problems and all(problems):
+            raise UserError(f"the batches of the sampler {looking.key} are not for {name}: {problems[-1]}")
 
 
-def _labels_of_a_batch(sampler: Named, batch_size: int) -> np.ndarray:
-    """The labels of the first batch that the sampler draws of as many classes as it can need."""
+def _problem(loss: methods.Loss, labels: np.ndarray) -> Optional[UserError]:
+    try:
+        loss.check_batch(labels)
+    except UserError as problem:
+        return problem
+    return None
+
+
+def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
+    """The labels of a batch that the sampler draws of two classes, if it can, and of as many as it can need: how many
+    images of a class a batch has may depend on that."""
     name, options = parts.split(sampler)
-    labels = np.repeat(np.arange(batch_size), 4)
-    there = np.ones((len(labels), 2), np.float32)
-    made = samplers.create(name, labels, batch_size, iterations=1, **options)
-    return labels[next(iter(made.batches(0, _Anything(there))))]
+    for classes in (2, batch_size):
+        labels = np.repeat(np.arange(classes), 4 * batch_size // classes)
+        alike = _Alike(np.ones((len(labels), 2)), np.ones((classes, 2)))
+        with contextlib.suppress(UserError):
+            made = samplers.create(name, labels, batch_size, iterations=1, **options)
+            yield labels[next(iter(made.batches(0, alike)))]
 
 
-class _Anything(NamedTuple):
-    """A sampler's view of embeddings that do not matter."""
+class _Alike(NamedTuple):
+    """A sampler's view where all embeddings, and all proxies, are the same."""
 
-    rows: np.ndarray
+    of_images: np.ndarray
+    of_classes: np.ndarray
 
     def embeddings(self) -> np.ndarray:
-        return self.rows
+        return self.of_images
 
     def proxies(self) -> np.ndarray:
-        return self.rows[::4]
+        return self.of_classes
 
 
 def _miner(
