@@ -28,6 +28,7 @@ COMMANDS = (
     "experiments",
     "train npairs --dry-run",
     "sweep quickstart --dry-run",
+    "sweep equal/sop --dry-run",  # the largest of the built-in experiments
     "tune musgrave2020/search/triplet --dry-run",
     "report store",  # of the 26 trials of the quick start: tables, figures and the page
     "sweep seeds.json --dry-run",  # JSON is YAML

@@ -218,12 +218,17 @@ def of_method(method: str) -> list[tuple[Name, Hyperparams]]:
     return [(name, recipe) for name, recipe in found if recipe.method == method]
 
 
-def _names(study: str) -> set[Name]:
+def _names(study: str) -> frozenset[Name]:
+    return _names_below(resources.hyperparams(), study)
+
+
+@cache  # a grid asks for each of its cells
+def _names_below(everything: Path, study: str) -> frozenset[Name]:
     paths = [path for folder in _lineage(study) for path in folder.glob("*/*.yaml")]
     found = {Name(study, path.parent.name, path.stem) for path in paths if path.stem != COMMON}
-    if _file(resources.hyperparams() / study / f"{COMMON}.yaml").every_method:
+    if _file(everything / study / f"{COMMON}.yaml").every_method:
         found |= {Name(study, path.parent.name, method) for path in paths for method in methods.names()}
-    return found
+    return frozenset(found)
 
 
 def _lineage(study: str) -> list[Path]:
@@ -322,7 +327,7 @@ def resolve(given: str, method: str, data: str) -> Name:
     return Name(study, place, row)
 
 
-def _row_of(place: str, method: str, known: set[Name]) -> str:
+def _row_of(place: str, method: str, known: frozenset[Name]) -> str:
     """The row named after the method, or else the only row of the method."""
     here = [name for name in known if name.data == place]
     if method in {name.row for name in here}:

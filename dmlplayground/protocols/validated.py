@@ -93,4 +93,4 @@ class Validated(Protocol):
 
 def _from(start: int, classes: int) -> list[int]:
     """The classes as a ring, from ``start`` on."""
-    return [(start + step) % classes for step in range(classes)]
+    return [*range(start, classes), *range(start)]
