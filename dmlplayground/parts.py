@@ -58,9 +58,8 @@ class Part:
 
     key: str
     title: str
-    build: Callable[..., Any] = field(
-        repr=False
-    )  # a class or a function that makes the part from its options
+    # A class or a function that makes the part from its options.
+    build: Callable[..., Any] = field(repr=False)
     also: tuple[str, ...] = ()  # other names it goes by; they lead here through "did you mean"
 
     #: Parameters of ``build`` that the program supplies; the others are the part's options.

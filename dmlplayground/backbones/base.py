@@ -40,9 +40,8 @@ class Backbone(Part):
 
     features: int = 0
     parameters: int = 0  # number of trainable parameters; 0: not counted
-    preprocessing: Optional[Preprocessing] = Preprocessing(
-        224, (127.5, 127.5, 127.5)
-    )  # None: it takes no images
+    # None: it takes no images.
+    preprocessing: Optional[Preprocessing] = Preprocessing(224, (127.5, 127.5, 127.5))
     imagenet: Optional[Homes] = None
 
     @cached_property

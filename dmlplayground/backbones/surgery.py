@@ -32,6 +32,5 @@ def replace(network, old, new) -> None:
         if layer is old:
             parent._children[name] = new
             if getattr(parent, name, None) is old:
-                object.__setattr__(
-                    parent, name, new
-                )  # Gluon's own setter insists on a block of the same class
+                # Gluon's own setter insists on a block of the same class.
+                object.__setattr__(parent, name, new)

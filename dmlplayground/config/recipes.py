@@ -113,9 +113,8 @@ class Hyperparams(Settings):
     every_method: bool = False  # whether methods without a file are rows of the study too
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
-    target: Optional[float] = (
-        None  # the validation score that the study reports of these settings, in percent
-    )
+    # The validation score that the study reports of these settings, in percent.
+    target: Optional[float] = None
     search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
 
     @property

@@ -70,10 +70,8 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     found = _listed(name, split, options)
     if isinstance(found, Dataset):
         return found
-    from . import (
-        decoded_cache,
-        decoding,
-    )  # imported here, since listings load this file and Pillow is slow to load
+    # Imported here, since listings load this file and Pillow is slow to load.
+    from . import decoded_cache, decoding
 
     images = (decoded_cache.images if found.cached else decoding.Live)(found, stored or Stored())
     return Dataset(name, split, images, found.labels, found.class_names, found.queries)

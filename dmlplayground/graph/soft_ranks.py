@@ -47,10 +47,8 @@ class SoftRanks:
 
     def _summed(self, weights, sets, function):
         F = self.F
-        found, weights = (
-            [],
-            F.BlockGrad(weights),
-        )  # else every block is kept for a backward pass that never comes
+        # Otherwise every block would be kept for a backward pass that never comes.
+        found, weights = [], F.BlockGrad(weights)
         for scaled, rows in zip(*(blocks(F, each, self.number) for each in (self.scaled, weights))):
             sums = F.batch_dot(F.reshape(rows, shape=(0, sets, -1)), function(scaled))
             found.append(F.reshape(sums, shape=(0, -1)))

@@ -58,18 +58,16 @@ class Prototypical(Loss):
         rank = rows.own_row(F, F.cumsum(same, axis=1))  # 1 for the first row of a class, 2 for the next ...
         support = rank <= self.supports
         weights = F.broadcast_mul(same, F.expand_dims(support, 0))
-        prototypes = F.broadcast_div(
-            F.dot(weights, embeddings), rows.row_sums(F, weights)
-        )  # of each row's own class
+        # Of each row's own class.
+        prototypes = F.broadcast_div(F.dot(weights, embeddings), rows.row_sums(F, weights))
 
         # -|q - mu|^2 but for |q|^2, which is the same for every prototype.
         lengths = rows.flat(F, rows.row_sums(F, F.square(prototypes)))
         nearness = 2 * F.dot(embeddings, prototypes, transpose_b=True)
         logits = F.broadcast_sub(nearness, F.expand_dims(lengths, 0))
         own = rows.own_row(F, logits)
-        once = F.expand_dims(
-            (rank > 1) * rows.HIDDEN, 0
-        )  # a class's prototype stands in the column of its first row
+        # A class's prototype stands in the column of its first row.
+        once = F.expand_dims((rank > 1) * rows.HIDDEN, 0)
         losses = rows.log_sum_exp(F, F.broadcast_add(logits, once)) - own
         queries = 1 - support
         return F.sum(losses * queries) / F.maximum(F.sum(queries), 1)

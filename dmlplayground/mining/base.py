@@ -25,9 +25,8 @@ class Miner(parts.Named):
 
     kind = "miner"
     gives: ClassVar[Literal["pairs", "triplets"]]
-    unit: ClassVar[bool] = (
-        True  # True: rows get unit length first; False: they are taken as the head gives them
-    )
+    # True: rows get unit length first; False: they are taken as the head gives them.
+    unit: ClassVar[bool] = True
 
     keeps_all: ClassVar[bool] = False  # gives back the pairs that it was given
     in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory

@@ -39,9 +39,8 @@ class Pairs:
         self.F = F
         self.anchors = anchors
         self.references = references
-        self.positive = (
-            positive  # (B, R): how often each pair of one class counts; never a row with its own copy
-        )
+        # (B, R): how often each pair of one class counts; never a row with its own copy.
+        self.positive = positive
         self.negative = negative  # (B, R)
         self.own = own  # (B, R): 1 where the reference is the row itself
         self.precision = precision  # of the numbers' type: 1.2e-7 for float32

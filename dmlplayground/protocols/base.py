@@ -16,9 +16,8 @@ from ..parts import Kind, Named, Part
 
 Entry = dict[str, Any]  # what a record holds of an epoch or of a result: metrics, weights, ...
 UNTRAINED = "untrained"  # the result that every protocol has: the network before any training
-VALIDATION = (
-    "validation"  # the classes that are kept back from training, and the scores on them beside a result
-)
+# The classes that are kept back from training, and the scores on them beside a result.
+VALIDATION = "validation"
 
 
 class ClassFold(NamedTuple):
@@ -118,9 +117,8 @@ class ProtocolPart(Part):
     beside: str = "last"  # the one shown beside it
     trained: str = "last"  # where training ended, whatever was chosen: compared with the untrained network
     chosen: str = "best"  # the one that holds everything recorded about the chosen epochs
-    labels: Mapping[str, str] = field(
-        default_factory=dict
-    )  # other names of results, as the protocol's study has them
+    # Other names of results, as the protocol's study has them.
+    labels: Mapping[str, str] = field(default_factory=dict)
     comparable: tuple[str, ...] = ()  # the options in which trials must agree to be compared
 
     def measured(self, results: Mapping[str, Any], which: str) -> list[Mapping[str, Any]]:

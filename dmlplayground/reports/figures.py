@@ -37,9 +37,8 @@ class Series:
     high: list[float | None] = field(default_factory=list)
     runs: list[list[float]] = field(default_factory=list)  # both runs where there are two seeds
     labels: list[str] = field(default_factory=list)  # what is shown when a point is pointed at
-    colours: list[int] = field(
-        default_factory=list
-    )  # those of cells; without, the series has a shade of grey
+    # Those of cells; without, the series has a shade of grey.
+    colours: list[int] = field(default_factory=list)
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
     def add(self, x: Any, measured: Summary, label: str = "", colour: int | None = None) -> None:

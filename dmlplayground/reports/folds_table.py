@@ -38,9 +38,8 @@ def _table(arena: Arena, study: Study) -> Table:
             columns.append(Column(f"{label} {theirs}"))
             if (which, metric) in quoted:
                 columns.append(Column(f"{label} {theirs} published", "quoted from the study"))
-    cells = sorted(
-        arena.finished, key=lambda cell: cell.trained
-    )  # untrained networks first, then the best first
+    # Untrained networks first, then the best first.
+    cells = sorted(arena.finished, key=lambda cell: cell.trained)
     rows = [Row(_values(cell, study.metrics, quoted), cell=cell.key) for cell in cells]
     meanings = "; ".join(f"{label}: {arena.protocol.results[which]}" for which, label in labels.items())
     notes = published.notes(

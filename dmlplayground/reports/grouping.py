@@ -47,9 +47,8 @@ class Cell:
     headline: str = ""  # the metric that ranks
     searched: bool = False  # a trial of a search, which is ranked by validation alone
     won: bool = False  # it leads; of a search's other trials nothing on test classes is a result
-    telling: list[str] = field(
-        default_factory=list
-    )  # the factors in which it differs from its method's others
+    # The factors in which it differs from its method's others.
+    telling: list[str] = field(default_factory=list)
 
     @property
     def method(self) -> str:

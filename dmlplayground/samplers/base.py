@@ -30,9 +30,8 @@ class Sampler(Part):
     ()
     """
 
-    needs: tuple[
-        str, ...
-    ] = ()  # what it looks at when an epoch begins, of the View's "proxies", "embeddings"
+    # What it looks at when an epoch begins, of the View's "proxies", "embeddings".
+    needs: tuple[str, ...] = ()
 
     @property
     def facts(self) -> dict[str, str]:

@@ -22,9 +22,8 @@ class Manifest:
     about: str = ""
     file: str = ""
     trials: list[dict[str, Any]] = field(default_factory=list)
-    search: bool = (
-        False  # whether its trials were proposed one by one, given the validation scores of the earlier ones
-    )
+    # Whether its trials were proposed one by one, given the validation scores of the earlier ones.
+    search: bool = False
 
 
 def read(store: str | Path) -> Manifest:

@@ -45,9 +45,8 @@ def train(
     with locks.hold(folder) as held:
         if (known := _finished(folder)) is not None:  # by another process, a moment ago
             return known
-        from .run import (
-            Run,
-        )  # under the lock: it takes seconds, in which another process could start the same trial
+        # Under the lock: it takes seconds, in which another process could start the same trial.
+        from .run import Run
 
         return Run(trial, held, threads, progress).execute()
 

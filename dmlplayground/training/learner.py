@@ -11,7 +11,7 @@ import numpy as np
 from mxnet import autograd, nd
 from mxnet.gluon import nn
 
-from .. import backbones, methods, schedules, seeds
+from .. import backbones, methods, parts, schedules, seeds
 from ..backbones.engines import extract
 from ..backbones.heads import Embedder, Head, add_max_pooling
 from ..backbones.weights import loading
@@ -58,7 +58,7 @@ class Learner:
             mining=trial.mining,
             regularizers=trial.regularizers,
             memory=dataclasses.asdict(trial.memory),
-            **_options(trial.method),
+            **parts.split(trial.method)[1],
         )
         if trial.freeze_batchnorm:
             freeze_batchnorm(self.network.backbone, learned=trial.freeze_batchnorm == "statistics")
@@ -73,10 +73,11 @@ class Learner:
             for parameter in self.learned():
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
-        self.trained: Callable = mixed_precision.Mixed(self.network, trial.amp) if trial.amp else self.network
-        self.extractor: Callable = (
-            self.network
-        )  # computes embeddings; another engine may replace it after training
+        # What batches go through: in training, and to be embedded (where another engine may take its place).
+        self.in_training: Callable = (
+            mixed_precision.Mixed(self.network, trial.amp) if trial.amp else self.network
+        )
+        self.extractor: Callable = self.network
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
     @property
@@ -143,8 +144,8 @@ class Learner:
 
     def forward(self, images: np.ndarray) -> nd.NDArray:
         """Embeddings of a block of images to train on, computed in equal parts on the devices and gathered on the first."""
-        parts = np.split(images, len(self.contexts))
-        outputs = [self.trained(_on(context, part)) for part, context in zip(parts, self.contexts)]
+        shares = np.split(images, len(self.contexts))
+        outputs = [self.in_training(_on(context, share)) for share, context in zip(shares, self.contexts)]
         if len(outputs) == 1:
             return outputs[0]
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
@@ -223,11 +224,13 @@ def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
 
 
 def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
-    record = backbones.get(trial.backbone["name"])
-    options = _options(trial.backbone) if pretrained else {**_options(trial.backbone), "pretrained": "none"}
-    backbone = backbones.create(trial.backbone["name"], **options)
+    name, options = parts.split(trial.backbone)
+    if not pretrained:
+        options["pretrained"] = "none"
+    backbone = backbones.create(name, **options)
     if trial.head.pooling == "average+max":
         add_max_pooling(backbone)
+    record = backbones.get(name)
     features = record.features or options["features"]
     head = Head(trial.head, features, trial.embed_dim, num_classes)
     network = Embedder(backbone, record.preprocessing, head)
@@ -243,10 +246,6 @@ def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:
     if context.device_type == "cpu":
         return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
     return nd.array(array, ctx=context, dtype=array.dtype)
-
-
-def _options(component: dict) -> dict:
-    return {key: value for key, value in component.items() if key != "name"}
 
 
 def named(block) -> dict[str, mx.gluon.Parameter]:

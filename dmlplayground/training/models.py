@@ -20,9 +20,8 @@ from ..metrics.engine.components import principal_components
 from ..store import trained_weights
 from .learner import Learner
 
-EMBEDDING_PIXELS = (
-    256 * 64 * 64
-)  # images in a batch to embed, roughly: enough to be quick, few enough for any machine
+# Images in a batch to embed, roughly: enough to be quick, few enough for any machine.
+EMBEDDING_PIXELS = 256 * 64 * 64
 
 
 def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optional[str] = None) -> Learner:

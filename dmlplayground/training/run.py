@@ -81,8 +81,8 @@ class Run:
         self.contexts = models.devices(trial)
         # Scoring is the CPU's work: where a GPU trains, it can do so while the next epoch runs.
         overlap = self.contexts[0].device_type == "gpu" if overlap is None else overlap
-        self.aside = ThreadPoolExecutor(1, thread_name_prefix="scoring") if overlap else None
-        self.concluding: Optional[Future] = None
+        self.scorer = ThreadPoolExecutor(1, thread_name_prefix="scoring") if overlap else None
+        self.scoring: Optional[Future] = None
         self.record = Record(
             id=trial.id,
             config=trial.mapping(),
@@ -96,10 +96,11 @@ class Run:
                 **_classes(self.division, trial),
             },
         )
-        # Embeddings of the fold's monitored images: those of its finished members, and the current ones of the unit's learners.
-        self.before: list[np.ndarray] = []
-        self.current: Optional[np.ndarray] = None
-        self.trained_on: Optional[np.ndarray] = None  # its training images, where they are measured too
+        # Embeddings of the fold's monitored images, by its members that are trained and by the unit's learners as they are.
+        self.earlier_members: list[np.ndarray] = []
+        self.embeddings: Optional[np.ndarray] = None
+        # Of its training images, where they are measured too.
+        self.training_embeddings: Optional[np.ndarray] = None
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self.stream: Stream  # made when it is known where to go on
         self.loads: list[float] = []
@@ -121,7 +122,7 @@ class Run:
             self._save("finished")
             (self.folder / checkpoints.FILE).unlink(missing_ok=True)
         except KeyboardInterrupt:
-            self._concluded()
+            self._wait_for_scoring()
             self._save("interrupted")
             raise
         except files.CannotWrite:
@@ -131,8 +132,8 @@ class Run:
             self._save("failed")
             raise TrialFailed(self.record, problem) from problem
         finally:
-            if self.aside is not None:
-                self.aside.shutdown()
+            if self.scorer is not None:
+                self.scorer.shutdown()
             self.progress.end()
         return self.record
 
@@ -150,30 +151,31 @@ class Run:
             for holder, state in zip(holders, states):
                 holder.load_state(state)
         elif unit.members.start == 0:
-            self.before = []
+            self.earlier_members = []
             entry = {"fold": unit.fold.number, "member": 0, "epoch": 0}
             self._embed_now(unit, learners, entry)
             self._score(unit, entry)
             self._add(entry)
-        self.current = None
+        self.embeddings = None
         for epoch in range(done + 1, self.trial.epochs + 1):
             if self._out_of_patience(unit):
                 break
             entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
             entry.update(self._train_epoch(unit, epoch, learners, feed))
-            self._concluded()
-            self.current = None
+            self._wait_for_scoring()
+            self.embeddings = None
             if epoch % self.trial.evaluation.every == 0 or epoch == self.trial.epochs:
                 self._embed_now(unit, learners, entry)
             self._conclude(unit, entry, [holder.state() for holder in holders])
-        self._concluded()
+        self._wait_for_scoring()
         self._keep(unit, [learner.state() for learner in learners], LAST)
-        self.before.append(self._embed(unit, learners) if self.current is None else self.current)
+        self.earlier_members.append(
+            self._embed(unit, learners) if self.embeddings is None else self.embeddings
+        )
 
     def _feed(self, unit: Unit, learners: list[Learner]) -> Feed:
-        seed = seeds.integer(
-            self.trial.seed, "unit", unit.number
-        )  # each fold and member draws its own batches
+        # Each fold and member draws its own batches.
+        seed = seeds.integer(self.trial.seed, "unit", unit.number)
         return Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, threads=self.threads)
 
     def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], feed: Feed) -> dict[str, Any]:
@@ -218,42 +220,42 @@ class Run:
 
     def _embed_now(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
         started = time.perf_counter()
-        self.current = self._embed(unit, learners)
-        self.trained_on = None
+        self.embeddings = self._embed(unit, learners)
+        self.training_embeddings = None
         chosen, epoch = self.trial.evaluation, entry["epoch"]
         if chosen.training_metrics and (epoch % chosen.training_every == 0 or epoch == self.trial.epochs):
-            self.trained_on = models.embed(learners, unit.fold.train, self.transform, self.threads)
+            self.training_embeddings = models.embed(learners, unit.fold.train, self.transform, self.threads)
         entry["evaluation_seconds"] = time.perf_counter() - started
 
     def _score(self, unit: Unit, entry: dict[str, Any]) -> None:
         started = time.perf_counter()
-        embeddings = np.concatenate([*self.before, self.current], axis=1)
+        embeddings = np.concatenate([*self.earlier_members, self.embeddings], axis=1)
         entry["measured_on"] = unit.fold.measured_on
         entry.update(models.score(self.trial, embeddings, unit.fold.monitor))
-        if self.trained_on is not None:
-            entry["training"] = models.score_training(self.trial, self.trained_on, unit.fold.train)
+        if self.training_embeddings is not None:
+            entry["training"] = models.score_training(self.trial, self.training_embeddings, unit.fold.train)
         entry["evaluation_seconds"] += time.perf_counter() - started
 
     def _conclude(self, unit: Unit, entry: dict[str, Any], states: States) -> None:
         """The rest of an epoch's work once its states are copied; it can run beside the next epoch's training."""
 
         def conclude() -> None:
-            if self.current is not None:
+            if self.embeddings is not None:
                 self._score(unit, entry)
             self._add(entry)
             self._choose(unit, states, entry)
             self._checkpoint(unit, entry["epoch"], states)
 
-        if self.aside is None:
+        if self.scorer is None:
             conclude()
         else:
-            self.concluding = self.aside.submit(conclude)
+            self.scoring = self.scorer.submit(conclude)
 
-    def _concluded(self) -> None:
+    def _wait_for_scoring(self) -> None:
         """Wait until the previous epoch is finished, and raise any error of it."""
-        if self.concluding is not None:
-            self.concluding.result()
-            self.concluding = None
+        if self.scoring is not None:
+            self.scoring.result()
+            self.scoring = None
 
     def _choose(self, unit: Unit, states: States, entry: dict[str, Any]) -> None:
         """Keep the weights if this epoch is the fold's best so far (the first of equals)."""
@@ -270,7 +272,7 @@ class Run:
         """Whether the protocol ends the training of this unit."""
         if self.protocol.patience is None:
             return False
-        self._concluded()
+        self._wait_for_scoring()
         evaluated = [
             (entry["epoch"], entry["metrics"][self.criterion.key])
             for entry in self.record.epochs
@@ -285,7 +287,7 @@ class Run:
         )
         results = self.protocol.results(outcome)
         if self.division.folds[0].measured_on == "test":  # then there is nothing new to embed
-            self._snapshots(np.concatenate(self.before, axis=1))
+            self._snapshots(np.concatenate(self.earlier_members, axis=1))
         else:
             leading = protocols.get(self.protocol.key).leading
             self._snapshots(outcome.embeddings(results[leading]["weights"]))
@@ -366,7 +368,7 @@ class Run:
         for name in {name for entry in chosen.values() for name in entry["weights"]}:
             trained_weights.read(self.folder / name, self.record.id)
         learners = (models.load(self.folder / name, self.contexts, self.record.id) for name in _earlier(unit))
-        self.before = [self._embed(unit, [learner]) for learner in learners]
+        self.earlier_members = [self._embed(unit, [learner]) for learner in learners]
         states: States = [{} for _ in range(len(unit.members) + 1)]
         for key, array in checkpoint.arrays.items():
             index, _, name = key.partition("/")

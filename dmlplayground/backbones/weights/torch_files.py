@@ -19,9 +19,8 @@ import numpy as np
 
 from ...errors import UserError
 
-LEGACY_MAGIC = (
-    b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."  # the pickled number that the older format begins with
-)
+# The pickled number that the older format begins with.
+LEGACY_MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 
 _DTYPES = {
     "DoubleStorage": "<f8", "FloatStorage": "<f4", "HalfStorage": "<f2", "BFloat16Storage": "bfloat16",

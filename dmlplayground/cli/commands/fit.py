@@ -62,9 +62,8 @@ def run(arguments) -> int:
         print(layout.prose(lacking), flush=True)
     if arguments.dry_run:
         return 0
-    os.environ.setdefault(
-        "OMP_NUM_THREADS", str(cores())
-    )  # before MXNet is loaded: one trial has the machine
+    # Before MXNet is loaded: one trial has the machine.
+    os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
     return _train(trial, out, arguments.quiet)
 
 

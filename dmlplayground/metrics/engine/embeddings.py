@@ -48,9 +48,8 @@ class Embeddings:
         self.distance = distance
         self._check_finite(values)
         self.raw = (_pack(values) if distance == "hamming" else _as_floats(values)).view()
-        self.raw.flags.writeable = (
-            False  # always, as arrays on disk are: numba compiles every loop for each kind it meets
-        )
+        # Always, as arrays on disk are: numba compiles every loop for each kind it meets.
+        self.raw.flags.writeable = False
         self.dim = self.raw.shape[1] * 8 if distance == "hamming" else self.raw.shape[1]
         self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
 

@@ -93,9 +93,8 @@ def _candidates(levels, hunt, queries, blur):
 
     If there are very many, the nearest of them alone show which positives lie too deep, and these are forgotten first.
     """
-    enough = (
-        int(hunt.depth[queries].max()) + 1
-    )  # one more than count, because the query itself may be among them
+    # One more than count, because the query itself may be among them.
+    enough = int(hunt.depth[queries].max()) + 1
     near = levels <= _bounds(hunt.limit[queries], blur)
     if enough < levels.shape[1] and np.count_nonzero(near) > 4 * enough * len(levels):
         reached = np.partition(levels, enough, axis=1)[:, enough]  # so many are closer than this

@@ -57,9 +57,8 @@ class Quote:
     """Scores that were published together, and under which conditions."""
 
     source: str  # where in the study
-    conditions: Mapping[
-        str, Any
-    ]  # by dotted key of a trial's configuration: a value, a tuple of values, or Not(value)
+    # By dotted key of a trial's configuration: a value, a tuple of values, or Not(value).
+    conditions: Mapping[str, Any]
     scores: Mapping[str, Score]
     runs: Optional[int] = None  # how many runs the mean is of, if known
     outcome: str = ""  # the result of a trial that it is to be compared with; empty: the one that leads

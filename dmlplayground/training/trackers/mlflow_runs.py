@@ -14,10 +14,8 @@ from ... import files, optional
 from ...config import Trial, dotted
 from ...store import locks
 
-TRIAL, STEP = (
-    "dmlplayground.trial",
-    "dmlplayground.step",
-)  # tags of a run: whose it is, and the last step that it has
+# Tags of a run: whose it is, and the last step that it has.
+TRIAL, STEP = "dmlplayground.trial", "dmlplayground.step"
 LONGEST = 500  # characters of a parameter's value
 
 
