@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -99,6 +100,15 @@ def test_a_trial_computes_the_metrics_it_asks_for(tmp_path):
     assert list(measured) == [0, 2, 3]  # the last is always measured
     assert all(set(values) == {"rho_spectrum@2", "R@10"} for values in measured.values())
     assert measured[3]["rho_spectrum@2"] != record.epochs[3]["metrics"]["rho_spectrum@2"]
+
+
+def test_the_docstring_of_a_record_names_what_epochs_hold(tmp_path):
+    asked = {"intervals": "normal", "training_metrics": ["R@K"], "clustering": True}
+    record = dml.train(tiny(evaluation=asked), tmp_path)
+    named = set(re.findall(r"``(\w+)``", records.Record.__doc__))
+    held = {key for entry in record.epochs for key in entry}
+    assert held <= named and {"intervals", "kmeans", "training", "member"} <= held
+    assert named <= held | {*vars(record), *record.results, *record.cost, "paper", "training"}
 
 
 def test_a_criterion_that_is_better_when_lower_chooses_the_lowest(tmp_path):

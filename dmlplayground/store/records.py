@@ -23,11 +23,12 @@ FORMAT = 1
 class Record:
     """One trial's record. ``status`` is running, finished, failed or interrupted.
 
-    ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``stage``, ``epoch``, ``loss``,
-    ``learning_rate``, ``steps``, ``images``, ``seconds``, ``processor_seconds``, ``health`` and, where there was an
-    evaluation, ``metrics``, ``measured_on`` and ``evaluation_seconds``.
-    ``results`` holds what a table shows: ``untrained``, ``best`` and ``last`` under the paper's protocol, ``untrained``,
-    ``separate`` and ``joined`` under the validated one, each with its metrics and the weights that gave them.
+    ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``member`` (the first that is trained
+    there), ``epoch``, ``loss``, ``learning_rate``, ``steps``, ``images``, ``seconds``, ``processor_seconds``, ``health``
+    and, where there was an evaluation, ``metrics``, ``measured_on`` and ``evaluation_seconds``; where they were asked for
+    also ``kmeans``, ``intervals`` and ``training``, the metrics of the training images.
+    ``results`` holds what a table shows, by the names that the protocol lists: ``untrained``, ``best`` and ``last`` under
+    ``paper``, each with its metrics and the weights that gave them.
     ``cost`` holds what the epochs do not tell: ``parameters``, the numbers that a training learns, ``results_seconds``, what
     the results took at the end, and ``load``, the machine's mean load while training ran in the last sitting.
 

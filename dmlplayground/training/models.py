@@ -77,7 +77,7 @@ def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.
     """Embeddings side by side. Members of an ensemble are one model; folds are models of their own, which count alike: each
     at unit length, or with as many principal components."""
     models = [
-        np.concatenate([part for part, its in zip(parts, folds) if its == fold], axis=1)
+        np.concatenate([part for part, number in zip(parts, folds) if number == fold], axis=1)
         for fold in dict.fromkeys(folds)
     ]
     if trial.head.reduction == "components":
@@ -120,10 +120,10 @@ def score_training(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> di
     return _recorded(_assess(trial, chosen, embeddings=embeddings, labels=dataset.labels).scores)
 
 
-def _assess(trial: Trial, names: Sequence[str], **searched: Any) -> metrics.Evaluation:
+def _assess(trial: Trial, names: Sequence[str], **arrays: Any) -> metrics.Evaluation:
     chosen = trial.evaluation
     return metrics.assess(
-        **searched,
+        **arrays,
         metrics=names,
         ks=chosen.ks,
         clustering=chosen.clustering,
