@@ -21,7 +21,7 @@ from ..errors import UserError
 from ..metrics.table import HIGHEST_RANK
 from .optimizer_groups import optimizer_of
 from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trial
-from .units import check_batches, criterion
+from .units import check_layoutes, criterion
 
 __all__ = ["CHECKS", "check", "looks_at", "run"]
 
@@ -149,7 +149,7 @@ def _objective(
 
 def _problem(loss: methods.Loss, labels: np.ndarray) -> Optional[UserError]:
     try:
-        loss.check_batch(labels)
+        loss.check_layout(labels)
     except UserError as problem:
         return problem
     return None
@@ -198,7 +198,7 @@ def _transform(transform: Named) -> None:
 
 
 def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
-    check_batches(sampler, protocol, batch_size, num_classes=None)
+    check_layoutes(sampler, protocol, batch_size, num_classes=None)
 
 
 CHECKS: tuple[Callable[..., None], ...] = (

@@ -73,8 +73,8 @@ class Loss(parts.Named):
                 not len(wrong), f"labels are whole numbers from 0 to {self.num_classes - 1}, not {wrong[:1]}."
             )
 
-    def check_batch(self, labels: np.ndarray) -> None:
-        """Raise UserError, before a training, if nothing can be learned from batches with such labels."""
+    def check_layout(self, labels: np.ndarray) -> None:
+        """Raise UserError if batches that are laid out as this one teach the loss nothing, before any training."""
         self.check_labels(labels)
 
     def default_miner(self) -> Optional[Mapping[str, Any]]:

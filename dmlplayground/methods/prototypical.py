@@ -45,8 +45,8 @@ class Prototypical(Loss):
         self.require(supports >= 1, f"supports must be at least 1, not {supports}.")
         self.supports = supports
 
-    def check_batch(self, labels):
-        super().check_batch(labels)
+    def check_layout(self, labels):
+        super().check_layout(labels)
         _, counts = np.unique(labels, return_counts=True)
         self.require(
             counts.max() > self.supports,
