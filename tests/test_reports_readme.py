@@ -12,9 +12,8 @@ import reports_fixture as fixture
 from docs_fixture import blocks
 
 from dmlplayground import reports
-from dmlplayground.reports import optimism
+from dmlplayground.reports import optimism, published
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.reports import published
 from dmlplayground.store import records
 from dmlplayground.sweeps import grid
 
@@ -67,7 +66,9 @@ def test_the_table_holds_the_means_and_spreads_of_the_records(which, metric):
 
 
 def test_the_table_is_written_by_its_command(update, monkeypatch):
-    monkeypatch.setattr(published, "quotes", lambda: ())  # of a study that somebody adds, for these characters
+    monkeypatch.setattr(
+        published, "quotes", lambda: ()
+    )  # of a study that somebody adds, for these characters
     assert update.with_table(README, records.load_store(update.KEPT)) == README
 
 
