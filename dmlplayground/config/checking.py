@@ -21,7 +21,7 @@ from ..errors import UserError
 from ..metrics.table import HIGHEST_RANK
 from .optimizer_groups import optimizer_of
 from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trial
-from .units import check_layoutes, criterion
+from .units import check_batches, criterion
 
 __all__ = ["CHECKS", "check", "looks_at", "run"]
 
@@ -198,7 +198,7 @@ def _transform(transform: Named) -> None:
 
 
 def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
-    check_layoutes(sampler, protocol, batch_size, num_classes=None)
+    check_batches(sampler, protocol, batch_size, num_classes=None)
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
