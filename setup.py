@@ -104,6 +104,7 @@ setup(
     package_dir={**FILES, **SITE},
     package_data={
         "dmlplayground": ["py.typed"],
+        "dmlplayground.backbones": ["*.json"],
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
         "dmlplayground.live": ["*.css", "*.js"],
         "dmlplayground.templates": ["*/*.txt"],

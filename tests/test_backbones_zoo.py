@@ -5,7 +5,7 @@ import pytest
 from mxnet import autograd, init, nd
 
 from dmlplayground import backbones, config
-from dmlplayground.backbones import gluon_zoos
+from dmlplayground.backbones import gluon_zoos, zoo_records
 from dmlplayground.backbones.weights import loading
 from dmlplayground.backbones.weights.conversion import count
 from dmlplayground.errors import UserError
@@ -62,7 +62,14 @@ def test_every_parameter_that_learns_gets_a_gradient(name):
     ],
 )
 def test_any_network_of_the_zoos(name, features):
-    assert backbones.get(name).features == features
+    library, _, network = name.partition(":")
+    assert backbones.get(name).features == gluon_zoos.facts(library, network).features == features
+
+
+def test_a_network_of_another_release_is_built_to_know_it(monkeypatch):
+    monkeypatch.setattr(zoo_records, "kept", dict)
+    record = zoo_records.record.__wrapped__("gluoncv", "cifar_resnet20_v1")
+    assert (record.features, record.preprocessing.size, record.imagenet is None) == (64, 32, False)
 
 
 def test_a_network_of_a_zoo_is_what_the_zoo_computes():
@@ -117,7 +124,8 @@ def test_weights_that_are_not_there_are_refused(pretrained, message):
 
 
 @pytest.mark.slow
-def test_every_classifying_network_of_both_zoos_can_be_cut():
+def test_every_classifying_network_of_both_zoos_can_be_cut_and_is_what_is_kept_of_it():
     for library in gluon_zoos.LIBRARIES:
-        for name in gluon_zoos.names(library):
-            assert backbones.get(f"{library}:{name}").features > 0, name
+        found = {name: gluon_zoos.facts(library, name) for name in gluon_zoos.names(library)}
+        assert found == zoo_records.kept()[library]
+        assert min(facts.features for facts in found.values()) > 0

@@ -75,9 +75,9 @@ class Backbones(Kind[Backbone]):
         library, colon, network = str(key).partition(":")
         if not colon:
             return super().get(key)
-        from . import gluon_zoos
+        from . import zoo_records  # which imports this file
 
-        return gluon_zoos.record(library, network)
+        return zoo_records.record(library, network)
 
 
 KIND = Backbones(

@@ -7,7 +7,6 @@ out and lets its input pass. Either way the parameters keep the names they have 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,17 +15,14 @@ from mxnet.gluon import nn
 
 from ..errors import UserError, unknown
 from . import surgery
-from .base import IMAGENET, Backbone, Preprocessing
 from .weights import loading
-from .weights.sources import Homes, Zoo
+from .zoo_records import Facts, preprocessing
 
 LIBRARIES = ("gluon", "gluoncv")
 CLASSIFIES = re.compile(
     r"(se_|cifar_)?(alexnet|darknet|densenet|dla|googlenet|inceptionv3|mobilenet|nasnet|res(idualattention)?ne[sx]?t|senet|"
     r"shufflenet|squeezenet|vgg|wideresnet|xception)(?!.*(_gn|custom|hmdb51|int8|kinetics|sthsth|ucf101)).*|hrnet_.*_c"
 )
-CIFAR10 = Preprocessing(32, mean=(125.31, 122.95, 113.87), std=(51.59, 50.85, 51.26))
-SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331}  # pixels a side, of the others 224
 
 
 def checksums(library: str) -> dict[str, str]:
@@ -74,14 +70,6 @@ def trunk(library: str, name: str):
     return cut(vision.get_model(name, pretrained=False), preprocessing(name).size)
 
 
-def preprocessing(name: str) -> Preprocessing:
-    """What a zoo's network was trained with."""
-    if name.startswith("cifar"):
-        return CIFAR10
-    size = next((size for start, size in SIZES.items() if name.startswith(start)), IMAGENET.size)
-    return replace(IMAGENET, size=size)
-
-
 class Features(gluon.HybridBlock):
     """The ``features`` of a network; if they are maps, pooled to one vector per image."""
 
@@ -125,21 +113,7 @@ def output_shape(network, size: int) -> tuple[int, ...]:
     return graph.infer_shape_partial(data=(1, 3, size, size))[1][0]
 
 
-@cache
-def record(library: str, name: str) -> Backbone:
-    """The facts of a zoo's network, which has no file here."""
-    network = trunk(library, name)
-    weights = Zoo(library, name) if name in checksums(library) else None
-
-    def build():
-        return trunk(library, name)
-
-    build.__doc__ = f"The network {name} of {library}'s zoo, without its classifier."
-    return Backbone(
-        key=f"{library}:{name}",
-        title=f"{name} of {library}",
-        build=build,
-        features=output_shape(network, preprocessing(name).size)[1],
-        preprocessing=preprocessing(name),
-        imagenet=Homes(weights) if weights else None,
-    )
+def facts(library: str, name: str) -> Facts:
+    """What a zoo's network is, found by building it."""
+    features = output_shape(trunk(library, name), preprocessing(name).size)[1]
+    return Facts(features, weights=name in checksums(library))
