@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 
@@ -97,6 +97,8 @@ def assess(
     {'R@1': 1.0}
     """
     _check(lone, intervals)
+    seed, memory = _whole("seed", seed, 0), _whole("memory", memory, 1)
+    starts = None if starts is None else _whole("starts", starts, 1)
     wanted = chosen(metrics, ks, clustering)
     embeddings = as_numpy(embeddings)
     points = Embeddings(embeddings, distance)
@@ -127,6 +129,12 @@ def _check(lone: str, intervals: Optional[str]) -> None:
         raise unknown("treatment of lone queries", lone, LONE)
     if intervals is not None and intervals not in INTERVALS:
         raise unknown("kind of interval", intervals, INTERVALS)
+
+
+def _whole(name: str, number: Any, least: int) -> int:
+    if not isinstance(number, (int, float, np.integer, np.floating)) or number % 1 != 0 or number < least:
+        raise UserError(f"{name} must be a whole number of at least {least}, not {number!r}.")
+    return int(number)
 
 
 def _gallery(gallery, gallery_labels, distance: str) -> tuple[Embeddings | None, np.ndarray | None]:

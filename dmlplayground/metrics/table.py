@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Optional
 
+import numpy as np
+
 from .. import parts
 from ..errors import UserError
 
@@ -159,7 +161,7 @@ def chosen(names: Sequence[str] = STANDARD, ks: Sequence[int] = KS, clustering: 
 
 
 def _member(family: Metric, k: Any) -> Metric:
-    if isinstance(k, (bool, str)) or int(k) != k:
+    if isinstance(k, bool) or not isinstance(k, (int, float, np.integer, np.floating)) or k % 1 != 0:
         raise UserError(f"K must be a whole number, not {k!r}.")
     return KIND.get(family.key.replace("@K", f"@{int(k)}"))
 

@@ -12,13 +12,22 @@ SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 
 
 def as_numpy(values) -> np.ndarray:
     """Arrays of any framework, and lists, as NumPy arrays."""
-    return values.asnumpy() if hasattr(values, "asnumpy") else np.asarray(values)
+    try:
+        return values.asnumpy() if hasattr(values, "asnumpy") else np.asarray(values)
+    except ValueError:
+        raise UserError("embeddings and labels must be arrays, or lists of rows of one length.") from None
 
 
 def as_labels(labels, size: int, name: str) -> np.ndarray:
     """Checked labels: whole numbers of any type, one a row."""
     labels = as_numpy(labels)
-    if labels.dtype.kind == "f" and np.all(np.isfinite(labels)) and np.all(labels == np.floor(labels)):
+    if labels.dtype.kind == "f" and np.all(labels == np.floor(labels)):
+        # From here on such a type cannot tell a whole number from the next, nor can int64 hold all of them.
+        limit = min(2 / float(np.finfo(labels.dtype).eps), 2.0**63)
+        if not np.all(abs(labels) < limit):
+            raise UserError(
+                f"{name} of {labels.dtype} must be below {limit:.0f}, where whole numbers are exact; use integers."
+            )
         labels = labels.astype(np.int64)
     if labels.dtype.kind not in "iub" or labels.shape != (size,):
         raise UserError(
