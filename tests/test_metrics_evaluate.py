@@ -106,6 +106,24 @@ def test_packed_bits_are_the_bits():
         }
 
 
+def test_packed_bits_may_be_searched_for_rows_of_numbers():
+    """Nine numbers fill two bytes, whichever side is packed."""
+    random = np.random.default_rng(1)
+    points, labels = random.normal(size=(30, 9)), random.integers(5, size=30)
+    options = {"distance": "hamming", "gallery_labels": labels, "clustering": False}
+    expected = metrics.evaluate(points, labels, gallery=points, **options)
+    assert metrics.evaluate(points, labels, gallery=np.packbits(points > 0, axis=1), **options) == expected
+
+
+def test_metrics_of_embeddings_take_packed_bits_as_bits():
+    random = np.random.default_rng(2)
+    bits, labels = random.integers(2, size=(40, 16)), np.arange(40) % 4
+    names = ["density_ratio", "rho_spectrum@1"]
+    expected = metrics.evaluate(bits, labels, metrics=names)
+    packed = np.packbits(bits.astype(np.uint8), axis=1)
+    assert metrics.evaluate(packed, labels, metrics=names, distance="hamming") == expected
+
+
 def test_lone_classes_are_left_out_or_counted():
     points, labels = np.array([[0.0], [0.1], [5.0]]), np.array([7, 7, 8])
     assert metrics.evaluate(points, labels, clustering=False)["R@1"] == 1.0
@@ -217,6 +235,11 @@ MISTAKES = {
     "density needs two classes": (POINTS, [0, 0], {"metrics": ["density_ratio"]}),
     "a gallery needs both": (POINTS, [0, 0], {"gallery": POINTS}),
     "2 dimensions, the gallery has 3": (POINTS, [0, 0], {"gallery": np.zeros((1, 3)), "gallery_labels": [0]}),
+    "9 dimensions, the gallery has 10": (
+        np.zeros((2, 9)),
+        [0, 0],
+        {"distance": "hamming", "gallery": np.zeros((1, 10)), "gallery_labels": [0]},
+    ),
     "treatment of lone queries 'skip'": (POINTS, [0, 0], {"lone": "skip"}),
     "confidence is a share": (POINTS, [0, 0], {"intervals": "normal", "confidence": 2}),
     "unknown kind of interval": (POINTS, [0, 0], {"intervals": "exact"}),

@@ -120,7 +120,8 @@ def assess(
         scores.update({metric.key: metric.measure(classes, run.clusters) for metric in clustered})
     for metric in wanted:
         if metric.needs == "embeddings":
-            scores[metric.key] = metric.measure(embeddings, classes)
+            bits = np.unpackbits(embeddings, axis=1) if points.packed else embeddings
+            scores[metric.key] = metric.measure(bits, classes)
     return Evaluation(scores, ranges, run, queries)
 
 

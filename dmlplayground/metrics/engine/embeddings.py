@@ -61,6 +61,8 @@ class Embeddings:
         self.raw.flags.writeable = False
         self.dim = self.raw.shape[1] * 8 if distance == "hamming" else self.raw.shape[1]
         self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
+        self.packed = distance == "hamming" and values.dtype == np.uint8
+        self.width = self.dim if self.packed else values.shape[1]  # without the bits that fill the last byte
 
     def __len__(self) -> int:
         return len(self.raw)

@@ -42,8 +42,10 @@ def positive_ranks(
     ranks), block after block in an order of its own. Without a gallery every query searches all others.
     """
     pool = queries if gallery is None else gallery
-    if (queries.distance, queries.dim) != (pool.distance, pool.dim):
-        raise UserError(f"queries have {queries.dim} dimensions, the gallery has {pool.dim}.")
+    packed = queries.packed or pool.packed
+    query_width, width = (points.dim if packed else points.width for points in (queries, pool))
+    if (queries.distance, query_width) != (pool.distance, width):
+        raise UserError(f"queries have {query_width} dimensions, the gallery has {width}.")
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
     plan = _Plan.within(memory, pool, positives)
     frame = Frame(pool) if gallery is None else Frame(pool, queries)
