@@ -124,6 +124,25 @@ def test_metrics_of_embeddings_take_packed_bits_as_bits():
     assert metrics.evaluate(packed, labels, metrics=names, distance="hamming") == expected
 
 
+@pytest.mark.parametrize("scale", [1e-290, 1e-160, 1e-140, 1e140, 1e160, 1e300])
+def test_directions_count_at_any_scale(scale):
+    """Also where the squares of a row's numbers are too large or too small for float64."""
+    points, labels = embeddings(60)
+    points = points.astype(np.float64)
+    expected = metrics.evaluate(points, labels, distance="cosine")
+    assert metrics.evaluate(points * scale, labels, distance="cosine") == pytest.approx(expected)
+    mixed = points * np.where(np.arange(60) % 2, scale, 1.0)[:, None]
+    assert metrics.evaluate(mixed, labels, distance="cosine") == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("error")
+def test_differences_whose_squares_almost_vanish_still_rank():
+    """One number of all rows is the same; the others differ by so little that float32 could hold none of it."""
+    points = np.column_stack([np.ones(6), np.array([0.0, 1.0, 3.0, 6.0, 10.0, 15.0]) * 1e-160])
+    found = metrics.evaluate(points, [0, 0, 1, 1, 2, 2], [1], clustering=False)
+    assert found["R@1"] == pytest.approx(4 / 6)
+
+
 def test_lone_classes_are_left_out_or_counted():
     points, labels = np.array([[0.0], [0.1], [5.0]]), np.array([7, 7, 8])
     assert metrics.evaluate(points, labels, clustering=False)["R@1"] == 1.0
@@ -240,6 +259,9 @@ MISTAKES = {
         [0, 0],
         {"distance": "hamming", "gallery": np.zeros((1, 10)), "gallery_labels": [0]},
     ),
+    "embeddings are too large: their squares": (np.full((2, 2), 1e200), [0, 0], {}),
+    "embeddings are too small: their squares": (np.full((2, 2), 1e-200), [0, 0], {}),
+    "embeddings are too large: their lengths": (np.full((2, 9), 1e308), [0, 0], {"distance": "cosine"}),
     "treatment of lone queries 'skip'": (POINTS, [0, 0], {"lone": "skip"}),
     "confidence is a share": (POINTS, [0, 0], {"intervals": "normal", "confidence": 2}),
     "unknown kind of interval": (POINTS, [0, 0], {"intervals": "exact"}),

@@ -7,6 +7,7 @@ import numpy as np
 from ...errors import UserError, unknown
 
 DISTANCES = ("euclidean", "cosine", "hamming")
+SMALLEST = 2.0**-500  # the squares of smaller lengths lose digits in float64, or vanish
 SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 copies small
 
 
@@ -60,9 +61,9 @@ class Embeddings:
         # Always, as arrays on disk are: numba compiles every loop for each kind it meets.
         self.raw.flags.writeable = False
         self.dim = self.raw.shape[1] * 8 if distance == "hamming" else self.raw.shape[1]
-        self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
         self.packed = distance == "hamming" and values.dtype == np.uint8
         self.width = self.dim if self.packed else values.shape[1]  # without the bits that fill the last byte
+        self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -91,8 +92,9 @@ class Embeddings:
                 raise UserError(f"embedding {row} holds a value that is not finite (NaN or infinity).")
 
     def _lengths(self) -> np.ndarray:
-        lengths = [np.linalg.norm(self.raw[rows].astype(np.float64), axis=1) for rows in self.slices()]
-        lengths = np.concatenate(lengths)
+        lengths = np.concatenate([_norms(self.raw[rows].astype(np.float64)) for rows in self.slices()])
+        if not np.isfinite(lengths).all():
+            raise UserError("embeddings are too large: their lengths overflow.")
         return np.where(lengths > 0, lengths, 1.0)
 
 
@@ -100,6 +102,17 @@ def _as_floats(values: np.ndarray) -> np.ndarray:
     """Native float32 and float64 stay where they are (also on disk); other numbers are copied."""
     kind = np.float32 if np.can_cast(values.dtype, np.float32) else np.float64
     return np.asarray(np.ascontiguousarray(values, dtype=kind))
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    """The rows' lengths, also where their squares are too large or too small for float64."""
+    with np.errstate(over="ignore", under="ignore"):
+        lengths = np.linalg.norm(rows, axis=1)
+        for row in np.flatnonzero((lengths < SMALLEST) | (lengths > 1 / SMALLEST)):
+            largest = abs(rows[row]).max()
+            if largest > 0:
+                lengths[row] = largest * np.linalg.norm(rows[row] / largest)
+    return lengths
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

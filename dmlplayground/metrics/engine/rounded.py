@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import UserError
-from .embeddings import Embeddings
+from .embeddings import SMALLEST, Embeddings
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,13 @@ class Frame:
         self.reach = max(_longest(points, self.centre) for points in sets)
         if not np.isfinite(self.reach):
             raise UserError("embeddings are too large: their squares overflow.")
+        if self.reach < SMALLEST and any(points.raw.any() for points in sets):
+            raise UserError("embeddings are too small: their squares vanish.")
         self.plain = self._can_stay(sets)
         if not (self.exact or self.plain):
             self.centre = _mean(first)
             longest = max(_longest(points, self.centre) for points in sets)
-            self.factor = 2.0 ** -np.ceil(np.log2(longest)) if longest > 0 else 1.0
+            self.factor = 2.0 ** -np.ceil(np.log2(max(longest, SMALLEST))) if longest > 0 else 1.0
         self.gain = self.factor**2 / (1 if self.distance == "cosine" else 2)
 
     def rows(self, points: Embeddings, which: np.ndarray | slice) -> np.ndarray:
