@@ -355,6 +355,34 @@ def test_pools_take_every_class_alike_and_candidates_draw_from_them_alike(name):
     assert twice == pytest.approx(1 - np.prod([(6 - i) / 6 for i in range(6)]), abs=0.03), "with replacement"
 
 
+@pytest.mark.parametrize("name", ["distance_matching", "frechet_matching"])
+@given(
+    st.lists(st.integers(1, 9), min_size=2, max_size=6),
+    st.integers(1, 3),
+    st.integers(6, 60),
+    st.integers(0, 99),
+)
+@settings(max_examples=40, deadline=None)
+def test_no_image_comes_twice_if_its_class_has_others_in_the_pool(name, counts, per_class, size, seed):
+    """Also where a pool would hold more images of a class than there are."""
+    labels = np.repeat(np.arange(len(counts)), counts)
+    sampler = samplers.create(name, labels, 3 * per_class, per_class=per_class, pool=size)
+    rng = np.random.default_rng(seed)
+    pool = sampler._pool(rng)
+    assert len(set(pool.tolist())) == len(pool) <= max(size, 2 * per_class)
+    held = np.bincount(labels[pool], minlength=len(counts))
+    for block in pool[sampler._candidates(rng, pool)].reshape(-1, per_class):
+        assert len(set(block.tolist())) == min(per_class, held[labels[block[0]]])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("far", [0.0, 1.0, 1e16, 1e30])
+def test_a_pool_with_one_distance_has_no_histogram(far):
+    pool = np.array([[0.0], [far]])
+    assert distance_matching.cost(pool, pool) == 0
+    assert distance_matching.cost(pool, pool[:1], mean=0, std=0) == 0
+
+
 # --- whole epochs ----------------------------------------------------------------------------------------------------
 
 

@@ -93,7 +93,10 @@ class Profile:
         return (high - low) / BINS * float(np.abs(np.cumsum(self.shares - shares)).sum())
 
     def _shares(self, distances: np.ndarray) -> np.ndarray:
-        """The share of each bar; distances beyond the pool's, of an image to itself say, are left out."""
+        """The share of each bar; distances beyond the pool's, of an image to itself say, are left out. Where all of the
+        pool's are equal, bars have no width, and nothing can be moved."""
+        if self.range[0] == self.range[1]:
+            return np.zeros(BINS)
         counts, _ = np.histogram(distances, BINS, self.range)
         return counts / max(counts.sum(), 1)
 

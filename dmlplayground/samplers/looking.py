@@ -93,7 +93,7 @@ class Matching(Looking):
     ``costs``.
 
     per_class: how many images of each class.
-    pool: how many images a candidate is drawn from.
+    pool: how many images a candidate is drawn from, fewer where classes have too few.
     candidates: how many batches are compared.
     """
 
@@ -105,17 +105,18 @@ class Matching(Looking):
         return pool[drawn[np.argmin(self.costs(self.look(memory, pool, rng), drawn))]]
 
     def _pool(self, rng: np.random.Generator) -> np.ndarray:
-        """Class blocks, classes and images being different as far as there are enough of them."""
+        """Class blocks of different classes as far as there are enough of them; no image comes twice."""
         blocks = max(2, min(self.pool, self.size) // self.per_class)
         rounds, left = divmod(blocks, self.groups.count)
         order = self.groups.classes(rng, self.groups.count)[:blocks]
         images = self.groups.draw(rng, order, self.per_class * (rounds + (left > 0)))
         full = self.per_class * rounds
-        return np.concatenate([images[:, :full].ravel(), images[:left, full:].ravel()])
+        pool = np.concatenate([images[:, :full].ravel(), images[:left, full:].ravel()])
+        return pool[np.sort(np.unique(pool, return_index=True)[1])]
 
     def _candidates(self, rng: np.random.Generator, pool: np.ndarray) -> np.ndarray:
         """(candidates, batch size) places in the pool: classes of the pool with replacement, of each some of its
-        images in the pool, different ones."""
+        images in the pool, different ones as far as it has that many there."""
         held = Groups(self.groups.labels[pool])
         classes = rng.integers(held.count, size=self.candidates * self.blocks)
         return held.draw(rng, classes, self.per_class).reshape(self.candidates, self.batch_size)
