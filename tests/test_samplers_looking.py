@@ -108,6 +108,16 @@ def test_they_need_an_embedding_of_every_image(name, memory):
         next(sampler.batches(0, None if memory is None else shown(memory)))
 
 
+@pytest.mark.parametrize("name", [*STUDY, "near_proxies"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_told(name, bad):
+    labels, memory = clusters()
+    memory[7, 2] = bad
+    view = SimpleNamespace(embeddings=lambda: memory, proxies=lambda: memory[:30])
+    with pytest.raises(UserError, match=f"{name}: the (embeddings|proxies) hold a value that is not finite"):
+        next(samplers.create(name, labels, 20, per_class=2).batches(0, view))
+
+
 @pytest.mark.parametrize(
     ("options", "size", "words"),
     [

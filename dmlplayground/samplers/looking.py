@@ -51,6 +51,9 @@ class Looking(BatchSampler):
             memory.ndim == 2 and len(memory) == self.size,
             f"needs an embedding of each of {self.size} images; got {memory.shape}.",
         )
+        self.require(
+            np.isfinite(memory).all(), "the embeddings hold a value that is not finite (NaN or infinity)."
+        )
         for number in range(self.length(epoch)):
             yield self.batch(memory, seeds.generator(self.seed, "batches", epoch, number))
 

@@ -26,6 +26,9 @@ class NearProxies(Blocks):
             proxies.ndim == 2 and len(proxies) == self.groups.count,
             f"needs a proxy for each of {self.groups.count} classes; got {proxies.shape}.",
         )
+        self.require(
+            np.isfinite(proxies).all(), "the proxies hold a value that is not finite (NaN or infinity)."
+        )
         proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):
