@@ -167,8 +167,11 @@ def test_fewer_points_than_k():
 def test_rows_that_are_not_finite_are_named(bad, distance):
     points, labels = embeddings()
     points[17, 3] = bad
-    with pytest.raises(UserError, match="embedding 17 holds a value that is not finite"):
+    with pytest.raises(UserError, match="^embedding 17 holds a value that is not finite"):
         metrics.evaluate(points, labels, distance=distance)
+    gallery = {"gallery": points, "gallery_labels": labels}
+    with pytest.raises(UserError, match="^gallery embedding 17 holds a value that is not finite"):
+        metrics.evaluate(points[:17], labels[:17], distance=distance, **gallery)
 
 
 def test_collapsed_embeddings_still_have_scores():

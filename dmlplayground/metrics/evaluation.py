@@ -143,7 +143,7 @@ def _gallery(gallery, gallery_labels, distance: str) -> tuple[Embeddings | None,
         raise UserError("a gallery needs both gallery and gallery_labels.")
     if gallery is None:
         return None, None
-    points = Embeddings(gallery, distance)
+    points = Embeddings(gallery, distance, "gallery embedding")
     return points, as_labels(gallery_labels, len(points), "gallery_labels")
 
 

@@ -44,10 +44,10 @@ class Embeddings:
     length; an all-zero row has similarity 0 to everything. "hamming": bits that differ; rows of uint8 are
     packed bits (as ``numpy.packbits`` makes them), any other rows are one number a bit, set where it is above
     zero. A row that is not finite is an error: it has no neighbours, and any score given to it would hide a
-    broken model.
+    broken model. ``name`` is what the error calls a row.
     """
 
-    def __init__(self, values, distance: str = "euclidean"):
+    def __init__(self, values, distance: str = "euclidean", name: str = "embedding"):
         if distance not in DISTANCES:
             raise unknown("distance", distance, DISTANCES)
         values = as_numpy(values)
@@ -56,7 +56,7 @@ class Embeddings:
                 f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
             )
         self.distance = distance
-        self._check_finite(values)
+        self._check_finite(values, name)
         self.raw = (_pack(values) if distance == "hamming" else _as_floats(values)).view()
         # Always, as arrays on disk are: numba compiles every loop for each kind it meets.
         self.raw.flags.writeable = False
@@ -81,7 +81,7 @@ class Embeddings:
             return np.unpackbits(raw, axis=1).astype(np.float64)
         return raw / self.length[which, None] if self.distance == "cosine" else raw.astype(np.float64)
 
-    def _check_finite(self, values: np.ndarray) -> None:
+    def _check_finite(self, values: np.ndarray, name: str) -> None:
         if values.dtype.kind != "f":
             return
         step = max(1, SLICE // values.shape[1])
@@ -89,7 +89,7 @@ class Embeddings:
             bad = ~np.isfinite(values[start : start + step]).all(axis=1)
             if bad.any():
                 row = start + int(np.argmax(bad))
-                raise UserError(f"embedding {row} holds a value that is not finite (NaN or infinity).")
+                raise UserError(f"{name} {row} holds a value that is not finite (NaN or infinity).")
 
     def _lengths(self) -> np.ndarray:
         lengths = np.concatenate([_norms(self.raw[rows].astype(np.float64)) for rows in self.slices()])
