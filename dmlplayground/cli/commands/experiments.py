@@ -20,10 +20,10 @@ def run(arguments) -> None:
 
     if not arguments.name:
         print(table())
+    elif arguments.name in resources.search_names():
+        print(searched(arguments.name))
     else:
-        print(
-            searched(arguments.name) if arguments.name in resources.search_names() else told(arguments.name)
-        )
+        print(told(arguments.name))
 
 
 def table() -> str:
