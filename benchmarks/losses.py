@@ -4,10 +4,11 @@ same name.
     python benchmarks/losses.py [--peer-python PATH] [--methods npairs margin] [--rows 32 128] [--rounds 3]
 
 The peer runs in an interpreter of its own, any that has torch and pytorch-metric-learning, and takes turns
-with us case by case: what counts is the ratio within one run. One thread each. Every case is measured in a
-fresh process. Its time is the best of many calls over all rounds, its CPU time the best round's median, its
-memory what the process grew by from before the loss was made to the peak of its calls. Unit embeddings, four
-rows a class (two for pairs).
+with us case by case: what counts is the ratio within one run. One thread each, on one core: MXNet's engine has a
+thread of its own beside Python's, and where the two share no core, small cases take a third more or less by chance.
+Every case is measured in a fresh process. Its time is the best of many calls over all rounds, its CPU time the best
+round's median, its memory what the process grew by from before the loss was made to the peak of its calls. Unit
+embeddings, four rows a class (two for pairs).
 ``distances`` and ``product`` are what nothing can do without: all pairwise distances, and all products of
 embeddings and proxies.
 """
@@ -386,6 +387,7 @@ def main() -> None:
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         task = json.loads(options.measure)
         make = {"ours": ours, "peers": peers}[task["who"]]()
         print(json.dumps(measured(make, task["case"], task["seconds"])))
