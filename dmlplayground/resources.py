@@ -34,14 +34,18 @@ def hyperparams() -> Path:
     return _folder("hyperparams")
 
 
-def experiment_names() -> list[str]:
-    """All grids: ``quickstart``, and those of studies, such as ``fehervari2019/table2_cub200``."""
-    return [name for name in _files() if SEARCH not in name]
+def experiment_names(study: str = "") -> list[str]:
+    """All grids: ``quickstart``, and those of studies, such as ``fehervari2019/table2_cub200``; or those of one study."""
+    return [name for name in _files() if SEARCH not in name and _is_of(study, name)]
 
 
-def search_names() -> list[str]:
-    """All searches of studies, such as ``musgrave2020/search/contrastive``."""
-    return [name for name in _files() if SEARCH in name]
+def search_names(study: str = "") -> list[str]:
+    """All searches of studies, such as ``musgrave2020/search/contrastive``; or those of one study."""
+    return [name for name in _files() if SEARCH in name and _is_of(study, name)]
+
+
+def _is_of(study: str, name: str) -> bool:
+    return not study or name.startswith(f"{study}/")
 
 
 def find_experiment(name: str | Path) -> Path:

@@ -70,9 +70,8 @@ def of_study(study: Part) -> str:
         for row in sorted({name.row for name in recipes})
         for method in [next(hyperparams.read(name).method for name in recipes if name.row == row)]
     ]
-    own = f"{study.key}/"
-    grids = [f"* `dmlplayground sweep {n}`" for n in resources.experiment_names() if n.startswith(own)]
-    searches = [f"* `dmlplayground tune {n}`" for n in resources.search_names() if n.startswith(own)]
+    grids = [f"* `dmlplayground sweep {name}`" for name in resources.experiment_names(study.key)]
+    searches = [f"* `dmlplayground tune {name}`" for name in resources.search_names(study.key)]
     sections = [f"# {study.key}", f"**{inline(study.title)}**", prose(study.prose), inline(study.warning)]
     sections += ["## Its rows", table(("row", "method", "data sets"), rows)] if rows else []
     sections += ["## Its experiments", "\n".join(grids)] if grids else []

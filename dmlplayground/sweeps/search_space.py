@@ -60,19 +60,23 @@ class Range:
         )
         return f"{self.range[0]} to {self.range[1]}{how}"
 
+    @property
+    def _whole(self) -> bool:
+        return all(isinstance(end, int) for end in self.range)
+
     def at(self, share: float) -> Any:
         """The value at this share of the range, from 0 to below 1, with six digits."""
         low, high = self.range
-        step = self.step or (1 if isinstance(low, int) and isinstance(high, int) and not self.log else None)
+        step = self.step or (1 if self._whole and not self.log else None)
         if step is not None:
             return low + step * int(share * (int((high - low) / step) + 1))
         value = low * (high / low) ** share if self.log else low + share * (high - low)
-        return round(value) if isinstance(low, int) and isinstance(high, int) else float(f"{value:.6g}")
+        return round(value) if self._whole else float(f"{value:.6g}")
 
     def values(self, key: str) -> list[Any]:
         """All of them, of a range that has only so many."""
         low, high = self.range
-        step = self.step or (1 if isinstance(low, int) and isinstance(high, int) else None)
+        step = self.step or (1 if self._whole else None)
         if step is None:
             raise UserError(f"{key}: draw: every needs a range of whole numbers or with a step.")
         return [low + step * number for number in range(int((high - low) / step + 1e-9) + 1)]
@@ -86,7 +90,7 @@ class Range:
 
     def ask(self, trial: Any, key: str) -> Any:
         low, high = self.range
-        if isinstance(low, int) and isinstance(high, int):
+        if self._whole:
             return trial.suggest_int(key, low, high, log=self.log, step=int(self.step or 1))
         return trial.suggest_float(key, low, high, log=self.log, step=self.step)
 

@@ -23,13 +23,10 @@ def told(name: str) -> str:
     from ...reports import published
 
     study = published.get(name)
-    own = f"{study.key}/"
-    grids = [name for name in resources.experiment_names() if name.startswith(own)]
-    searches = [name for name in resources.search_names() if name.startswith(own)]
     more = [
         layout.prose(study.warning),
-        _names("Its experiments (dmlplayground sweep NAME):", grids),
-        _names("Its searches (dmlplayground tune NAME):", searches),
+        _names("Its experiments (dmlplayground sweep NAME):", resources.experiment_names(study.key)),
+        _names("Its searches (dmlplayground tune NAME):", resources.search_names(study.key)),
         _settings(study.key),
         *_tables(study.key),
     ]

@@ -60,12 +60,8 @@ RELEASE = Release(
 )
 #: The same files, divided as two studies' code does. They published the numbers of classes only.
 OTHERWISE = {
-    "halves": replace(
-        RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _halves),), counts={}
-    ),
-    "directory": replace(
-        RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _by_directory),), counts={}
-    ),
+    name: replace(RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), divide),), counts={})
+    for name, divide in (("halves", _halves), ("directory", _by_directory))
 }
 
 
