@@ -66,6 +66,11 @@ def test_experiments_are_listed_and_told():
         assert words in told
 
 
+def test_a_misspelt_search_is_answered_with_a_search():
+    out = run("experiments", "musgrave2020/search/tripet")
+    assert out.returncode == 2 and "Did you mean 'musgrave2020/search/triplet'" in out.stderr
+
+
 def test_the_whole_story_of_a_study():
     told = run("studies", "musgrave2020").stdout
     for words in ("68.13 ± 0.31", "musgrave2020/table4_glyphs", "musgrave2020/search/triplet", "fast_ap,"):

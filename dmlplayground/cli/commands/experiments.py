@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ... import layout
 from .. import text
 
@@ -20,7 +22,7 @@ def run(arguments) -> None:
 
     if not arguments.name:
         print(table())
-    elif arguments.name in resources.search_names():
+    elif resources.SEARCH in arguments.name and not Path(arguments.name).exists():
         print(searched(arguments.name))
     else:
         print(told(arguments.name))
