@@ -13,7 +13,7 @@ from ..parts import metrics
 from . import usable_records
 from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
-from .tables import Column, Difference, Row, Seconds, Table, signed
+from .tables import Column, Difference, Row, Seconds, Table, signed, units
 
 OF = ("method.name", "data.name", "protocol.name")
 Sides = tuple[set[str], set[str]]  # a key's values in A and in B
@@ -26,9 +26,9 @@ COLUMNS = [
     Column("cell", numeric=False),
     Column("data and protocol", numeric=False),
     Column("metric", numeric=False),
-    Column("A", "mean ± sample standard deviation over seeds, percent"),
-    Column("B", "mean ± sample standard deviation over seeds, percent"),
-    Column("B − A", "percentage points"),
+    Column("A", "mean ± sample standard deviation over seeds"),
+    Column("B", "mean ± sample standard deviation over seeds"),
+    Column("B − A", "in percentage points where A and B are in percent"),
     Column("95 % interval", "of B − A, over the seeds that both have", numeric=False),
     Column("verdict", RULE, numeric=False),
     Column("time A"),
@@ -56,7 +56,8 @@ def compare(a: str | Path, b: str | Path) -> Table:
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
     told = [f"Changed between A and B: {'; '.join(map(_told, changes.items()))}."] if changes else []
-    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [*told, RULE, *ignored])
+    notes = [*told, *_units(gaps), RULE, *ignored]
+    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, notes)
 
 
 def _finished(store: str | Path) -> list[Arena]:
@@ -70,7 +71,12 @@ def of_cells(a: Cell, b: Cell) -> Table:
     """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
     titles = {cell.key: "" for cell in (a, b)}
     about = f"A {a.label}, B {b.label}"
-    return Table("comparison", "Comparison", about, COLUMNS, _rows(list(_gaps(a, b)), titles), [RULE])
+    gaps = list(_gaps(a, b))
+    return Table("comparison", "Comparison", about, COLUMNS, _rows(gaps, titles), [*_units(gaps), RULE])
+
+
+def _units(gaps: Iterable[Gap]) -> list[str]:
+    return units((gap.metric for gap in gaps), "mean ± sample standard deviation over seeds")
 
 
 def _rows(gaps: Sequence[Gap], titles: dict[str, str]) -> list[Row]:

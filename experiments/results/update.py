@@ -18,7 +18,7 @@ from dmlplayground import reports
 from dmlplayground.base import files
 from dmlplayground.reports import figure_files, figures, tables
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.trial.store import records
+from dmlplayground.trial.store import checks, records
 from dmlplayground.trial.store.records import Record
 
 HERE = Path(__file__).resolve().parent
@@ -51,7 +51,7 @@ def keep(store: Path, kept: Path) -> None:
     for record in found:
         record.machine["system"] = record.machine["system"].partition("-")[0]
         with files.replacing(kept / record.id / records.RECORD) as stream:
-            json.dump(asdict(record), stream, separators=(",", ":"))
+            json.dump(checks.sealed(asdict(record)), stream, separators=(",", ":"))
             stream.write("\n")
 
 

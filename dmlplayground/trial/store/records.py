@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 from ... import __version__
 from ...base import files
@@ -51,13 +51,14 @@ class Record:
     cost: dict[str, Any] = field(default_factory=dict)
     error: Optional[str] = None
     format: int = FORMAT
+    sealed: ClassVar[bool] = False  # whether the file that it was read from has a checksum
 
     @property
     def seed(self) -> int:
         return self.config["seed"]
 
     def save(self, folder: Path, through: Optional[Path] = None) -> None:
-        files.write_json(folder / RECORD, asdict(self), through)
+        files.write_json(folder / RECORD, checks.sealed(asdict(self)), through)
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
@@ -75,7 +76,12 @@ class Record:
             checks.record(content)
         except checks.Wrong as reason:
             raise UserError(f"{path} is not the record of a trial, or is damaged: {reason}.") from None
-        return cls(**{key: value for key, value in content.items() if key in cls.__dataclass_fields__})
+        known = cls(**{key: value for key, value in content.items() if key in KEYS})
+        known.sealed = checks.CHECKSUM in content  # type: ignore[misc]
+        return known
+
+
+KEYS = {field.name for field in fields(Record)}
 
 
 def find(folder: Path) -> Optional[Record]:

@@ -66,6 +66,11 @@ class Metric(registry.Part):
         return f"{self.key} (%)" if self.percent else self.key
 
     @property
+    def suffix(self) -> str:
+        """What follows its name at an axis."""
+        return f"{', %' * self.percent}{', lower is better' * (not self.higher_is_better)}"
+
+    @property
     def scale(self) -> float:
         """What a recorded value is multiplied by to be shown."""
         return 100.0 if self.percent else 1.0
