@@ -24,7 +24,7 @@ class Study(registry.Part):
     metrics: Mapping[str, str] = field(default_factory=dict)  # what those tables call the metrics
 
 
-KIND: registry.Kind[Study] = registry.Kind("study", "dmlplayground.studies.published", Study)
+KIND: registry.Kind[Study, Any] = registry.Kind("study", "dmlplayground.studies.published", Study)
 
 
 UNTRAINED = "no training"  # in a method's place: the network as it came
@@ -143,14 +143,11 @@ def _condition(cell: str) -> Any:
 
 
 def _score(metric: str, cell: str, doubts: list[str]) -> Score:
-    value, half, spread = re.fullmatch(r"(\S+)(?: ± (\S+))?(?: sd (\S+))?", cell).groups()  # type: ignore[union-attr]
+    match = re.fullmatch(r"(\S+)(?: ± (\S+))?(?: sd (\S+))?", cell)
+    assert match, f"{metric}: {cell}"
+    half, spread = (float(text) if text else None for text in match.groups()[1:])
     about = [doubt for doubt in doubts if doubt.startswith(f"{metric}: ") or not re.match(r"\S+: ", doubt)]
-    return Score(
-        float(value),
-        half and float(half),
-        spread and float(spread),
-        "".join(about).removeprefix(f"{metric}: "),
-    )
+    return Score(float(match[1]), half, spread, "".join(about).removeprefix(f"{metric}: "))
 
 
 def flat(config: Mapping[str, Any]) -> dict[str, Any]:

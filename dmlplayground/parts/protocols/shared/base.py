@@ -138,4 +138,4 @@ class ProtocolPart(Part):
         return {"watches": f"{self.watches} classes", "leads": self.leading}
 
 
-KIND: Kind[ProtocolPart] = Kind("protocol", "dmlplayground.parts.protocols", ProtocolPart)
+KIND: Kind[ProtocolPart, Protocol] = Kind("protocol", "dmlplayground.parts.protocols", ProtocolPart)
