@@ -96,7 +96,9 @@ def tune(
     else:
         store, found = Path(store or "runs/search"), {"": search}
     try:
-        winners = [tuned(one, store / name, made, workers=workers, quiet=quiet) for name, one in found.items()]
+        winners = [
+            tuned(one, store / name, made, workers=workers, quiet=quiet) for name, one in found.items()
+        ]
     finally:
         made.close([])
     return winners[0] if "" in found else store

@@ -54,7 +54,9 @@ def tune(
             proposal.reached.append(_outcome(store / trial.id))
         going_on = _ranked(going_on[: rung.trials], search.direction)
         if not going_on:
-            raise UserError(f"the search found nothing: no trial of its rung {number + 1} finished; see {store}.")
+            raise UserError(
+                f"the search found nothing: no trial of its rung {number + 1} finished; see {store}."
+            )
     _write_record(search, tried, store)
     return _write_winner(search, tried, going_on[0], store)
 
@@ -131,7 +133,9 @@ def _write_record(search: Search, tried: list[Proposal], store: Path) -> None:
         "number": search.number,
         "seed": search.seed,
         "images": search.images,
-        "rungs": [{"trials": rung.trials, "length": str(rung.share), "folds": rung.folds} for rung in search.rungs],
+        "rungs": [
+            {"trials": rung.trials, "length": str(rung.share), "folds": rung.folds} for rung in search.rungs
+        ],
         "config": search.config,
         "tried": [vars(proposal) for proposal in tried],
     }
@@ -146,9 +150,7 @@ def _write_winner(search: Search, tried: list[Proposal], best: Proposal, store: 
     further = {
         "number": search.number,
         "epoch": last["epoch"],
-        "by_length": {
-            str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)
-        },
+        "by_length": {str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)},
     }
     # A trial that trains on all classes reports this epoch beside its best and its last.
     chosen = {"protocol.name": part_keys.NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}

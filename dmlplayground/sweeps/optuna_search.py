@@ -89,9 +89,7 @@ def _by_number(search: Search, proposal: Callable[[int], Mapping[str, Any]]) -> 
         def sample_relative(self, study: Any, trial: Any, search_space: Any) -> dict[str, Any]:
             return {}
 
-        def sample_independent(
-            self, study: Any, trial: Any, param_name: str, param_distribution: Any
-        ) -> Any:
+        def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
             value = proposal(trial.number)[param_name]
             return json.dumps(value) if isinstance(search.parameters[param_name], Choice) else value
 

@@ -28,7 +28,6 @@ With ``rungs`` it is a search by halving (``halving``): many short trainings, of
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,6 +57,7 @@ class Range:
     range: list[Number]
     log: bool = False
     step: Optional[Number] = None
+    note: str = ""  # why there
 
     def check(self, key: str) -> None:
         low, high, *more = [*self.range, math.inf, math.inf][:2] + self.range[2:]
@@ -122,6 +122,7 @@ class Choice:
     """One of ``choose``, whatever they are."""
 
     choose: list[Any]
+    note: str = ""
 
     def check(self, key: str) -> None:
         if not self.choose:
@@ -132,7 +133,7 @@ class Choice:
         return self.choose[0], self.choose[-1]
 
     def __str__(self) -> str:
-        return "one of " + ", ".join(map(str, self.choose))
+        return "one of " + ", ".join(map(_short, self.choose))
 
     def at(self, share: float) -> Any:
         return self.choose[int(share * len(self.choose))]
@@ -151,6 +152,20 @@ class Choice:
 
 
 Parameter = Union[Range, Choice]
+
+
+def parameter(given: Mapping[str, Any], where: str) -> Parameter:
+    """A range or a choice, as a file or a method's record has it."""
+    found: Parameter = build(Range if "range" in given else Choice, given, where=where)
+    return found
+
+
+def _short(value: Any) -> str:
+    """A value in a few words; a part by its name, with its options."""
+    if not isinstance(value, Mapping) or "name" not in value:
+        return str(value)
+    options = ", ".join(f"{key}={one}" for key, one in value.items() if key != "name")
+    return f"{value['name']} ({options})" if options else str(value["name"])
 
 
 @dataclass(frozen=True)
@@ -302,7 +317,7 @@ def _parameters(given: Any, prefix: str = "") -> Iterator[tuple[str, Parameter]]
     for key, value in _entries(given):
         where = f"{prefix}{key}"
         if isinstance(value, Mapping) and ("range" in value or "choose" in value):
-            yield where, build(Range if "range" in value else Choice, value, where=where)
+            yield where, parameter(value, where)
         elif isinstance(value, (Mapping, list)):
             yield from _parameters(value, f"{where}.")
 

@@ -26,8 +26,8 @@ def write(
     store: Path,
     value: float,
     states: Mapping[str, int],
-    further: Mapping[str, Any] = {},  # noqa: B006 (read, never changed)
-    chosen: Mapping[str, Any] = {},  # noqa: B006
+    further: Mapping[str, Any] = {},
+    chosen: Mapping[str, Any] = {},
 ) -> Path:
     """Write both files; returns that of the hyperparameters. ``value`` is the winner's criterion, ``states`` how many trials
     ended how, ``further`` what else there is to say of the search, and ``chosen`` values that the search set."""
@@ -105,9 +105,7 @@ def at_edges(search: Search, given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: one.edge(plain[key]) for key, one in search.parameters.items() if key in plain}
 
 
-def values(
-    search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}  # noqa: B006 (read, never changed)
-) -> dict[str, Any]:
+def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}) -> dict[str, Any]:
     """The values that were searched, and those that differ from the method's own, with their sources."""
     names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
     plain = config.dotted(config.trial(names).mapping())

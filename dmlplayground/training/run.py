@@ -169,7 +169,9 @@ class Run:
                 self._embed_now(unit, learners, entry)
             self._conclude(unit, entry, [holder.state() for holder in holders])
         self._wait_for_scoring()
-        if self.tests or len(self.units) > len(self.division.folds):  # the next member is measured beside this one
+        if self.tests or len(self.units) > len(
+            self.division.folds
+        ):  # the next member is measured beside this one
             self._keep(unit, [learner.state() for learner in learners], LAST)
         self.earlier_members.append(
             self._embed(unit, learners) if self.embeddings is None else self.embeddings

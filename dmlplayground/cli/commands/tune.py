@@ -70,7 +70,9 @@ def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
     for name, search in wanted.items():
         search.check()
         print(layout.columns([(key, str(parameter)) for key, parameter in search.parameters.items()]))
-        print(f"{layout.plural(search.trials, 'trial')} of {search.title}{_rungs(search)}, into {store / name}")
+        print(
+            f"{layout.plural(search.trials, 'trial')} of {search.title}{_rungs(search)}, into {store / name}"
+        )
 
 
 def _rungs(search: Search) -> str:
@@ -94,7 +96,8 @@ def _search(wanted: Mapping[str, Search], store: Path, arguments) -> None:
             place = store / name
             number = f", search {search.number}" if search.rungs else ""
             print(
-                f"{search.title}{number}: {layout.plural(search.trials, 'trial')}, records in {place}", flush=True
+                f"{search.title}{number}: {layout.plural(search.trials, 'trial')}, records in {place}",
+                flush=True,
             )
             tuned(search, place, executor, workers=arguments.workers, quiet=False)
     finally:
