@@ -51,7 +51,8 @@ def test_the_ranges_of_a_record_can_be_searched(name):
     """Both ends of every range, together, make a trial; the rate of own weights is among them where there are some."""
     ranges = methods.get(name).ranges
     content = config.merge(
-        {"method": {"name": name}, "batch_size": 60}, *(config.nested(key, value) for key, value in ranges.items())
+        {"method": {"name": name}, "batch_size": 60},
+        *(config.nested(key, value) for key, value in ranges.items()),
     )
     wanted = {**content, "optimizer": {"lr": {"range": [1e-4, 1e-2]}}}
     search = search_space.Search("x", wanted)
@@ -170,7 +171,9 @@ def test_methods_with_the_same_range_try_the_same_values(file):
         one, other = (sobol.proposal(search, number) for search in (margin, fast_ap))
         assert one["optimizer.lr"] == other["optimizer.lr"]
     bins = [sobol.proposal(fast_ap, number)["method.bins"] for number in range(31)]
-    assert bins[0] == 10 and min(bins) <= 3 and max(bins) >= 35 and all(isinstance(value, int) for value in bins)
+    assert (
+        bins[0] == 10 and min(bins) <= 3 and max(bins) >= 35 and all(isinstance(value, int) for value in bins)
+    )
 
 
 def test_ranges_and_choices_are_divided_evenly():

@@ -297,8 +297,13 @@ def _own_file(given: str, method: str, search: int) -> Optional[Path]:
     path = Path(given)
     if path.suffix == ".yaml":
         return path
-    winners = (folder / method / WINNER for folder in (path / str(search), path))
-    return next((file for file in winners if file.is_file()), None)
+    if not path.is_dir() and len(path.parts) > 1:  # in a file of ours, from where it lies
+        path = resources.experiments().parent / path
+    winners = [folder / method / WINNER for folder in (path / str(search), path)]
+    found = next((file for file in winners if file.is_file()), None)
+    if found is None and path.is_dir() and method and next(path.glob(f"**/{WINNER}"), None):
+        raise UserError(f"{given} holds no winner for {method}" + f" of search {search}." * bool(search))
+    return found
 
 
 def resolve(given: str, method: str, data: str) -> Name:

@@ -148,21 +148,20 @@ def load_store(store: str | Path) -> list[Record]:
 
 
 def pack(store: str | Path, target: str | Path) -> Path:
-    """Write the store's records, and what the store was to hold, into the folder ``target`` as one small file: for a
-    repository, or to hand on. Nothing but records is kept, and of the machine's system only its name.
+    """Write the store's records into the folder ``target`` as one small file, for a repository or to hand on; beside it what
+    the store is to hold besides. What has not ended yet is left out, and of the machine's system all but its name.
 
     >>> [record.id for record in load_store(pack(store, store / "small"))] == [record.id for record in load_store(store)]
     True
     """
     found, problems = survey(store)
-    unfinished = [record.id for record in found if record.status not in ("finished", "failed")]
-    if problems or unfinished or not found:
-        reason = problems[0] if problems else f"not finished: {', '.join(unfinished) or 'there are no trials'}."
-        raise UserError(f"{store} cannot be packed yet; {reason}")
-    contents = [asdict(record) for record in found]
+    ended = [record for record in found if record.status in ("finished", "failed")]
+    if problems or not ended:
+        raise UserError(f"{store} cannot be packed: {problems[0] if problems else 'no trial has ended.'}")
+    contents = [asdict(record) for record in ended]
     for content in contents:
         content["machine"]["system"] = str(content["machine"].get("system", "")).partition("-")[0]
-    manifest.keep(Path(store), Path(target), {record.id for record in found})
+    manifest.keep(Path(store), Path(target), {record.id for record in ended})
     return packed.write(Path(target), contents)
 
 

@@ -120,9 +120,8 @@ def _criterion(record: Record) -> Any:
 def _ranked(proposals: list[Proposal], direction: str) -> list[Proposal]:
     """Those that have a score, the best first."""
     sign = -1 if direction == "maximize" else 1
-    return sorted(
-        (one for one in proposals if one.value is not None), key=lambda one: (sign * one.value, one.number)
-    )
+    scored = [(sign * one.value, one.number, one) for one in proposals if one.value is not None]
+    return [one for _, _, one in sorted(scored, key=lambda row: row[:2])]
 
 
 def _write_record(search: Search, tried: list[Proposal], store: Path) -> None:

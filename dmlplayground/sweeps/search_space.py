@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Optional, Union
@@ -106,8 +106,9 @@ class Range:
 
     def edge(self, value: Any) -> Optional[str]:
         """The end of the range that the value is close to, if it is."""
-        low, high, value = (math.log(one) if self.log else one for one in (*self.range, value))
-        share = (value - low) / (high - low)
+        scale: Callable[[float], float] = math.log if self.log else float
+        low, high = map(scale, self.range)
+        share = (scale(value) - low) / (high - low)
         return "low" if share < EDGE else "high" if share > 1 - EDGE else None
 
     def ask(self, trial: Any, key: str) -> Any:
@@ -223,7 +224,7 @@ class Search:
     def _check_rungs(self) -> None:
         shares = [rung.share for rung in self.rungs]
         counts = [rung.trials for rung in self.rungs]
-        if shares != sorted(set(shares)) or shares[-1] != 1:
+        if any(one >= next for one, next in zip(shares, shares[1:])) or shares[-1] != 1:
             raise UserError("rungs: each must be longer than the one before, and the last of length 1.")
         if counts != sorted(counts, reverse=True) or counts[-1] < 1:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")

@@ -31,5 +31,7 @@ def _own_options(search: Search) -> dict[str, Any]:
     """The method's own options, batches and head, where the search would find them."""
     record = methods.get(search.config["method"]["name"])
     own = {f"method.{name}": option.default for name, option in record.options.items()}
-    own.update({"sampler": dict(record.sampler), **{f"head.{key}": value for key, value in record.head.items()}})
+    own.update(
+        {"sampler": dict(record.sampler), **{f"head.{key}": value for key, value in record.head.items()}}
+    )
     return {key: own[key] for key, one in search.parameters.items() if key in own and one.holds(own[key])}
