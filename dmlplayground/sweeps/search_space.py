@@ -269,7 +269,8 @@ class Search:
         rung, members = self.rungs[number], trial.ensemble.members
         in_turn = members if trial.ensemble.order == "sequential" else 1
         steps = max(1, int(self.images * rung.share / (members * trial.batch_size * trial.accumulate)))
-        epochs = min(steps, max(1, round(max(FEWEST, self.evaluations * rung.share) / in_turn)))
+        evaluations = max(FEWEST, float(self.evaluations * rung.share))
+        epochs = min(steps, max(1, round(evaluations / in_turn)))
         first = (self.number - 1) * max(one.folds for one in self.rungs) % trial.protocol["folds"]
         changes = {
             "epochs": epochs,
