@@ -13,12 +13,13 @@ import pytest
 import yaml
 from sweeps_fixture import SMALL, numbers
 
-from dmlplayground import cli, config, hyperparams, methods, training
-from dmlplayground.errors import UserError
-from dmlplayground.store import records
-from dmlplayground.store.records import Record
+from dmlplayground import cli, config, hyperparams, methods, protocols
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import halving, local, runner, search_files, search_space, sobol, worker
 from dmlplayground.sweeps.job import Ending
+from dmlplayground.trial import training
+from dmlplayground.trial.store import records
+from dmlplayground.trial.store.records import Record
 
 CONFIG = {
     **SMALL,
@@ -38,9 +39,7 @@ FILE = {
 
 
 def wanted(**changes) -> search_space.Search:
-    return search_space.Search(
-        **{**FILE, "rungs": [search_space.Rung(**rung) for rung in RUNGS], **changes}
-    )
+    return search_space.Search(**{**FILE, "rungs": [search_space.Rung(**rung) for rung in RUNGS], **changes})
 
 
 @pytest.fixture
@@ -73,7 +72,9 @@ def test_a_rung_is_a_training_of_its_own_length():
 
 @pytest.mark.parametrize("more", [{}, {"batch_size": 24}, {"accumulate": 2}])
 def test_every_method_gets_the_same_images(file, more):
-    path = file(methods="all", images=9600, config={**CONFIG, "hyperparams": "equal", "batch_size": 60, **more})
+    path = file(
+        methods="all", images=9600, config={**CONFIG, "hyperparams": "equal", "batch_size": 60, **more}
+    )
     found = search_files.load_all(path)
     assert len(found) == len(methods.names())
     for rung, share in enumerate((0.25, 0.5, 2)):
@@ -101,15 +102,11 @@ def test_searches_have_points_seeds_and_folds_of_their_own(file):
     trials = [[search.trial(points[0][0], rung) for rung in range(3)] for search in (one, two)]
     assert not {trial.seed for trial in trials[0]} & {trial.seed for trial in trials[1]}
     assert [[trial.search for trial in some] for some in trials] == [[1] * 3, [2] * 3]
-    kept = [
-        {part for fold in config_folds(some[2].protocol) for part in fold.kept} for some in trials
-    ]
+    kept = [{part for fold in config_folds(some[2].protocol) for part in fold.kept} for some in trials]
     assert not kept[0] & kept[1] and len(kept[0] | kept[1]) == 20
 
 
 def config_folds(protocol):
-    from dmlplayground import protocols
-
     return protocols.create(**protocol).folds(20)
 
 
@@ -117,9 +114,18 @@ def config_folds(protocol):
     ("changes", "words"),
     [
         ({"rungs": [{"trials": 4, "length": "1/2"}]}, "the last of length 1"),
-        ({"rungs": [{"trials": 4, "length": "1/2"}, {"trials": 3, "length": 0.5}, {"trials": 1}]}, "must be longer"),
-        ({"rungs": [{"trials": 2, "length": "1/2"}, {"trials": 3}]}, "cannot have more trials than the one before"),
-        ({"rungs": [{"trials": 2, "length": "half"}]}, "a length is a share of the full one, such as 1/3, not half"),
+        (
+            {"rungs": [{"trials": 4, "length": "1/2"}, {"trials": 3, "length": 0.5}, {"trials": 1}]},
+            "must be longer",
+        ),
+        (
+            {"rungs": [{"trials": 2, "length": "1/2"}, {"trials": 3}]},
+            "cannot have more trials than the one before",
+        ),
+        (
+            {"rungs": [{"trials": 2, "length": "half"}]},
+            "a length is a share of the full one, such as 1/3, not half",
+        ),
         ({"rungs": [{"trials": 2, "length": "1/0"}]}, "a length is a share"),
         ({"images": 0}, "rungs need images"),
         ({"searches": 0}, "searches must be a whole number from 1 on"),
@@ -175,7 +181,7 @@ class Trained:
         ]
         best = [max((e for e in entries if e["fold"] == f), key=lambda e: e["metrics"]["MAP@R"]) for f in
                 range(trial.protocol["only"])]  # fmt: skip
-        results = {"untrained": entries[0], "chosen": [{**one, "validation": one["metrics"]} for one in best]}
+        results = {"untrained": entries[0], "judged": [{**one, "validation": one["metrics"]} for one in best]}
         record = Record(trial.id, trial.mapping(), status="finished", epochs=entries, results=results)
         record.save(self.folder)
         return Ending(0, "ended with code 0")
@@ -235,7 +241,9 @@ def test_the_best_of_a_rung_go_on(tmp_path, quick):
     assert file.search["epoch"] == file.values["protocol.epoch"].value == 3
     assert file.search["value"] == pytest.approx(best["reached"][2]["value"])
     assert list(file.search["by_length"]) == ["1/4", "1/2", "1"]
-    trial = config.trial({"method": "proxy_nca", "data": CONFIG["data"], "hyperparams": str(winner), "search": 1})
+    trial = config.trial(
+        {"method": "proxy_nca", "data": CONFIG["data"], "hyperparams": str(winner), "search": 1}
+    )
     assert (trial.epochs, trial.iterations, trial.protocol["epoch"]) == (4, 20, 3)
 
 
@@ -277,12 +285,16 @@ def test_failed_trials_do_not_go_on(tmp_path, quick):
 
 
 def test_proposals_that_cannot_be_trained_are_left_out(tmp_path, quick):
-    choices = {"sampler": {"choose": [{"name": "blocks", "per_class": 2}, {"name": "blocks", "per_class": 5}]}}
+    choices = {
+        "sampler": {"choose": [{"name": "blocks", "per_class": 2}, {"name": "blocks", "per_class": 5}]}
+    }
     halving.tune(wanted(config={**FILE["config"], **choices}), tmp_path, Machine(), quiet=True)
     rows = tried(tmp_path)
     assert len(rows) == 8 and {row["values"]["sampler"]["per_class"] for row in rows} == {2}
     never = {"sampler": {"choose": [{"name": "blocks", "per_class": 5}]}}
-    with pytest.raises(UserError, match="none of the search's proposals can be trained; the last one: batch_size 12"):
+    with pytest.raises(
+        UserError, match="none of the search's proposals can be trained; the last one: batch_size 12"
+    ):
         halving.tune(wanted(config={**FILE["config"], **never}), tmp_path / "no", Machine(), quiet=True)
 
 
@@ -291,7 +303,7 @@ def test_proposals_that_cannot_be_trained_are_left_out(tmp_path, quick):
 
 def without_times(record: Record) -> str:
     content = json.loads(json.dumps([record.epochs, record.results]))
-    for entry in [*content[0], content[1]["untrained"], *content[1]["chosen"]]:
+    for entry in [*content[0], content[1]["untrained"], *content[1]["judged"]]:
         for key in [key for key in entry if "seconds" in key]:
             del entry[key]
     return json.dumps(content, sort_keys=True)
@@ -300,7 +312,11 @@ def without_times(record: Record) -> str:
 @pytest.mark.slow
 def test_one_process_for_many_trials_gives_the_numbers_of_fresh_ones(tmp_path):
     """To the bit, whatever was trained in the process before: other methods, shapes, optimizers, ensembles."""
-    shared = {**CONFIG, "optimizer": {"lr": 1e-3}, "protocol": {"name": "validation_only", "folds": 2, "only": 1}}
+    shared = {
+        **CONFIG,
+        "optimizer": {"lr": 1e-3},
+        "protocol": {"name": "validation_only", "folds": 2, "only": 1},
+    }
     trials = [
         config.trial({**shared, "iterations": 3, "epochs": 2, "seed": seed, **more})
         for seed, more in enumerate(
@@ -341,19 +357,30 @@ def test_a_search_that_is_killed_finds_the_same(file, tmp_path):
     for name in ("1/proxy_nca", "1/margin"):
         assert tried(tmp_path / "whole" / name) == tried(tmp_path / "killed" / name)
         assert numbers(tmp_path / "whole" / name) == numbers(tmp_path / "killed" / name)
-        assert not list((tmp_path / "whole" / name).glob("*/*.npz")), "a search keeps no weights and no pictures"
+        assert not list((tmp_path / "whole" / name).glob("*/*.npz")), (
+            "a search keeps no weights and no pictures"
+        )
 
 
 def test_the_validated_result_comes_from_the_same_training(tmp_path):
-    given = {**CONFIG, "optimizer": {"lr": 1e-3}, "method": "npairs", "iterations": 3, "epochs": 3, "protocol": "paper"}
+    given = {
+        **CONFIG,
+        "optimizer": {"lr": 1e-3},
+        "method": "npairs",
+        "iterations": 3,
+        "epochs": 3,
+        "protocol": "paper",
+    }
     plain = training.train(given, tmp_path)
     told = training.train({**given, "protocol": {"name": "paper", "epoch": 2}}, tmp_path)
     assert set(plain.results) == {"untrained", "best", "last"} and plain.id != told.id
-    assert told.results["validated"]["metrics"] == plain.epochs[2]["metrics"]
+    assert told.results["beforehand"]["metrics"] == plain.epochs[2]["metrics"]
     assert told.results["last"]["metrics"] == plain.results["last"]["metrics"]
     for epoch, every in ((4, 1), (2, 3)):
         with pytest.raises(UserError, match=f"epoch {epoch} is not one of the 3 epochs, or is not evaluated"):
-            config.trial({**given, "protocol": {"name": "paper", "epoch": epoch}}, [f"evaluation.every={every}"])
+            config.trial(
+                {**given, "protocol": {"name": "paper", "epoch": epoch}}, [f"evaluation.every={every}"]
+            )
 
 
 def test_settings_of_two_searches_are_two_trials(tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional, Union
 
-from ..store.records import Record
+from ..trial.store.records import Record
 
 if TYPE_CHECKING:
     from .runner import Executor
@@ -85,7 +85,7 @@ def tune(
     >>> dml.tune("tripled")
     Traceback (most recent call last):
         ...
-    dmlplayground.errors.UserError: unknown search (and no such file) 'tripled'...
+    dmlplayground.base.errors.UserError: unknown search (and no such file) 'tripled'...
     """
     from . import executors, search_files
 

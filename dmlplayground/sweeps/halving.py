@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import config, data, files
-from ..config import part_keys
-from ..errors import UserError
-from ..store import manifest, records
-from ..store.records import Record
+from ..base import files
+from ..base.errors import UserError
+from ..parts import data
+from ..trial import config
+from ..trial.config import part_keys
+from ..trial.store import manifest, records
+from ..trial.store.records import Record
 from . import runner, sobol, winners
 from .runner import Executor
 from .search_space import Search

@@ -15,10 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import config, files, optional, protocols
-from ..errors import UserError
-from ..store import manifest, records
-from ..store.records import Record
+from ..base import files, optional
+from ..base.errors import UserError
+from ..parts import protocols
+from ..trial import config
+from ..trial.store import manifest, records
+from ..trial.store.records import Record
 from . import early_stopping, winners
 from .job import Job
 from .runner import Executor, Runner

@@ -11,7 +11,8 @@ from typing import Any
 
 from scipy.stats import qmc
 
-from .. import methods, seeds
+from ..base import seeds
+from ..parts import methods
 from .search_space import Search
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import yaml
 
-from .. import config, files, hyperparams, layout, metrics, protocols
-from ..store import records
-from ..store.records import Record
+from ..base import files, layout
+from ..parts import metrics, protocols
+from ..trial import config, hyperparams
+from ..trial.store import records
+from ..trial.store.records import Record
 from .search_space import Search
 
 BEST, REPEAT, TRIED = hyperparams.WINNER, "repeat.yaml", "search.json"

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from dmlplayground import hyperparams
-from dmlplayground.store import manifest, records
 from dmlplayground.sweeps.winners import TRIED
+from dmlplayground.trial.store import manifest, records
 
 
 def main(source: str, target: str) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from dmlplayground import config, files, hyperparams
+from dmlplayground import config, hyperparams
+from dmlplayground.base import files
 
 ROWS = Path(__file__).resolve().parents[2] / "hyperparams" / "equal"
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import layout
+from ...base import layout
 from ..arguments import add_executor, place
 from . import hyperparams
 
 if TYPE_CHECKING:
-    from ... import hyperparams as settings
     from ...sweeps.search_space import Search
+    from ...trial import hyperparams as settings
 
 EXAMPLE = "tune search.yaml --workers 2"
 PAGE = "studies"
@@ -117,8 +117,8 @@ def winner(store: Path) -> str:
 
 def winners(store: Path, wanted: Mapping[str, Search]) -> str:
     """The winners of several searches, the best on validation classes first."""
-    from ... import hyperparams as settings
     from ...sweeps.winners import BEST
+    from ...trial import hyperparams as settings
 
     found = [(name, settings.read(store / name / BEST)) for name in wanted]
     highest_first = next(iter(wanted.values())).direction == "maximize"
