@@ -93,11 +93,14 @@ def _read_tfjs(path: Path) -> Arrays:
     hold their bytes."""
     try:
         with tarfile.open(path) as packed:
-            files = {Path(name).name: name for name in packed.getnames()}
-            manifest = json.load(packed.extractfile(files["model.json"]))["weightsManifest"]
+            members = {Path(member.name).name: member for member in packed if member.isfile()}
+
+            def content_of(file: str) -> bytes:
+                return packed.extractfile(members[Path(file).name]).read()  # type: ignore[union-attr]
+
             arrays: Arrays = {}
-            for group in manifest:
-                content = b"".join(packed.extractfile(files[Path(p).name]).read() for p in group["paths"])
+            for group in json.loads(content_of("model.json"))["weightsManifest"]:
+                content = b"".join(map(content_of, group["paths"]))
                 begin = 0
                 for entry in group["weights"]:
                     if entry["dtype"] != "float32" or "quantization" in entry:

@@ -115,8 +115,8 @@ def folder() -> Path:
 @dataclass(frozen=True)
 class Download:
     """A file on the web, bare or in a ``.zip`` or ``.tar.gz``, or the archive of an npm package (``npm:NAME@VERSION``).
-    ``name`` is the file's, in the archive and on this machine. ``digest`` is the checksum of what is downloaded, ``content`` that of the file itself (SHA-256, its first
-    eight digits, or SHA-1, by their lengths).
+    ``name`` is the file's, in the archive and on this machine. ``digest`` is the checksum of what is downloaded, ``content``
+    that of the file itself (SHA-256, its first eight digits, or SHA-1, by their lengths).
 
     >>> dml.backbones.Download("https://example.org/w.zip", "w.params").by_hand().partition(" into ")[0]
     'put w.params (it is in w.zip)'
