@@ -120,10 +120,10 @@ def content(catalogue: Catalogue) -> str:
 
 def _looks(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     """Name, size and time of every file."""
-    found, missing = [], []
+    found, missing, folder = [], [], str(catalogue.folder)
     for name in catalogue.files:
         try:
-            status = os.stat(f"{catalogue.folder}/{name}")  # noqa: PTH116, paths take ten times as long
+            status = os.stat(os.path.join(folder, name))  # noqa: PTH116, PTH118: paths take ten times as long
             found.append((name, status.st_size, status.st_mtime_ns))
         except OSError:
             missing.append(name)

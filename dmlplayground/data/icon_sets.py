@@ -147,5 +147,6 @@ def divided(entries: list[Entry], classes: Optional[int], division: int) -> list
         raise UserError(f"data set icons: classes must be from 2 to {len(names)}, not {count}.")
     order = seeds.generator(0, "icons").permutation(len(names))
     drawn = [names[i] for i in order[:count]]
-    chosen = [entry for entry in entries if entry.label in set(drawn)]
+    among = set(drawn)
+    chosen = [entry for entry in entries if entry.label in among]
     return halves(chosen, drawn[::2] + drawn[1::2], division, "data set icons")
