@@ -7,7 +7,7 @@ HERE = Path(__file__).parent
 VERSION = re.search(r'^__version__ = "(.+)"', (HERE / "dmlplayground/__init__.py").read_text(), re.M)[1]
 
 # YAML that belongs to no module, kept at the top of the repository where people look for it.
-# In an installation it lives in dmlplayground/_files/ (see dmlplayground/resources.py).
+# In an installation it lives in dmlplayground/_files/ (see dmlplayground/base/resources.py).
 FILES = {f"dmlplayground._files.{folder}": folder for folder in ("experiments", "hyperparams")}
 # The documentation comes along where it was built first (mkdocs build).
 SITE = {"dmlplayground._files.site": "site"} if (HERE / "site" / "index.html").is_file() else {}
@@ -35,6 +35,7 @@ EXTRAS = {
     "wandb": ["wandb>=0.16,<1"],
     "mlflow": ["mlflow-skinny>=2.9,<4"],
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
+    "icons": ["resvg_py>=0.5,<0.6"],  # draws SVG; another release may draw a pixel otherwise
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],
@@ -104,10 +105,11 @@ setup(
     package_dir={**FILES, **SITE},
     package_data={
         "dmlplayground": ["py.typed"],
-        "dmlplayground.backbones": ["*.json"],
+        "dmlplayground.parts.backbones.shared": ["*.json"],
+        "dmlplayground.parts.data": ["*.json"],
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
-        "dmlplayground.live": ["*.css", "*.js"],
-        "dmlplayground.templates": ["*/*.txt"],
+        "dmlplayground.reports.live": ["*.css", "*.js"],
+        "dmlplayground.cli.templates": ["*/*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
         **{package: ["**/*"] for package in SITE},
     },

@@ -14,11 +14,11 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from dmlplayground.data import decoding, drawing, icon_sets
-from dmlplayground.data.releases import checksum
+from dmlplayground.parts.data.shared import decoding, drawing, icon_sets
+from dmlplayground.parts.data.shared.releases import checksum
 
 PIXELS = 64
-TARGET = Path(__file__).parents[1] / "dmlplayground/data/sets/icons.json"
+TARGET = Path(__file__).parents[1] / "dmlplayground/parts/data/icons.json"
 
 
 def copies(classes: dict[str, dict[str, str]]) -> list[str]:
