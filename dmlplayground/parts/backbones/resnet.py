@@ -36,7 +36,7 @@ def resnet50_v1():
     """He et al.'s own network and weights (2015), as Keras has them: the stride is in the first 1 x 1 convolution, and images
     are blue, green, red less their means, not divided. These are not torchvision's weights, which belong to resnet50_v1b.
     Features are Keras's; in fine-tuning, batch-norm adds 1e-5 to a batch's variance, where Keras adds 1e-3."""
-    from ..gluon_zoos import trunk
+    from .shared.gluon_zoos import trunk
 
     return trunk("gluon", "resnet50_v1")
 
