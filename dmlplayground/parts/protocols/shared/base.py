@@ -143,4 +143,4 @@ class ProtocolPart(Part):
         return {"watches": f"{self.watches} classes", "leads": self.leading}
 
 
-KIND: Kind[ProtocolPart] = Kind("protocol", "dmlplayground.parts.protocols", ProtocolPart)
+KIND: Kind[ProtocolPart, Protocol] = Kind("protocol", "dmlplayground.parts.protocols", ProtocolPart)
