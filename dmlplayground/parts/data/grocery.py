@@ -8,6 +8,7 @@ from typing import Literal, Optional
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, halves, lines
+from .shared.catalogue import reserved as always_the_same
 from .shared.releases import Archive, Count, Layout, Release
 
 COMMIT = "fc80ba90f803d79d0383df52c5a4ac5de99ff6fc"
@@ -34,17 +35,27 @@ def _listed(folder: Path) -> list[Entry]:
     ]
 
 
-def divided(entries: list[Entry], division: int) -> list[Entry]:
-    """The classes for test in two: the release's lists tell visits to shops apart, and those of its test list are the queries."""
+def divided(
+    entries: list[Entry], division: int, reserve: int = 0, only_reserved: bool = False
+) -> list[Entry]:
+    """The classes for test in two: the release's lists tell visits to shops apart, and those of its test list are the queries.
+    So are those of training classes that are kept back to validate."""
     classes = list(dict.fromkeys(entry.label for entry in entries))
+    kept = always_the_same(classes, reserve, "data set grocery")
+    rest = [label for label in classes if label not in kept]
+    others = halves([entry for entry in entries if entry.label not in kept], rest, division, "data set grocery")
+    if only_reserved:
+        others = [entry._replace(split="") if entry.split == "train" else entry for entry in others]
     return [
-        entry._replace(split=_role(entry)) if entry.split == "test" else entry
-        for entry in halves(entries, classes, division, "data set grocery")
+        entry._replace(split="query" if _searches(entry) else "gallery")
+        if entry.split == "test"
+        else entry._replace(query=_searches(entry))
+        for entry in (*(entry._replace(split="train") for entry in entries if entry.label in kept), *others)
     ]
 
 
-def _role(entry: Entry) -> str:
-    return "query" if "test" in Path(entry.file).parts[:2] else "gallery"
+def _searches(entry: Entry) -> bool:
+    return "test" in Path(entry.file).parts[:2]
 
 
 RELEASE = Release(
@@ -71,6 +82,8 @@ def load(
     split: str,
     *,
     division: int = 0,
+    reserved: int = 0,
+    only_reserved: bool = False,
     size: Optional[int] = None,
     root: str = "",
     partial: bool = False,
@@ -86,6 +99,9 @@ def load(
     It is small: with 40 classes for test, scores differ by several points between divisions. Use more than one.
 
     division: which classes are for training: 0 for those numbered 0 to 40, 1, 2, 3, ... for halves drawn at random.
+    reserved: so many classes, always the same ones, are for training in every division and never for test; the others are
+        divided. A search of settings on them alone sees no class that is tested on.
+    only_reserved: the training half holds these alone.
     size: height and width in pixels that images are brought to before the transform; nothing: they stay as they are.
     """
     return RELEASE.catalogue(
@@ -93,7 +109,7 @@ def load(
         root=root,
         cache=cache,
         partial=partial,
-        divided=lambda entries: divided(entries, division),
+        divided=lambda entries: divided(entries, division, reserved, only_reserved),
         size=size,
         pooled=True,
     )

@@ -73,6 +73,7 @@ def load(
     split: str,
     *,
     classes: Optional[int] = None,
+    skip: int = 0,
     size: int = 32,
     division: int = 0,
     root: str = "",
@@ -87,6 +88,7 @@ def load(
     emoji and brands are left out. These are drawings of lines and areas, mostly black on white, not photographs.
 
     classes: how many, of an order that was drawn once; nothing: all.
+    skip: so many of that order are left out before: so a search of settings can have classes that are not tested on.
     size: height and width in pixels that they are drawn at.
     """
     low, high = SIZES
@@ -97,7 +99,7 @@ def load(
         root=root,
         cache=cache,
         partial=partial,
-        divided=lambda entries: icon_sets.divided(entries, classes, division),
+        divided=lambda entries: icon_sets.divided(entries, classes, division, skip),
         size=size,
         pooled=True,
     )

@@ -31,6 +31,7 @@ class Entry(NamedTuple):
     split: str = ""
     box: Optional[Box] = None
     parent: str = ""  # the class above its class
+    query: Optional[bool] = None  # of a training class: whether it searches, where its class is kept back to validate
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +105,18 @@ def catalogue(
         np.array([number[entry.label] for entry in chosen], np.int32),
         tuple(class_names),
         np.array([entry.box for entry in chosen], float) if boxes else None,
-        np.array([entry.split == "query" for entry in chosen]) if "query" in roles else None,
+        _queries(chosen),
         cached,
         tuple(above[label] for label in class_names) if all(above.values()) else None,
         size,
         _pool(name, folder, entries, size) if pooled else None,
     )
+
+
+def _queries(chosen: Sequence[Entry]) -> Optional[np.ndarray]:
+    """Which images search the others, if not all do."""
+    found = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
+    return np.array(found) if any(found) else None
 
 
 def _pool(name: str, folder: Path, entries: Iterable[Entry], size: Optional[int]) -> Catalogue:
@@ -183,6 +190,13 @@ def divide(
         )
     roles = {**dict.fromkeys(training, "train"), **dict.fromkeys(testing, "test")}
     return [entry._replace(split=roles.get(entry.label, "")) for entry in entries]
+
+
+def reserved(ordered: Sequence[str], count: int, where: str) -> set[str]:
+    """So many of the classes, always the same ones: for training in every division."""
+    if not 0 <= count <= len(ordered) - 2:
+        raise UserError(f"{where}: reserved must be from 0 to {len(ordered) - 2}, not {count}.")
+    return {ordered[i] for i in seeds.generator(0, "reserved classes").permutation(len(ordered))[:count]}
 
 
 def halves(entries: Sequence[Entry], ordered: Sequence[str], division: int, where: str) -> list[Entry]:

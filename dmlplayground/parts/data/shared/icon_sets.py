@@ -138,15 +138,17 @@ def read(folder: Path) -> list[Entry]:
     return [Entry(file, file.split("/")[1]) for file in lines(folder / LIST)]
 
 
-def divided(entries: list[Entry], classes: Optional[int], division: int) -> list[Entry]:
-    """Of the classes in an order that was drawn once, the first ones; every other one is for training, so that it stays there
-    however many follow."""
+def divided(entries: list[Entry], classes: Optional[int], division: int, skip: int = 0) -> list[Entry]:
+    """Of the classes in an order that was drawn once, the first ones after those to ``skip``; every other one is for training,
+    so that it stays there however many follow."""
     names = sorted({entry.label for entry in entries})
-    count = len(names) if classes is None else classes
-    if not 2 <= count <= len(names):
-        raise UserError(f"data set icons: classes must be from 2 to {len(names)}, not {count}.")
+    if not 0 <= skip <= len(names) - 2:
+        raise UserError(f"data set icons: skip must be from 0 to {len(names) - 2}, not {skip}.")
+    count = len(names) - skip if classes is None else classes
+    if not 2 <= count <= len(names) - skip:
+        raise UserError(f"data set icons: classes must be from 2 to {len(names) - skip}, not {count}.")
     order = seeds.generator(0, "icons").permutation(len(names))
-    drawn = [names[i] for i in order[:count]]
+    drawn = [names[i] for i in order[skip : skip + count]]
     among = set(drawn)
     chosen = [entry for entry in entries if entry.label in among]
     return halves(chosen, drawn[::2] + drawn[1::2], division, "data set icons")
