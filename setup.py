@@ -40,6 +40,7 @@ EXTRAS = {
     "wandb": ["wandb>=0.16,<1"],
     "mlflow": ["mlflow-skinny>=2.9,<4"],
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
+    "icons": ["resvg_py>=0.5,<0.6"],  # draws SVG; another release may draw a pixel otherwise
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],
@@ -110,6 +111,7 @@ setup(
     package_data={
         "dmlplayground": ["py.typed"],
         "dmlplayground.parts.backbones.shared": ["*.json"],
+        "dmlplayground.parts.data": ["*.json"],
         "dmlplayground.reports": ["*.css", "*.js"],
         "dmlplayground.studies.published": ["*.csv"],
         "dmlplayground.reports.live": ["*.css", "*.js"],
