@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -15,7 +16,7 @@ from dmlplayground.base.errors import UserError
 from dmlplayground.reports import usable_records
 from dmlplayground.reports.grouping import arenas
 from dmlplayground.trial import config
-from dmlplayground.trial.store import checks, manifest, records, snapshots
+from dmlplayground.trial.store import checks, manifest, packed, records, snapshots
 from dmlplayground.trial.training import scoring
 
 
@@ -283,9 +284,28 @@ def test_records_of_older_versions_are_read(store):
 
 def test_every_record_that_is_kept_is_read():
     kept = Path(__file__).resolve().parents[1] / "experiments" / "results"
-    stores = sorted({path.parents[1] for path in kept.rglob(records.RECORD)})
+    stores = {path.parents[1] for path in kept.rglob(records.RECORD)}
+    stores |= {path.parent for path in kept.rglob(packed.FILE)}
     assert stores
     for one in stores:
         found, problems = records.survey(one)
         assert found and not problems
         assert len(usable_records.load(one)) == len(found)
+
+
+def test_packed_records_carry_their_checksums(store, capsys):
+    small = records.pack(store, store / "small")
+    assert all(found.sealed for found in records.load_store(small.parent))
+    with gzip.open(small, "rt") as lines:
+        text = lines.read()
+    with gzip.open(small, "wt") as lines:  # so that the file's own checksum is right
+        lines.write(text.replace('"steps":20', '"steps":21', 1))
+    assert len(records.load_store(small.parent)) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert str(small) in line and "checksum" in line
+
+
+def test_packing_gives_no_checksum_to_what_had_none(store):
+    damage(store, lambda content: None)
+    kept = records.load_store(records.pack(store, store / "small").parent)
+    assert sorted((found.seed, found.sealed) for found in kept) == [(0, True), (1, False)]
