@@ -102,7 +102,7 @@ def differences(a: Summary, b: Summary) -> Summary:
 def welch(a: Summary, b: Summary) -> float | None:
     """The two-sided p-value of Welch's t-test: independent runs, unequal spreads. A single run has none."""
     gap = _welch(a, b)
-    return gap and gap.chance
+    return gap.chance if gap else None
 
 
 def _welch(a: Summary, b: Summary) -> Gap | None:
@@ -120,7 +120,7 @@ def _welch(a: Summary, b: Summary) -> Gap | None:
 def student(a: Summary, b: Summary, spread: float, freedom: int) -> float | None:
     """The two-sided p-value of a t-test with a spread estimated elsewhere. A single run still has none."""
     gap = _student(a, b, spread, freedom)
-    return gap and gap.chance
+    return gap.chance if gap else None
 
 
 def _student(a: Summary, b: Summary, spread: float, freedom: int) -> Gap | None:
@@ -181,7 +181,7 @@ def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
         return _welch(first, second)
 
     gaps = [gap(value) for value in summaries]
-    chances = holm([one and one.chance for one in gaps])
+    chances = holm([one.chance if one else None for one in gaps])
     return [
         None if one is None or chance is None else Lead(one, chance) for one, chance in zip(gaps, chances)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -12,7 +13,7 @@ from typing import Any, ClassVar, Optional
 from ... import __version__
 from ...base import files
 from ...base.errors import UserError, warn
-from . import checks, existing, locks, manifest, packed
+from . import CHECKPOINT, checks, existing, locks, manifest, packed
 
 __all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "pack", "survey", "versions"]
 
@@ -107,6 +108,18 @@ def find(folder: Path) -> Optional[Record]:
     if record.status == "running" and not locks.alive(folder):
         record.status = "interrupted"
     return record
+
+
+def tidy(folder: Path) -> None:
+    """Remove what a killed owner has left: its lock, and of a finished trial the checkpoint."""
+    lock = locks.current(folder)
+    left = any(folder.glob("lock-*")) or (folder / CHECKPOINT).exists()
+    if not left or (lock is not None and not lock.gone):
+        return
+    with contextlib.suppress(locks.Busy), locks.hold(folder):
+        record = find(folder)
+        if record is not None and record.status == "finished":
+            (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
 def survey(store: str | Path) -> tuple[list[Record], list[str]]:
