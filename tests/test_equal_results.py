@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dmlplayground import config, methods
-from dmlplayground.sweeps import grid, search_files
+from dmlplayground.sweeps import grid, search_files, search_space
 
 pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
 
