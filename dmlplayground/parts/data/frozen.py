@@ -36,7 +36,7 @@ def _training_classes(of: Union[str, Mapping[str, Any]], **_: Any) -> Optional[i
 
 @KIND.register(
     title="Frozen features of a data set's images",
-    also=("frozen features", "embeddings"),
+    also=("frozen features",),
     settings=settings,
     training_classes=_training_classes,
 )
