@@ -83,6 +83,20 @@ def test_a_release_is_checked_by_all_of_its_content(grocery, tmp_path):
     assert whole != releases.checksum(folder, entries)
 
 
+def test_verify_compares_the_content_with_what_was_published(grocery, tmp_path, monkeypatch, capsys):
+    release = data.get("grocery").release
+    folder = release.find(tmp_path / "data" / "grocery")
+    entries = release.entries(folder)
+    made = {"content": releases.checksum(folder, entries), "counts": releases.counts(entries)}
+    for field, value in made.items():
+        monkeypatch.setitem(vars(release), field, value)
+    assert cli.main(["data", "verify", "grocery"]) == 0
+    assert "content of all images is the published one" in capsys.readouterr().out
+    fixture.picture(folder / entries[3].file, 999, (48, 48))
+    assert cli.main(["data", "verify", "grocery"]) == 1
+    assert "not all those that were published" in capsys.readouterr().out
+
+
 # Icons
 
 
