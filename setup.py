@@ -7,7 +7,7 @@ HERE = Path(__file__).parent
 VERSION = re.search(r'^__version__ = "(.+)"', (HERE / "dmlplayground/__init__.py").read_text(), re.M)[1]
 
 # YAML that belongs to no module, kept at the top of the repository where people look for it.
-# In an installation it lives in dmlplayground/_files/ (see dmlplayground/resources.py).
+# In an installation it lives in dmlplayground/_files/ (see dmlplayground/base/resources.py).
 FILES = {f"dmlplayground._files.{folder}": folder for folder in ("experiments", "hyperparams")}
 # The documentation comes along where it was built first (mkdocs build).
 SITE = {"dmlplayground._files.site": "site"} if (HERE / "site" / "index.html").is_file() else {}
@@ -104,10 +104,10 @@ setup(
     package_dir={**FILES, **SITE},
     package_data={
         "dmlplayground": ["py.typed"],
-        "dmlplayground.backbones": ["*.json"],
+        "dmlplayground.parts.backbones.shared": ["*.json"],
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
-        "dmlplayground.live": ["*.css", "*.js"],
-        "dmlplayground.templates": ["*/*.txt"],
+        "dmlplayground.reports.live": ["*.css", "*.js"],
+        "dmlplayground.cli.templates": ["*/*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
         **{package: ["**/*"] for package in SITE},
     },

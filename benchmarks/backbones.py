@@ -56,8 +56,8 @@ def serve(prepare, clock: str) -> None:
 def embedder(name: str, **options):
     """A backbone with a linear embedding, from uint8 images, initialised."""
     from dmlplayground import backbones
-    from dmlplayground.backbones.heads import Embedder, Head
-    from dmlplayground.config import Head as HeadConfig
+    from dmlplayground.parts.backbones.shared.heads import Embedder, Head
+    from dmlplayground.trial.config import Head as HeadConfig
 
     record = backbones.get(name)
     head = Head(HeadConfig(), record.features, 64, 2)
@@ -73,8 +73,8 @@ def ours(name: str, job: str, batch_size: int):
     import numpy as np
     from mxnet import autograd, gluon, nd
 
-    from dmlplayground.backbones.engines import Engine
-    from dmlplayground.training.mixed_precision import Mixed
+    from dmlplayground.parts.backbones.shared.engines import Engine
+    from dmlplayground.trial.training.mixed_precision import Mixed
 
     network = embedder(name)
     pixels = np.random.default_rng(0).integers(0, 256, (batch_size, 224, 224, 3))
@@ -185,7 +185,7 @@ def recall() -> None:
     from mxnet import nd
 
     import dmlplayground as dml
-    from dmlplayground.backbones.engines import ENGINES, Engine, extract
+    from dmlplayground.parts.backbones.shared.engines import ENGINES, Engine, extract
 
     dataset = dml.data.load("glyphs", split="test", size=64)
     network = embedder("efficientnet_lite0", pretrained="imagenet")

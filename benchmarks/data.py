@@ -31,9 +31,10 @@ from mxnet import gluon
 from mxnet.gluon.data.vision import ImageFolderDataset, transforms
 from PIL import Image
 
-from dmlplayground import data, samplers, seeds
+from dmlplayground import data, samplers
 from dmlplayground import transforms as ours
-from dmlplayground.data import decoded_cache, images, loader
+from dmlplayground.base import seeds
+from dmlplayground.parts.data.shared import decoded_cache, images, loader
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLASSES = 10

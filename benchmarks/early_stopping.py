@@ -18,8 +18,8 @@ import numpy as np
 import optuna
 
 from dmlplayground import metrics, protocols
-from dmlplayground.store import records
 from dmlplayground.sweeps import early_stopping, optuna_search
+from dmlplayground.trial.store import records
 
 RULES: tuple[early_stopping.Rule, ...] = (False, "median", "halving", "hyperband")
 

@@ -32,7 +32,7 @@ import numpy as np
 
 import dmlplayground  # noqa: F401  (before mxnet)
 from dmlplayground import metrics
-from dmlplayground.metrics.engine.embeddings import Embeddings
+from dmlplayground.parts.metrics.shared.engine.embeddings import Embeddings
 
 SIZES = {
     "cub": (5_924, 100, 2.0),

@@ -89,7 +89,7 @@ def batch(case: dict):
 
 def ours():
     from dmlplayground import methods  # before mxnet
-    from dmlplayground.graph import pairwise
+    from dmlplayground.parts.graph import pairwise
 
     # isort: split
     from mxnet import autograd, gluon, init, nd

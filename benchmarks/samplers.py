@@ -32,8 +32,8 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import wasserstein_distance
 
 from dmlplayground import config, data, samplers, transforms
-from dmlplayground.training.feed import Feed
-from dmlplayground.training.learner import Learner
+from dmlplayground.trial.training.feed import Feed
+from dmlplayground.trial.training.learner import Learner
 
 BATCH, WIDTH, POOL, CANDIDATES = 112, 128, 512, 10
 STEPS = 15  # of an epoch

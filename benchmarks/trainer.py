@@ -27,8 +27,8 @@ import mxnet as mx
 from mxnet import autograd, gluon, nd
 
 from dmlplayground import config
-from dmlplayground.training.learner import Learner
-from dmlplayground.training.run import Run
+from dmlplayground.trial.training.learner import Learner
+from dmlplayground.trial.training.run import Run
 
 EPOCHS = 4
 

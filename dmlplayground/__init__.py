@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import importlib
 
-from . import compat
+from .base import compat
 
 __version__ = "0.2.0"
 
 _MODULES = {
-    name: name
+    name: f"parts.{name}"
     for name in (
         "augmentations",
         "backbones",
-        "config",
         "data",
-        "hyperparams",
         "methods",
         "metrics",
-        "mining",
         "optimizers",
         "protocols",
         "regularizers",
@@ -31,13 +28,18 @@ _MODULES = {
         "transforms",
     )
 }
-_MODULES["records"] = "store.records"
+_MODULES |= {
+    "config": "trial.config",
+    "hyperparams": "trial.hyperparams",
+    "mining": "parts.miners",
+    "records": "trial.store.records",
+}
 _FUNCTIONS = {
-    "train": "training",
-    "evaluate": "training",
+    "train": "trial.training",
+    "evaluate": "trial.training",
     "sweep": "sweeps",
     "tune": "sweeps",
-    "load": "trained",
+    "load": "serving",
     "report": "reports",
     "compare": "reports",
 }

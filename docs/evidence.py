@@ -10,9 +10,10 @@ from typing import Any
 
 from markdown_text import folded, inline, table
 
-from dmlplayground import config, metrics, parts, resources
-from dmlplayground.parts import Kind, Part
-from dmlplayground.store import records
+from dmlplayground import config, metrics
+from dmlplayground.base import registry, resources
+from dmlplayground.base.registry import Kind, Part
+from dmlplayground.trial.store import records
 
 WARNING = "Small images and a training of seconds: this shows what the part does and what it costs, not how good it is."
 KEPT = Path(__file__).resolve().parent.parent / "experiments" / "results"
@@ -101,8 +102,8 @@ def _cost(record: records.Record, experiment: str) -> str:
 def costs() -> str:
     """What a step of training costs with each part, a table a kind."""
     found = []
-    for plural in parts.HOMES:
-        kind, kept = parts.kind(plural), _kept(f"parts/{plural}")
+    for plural in registry.HOMES:
+        kind, kept = registry.kind(plural), _kept(f"parts/{plural}")
         runs = {name: _naming(f"parts/{plural}", kind, kind.get(name)) for name in kind.names()}
         steps = {name: min(map(_step, own)) for name, own in runs.items() if own}
         rows = [

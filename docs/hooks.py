@@ -24,7 +24,8 @@ import measured  # noqa: E402
 import pages  # noqa: E402
 import studied  # noqa: E402
 
-from dmlplayground import parts, templates  # noqa: E402
+from dmlplayground.base import registry  # noqa: E402
+from dmlplayground.cli import templates  # noqa: E402
 
 
 def on_files(files: Files, config) -> Files:
@@ -38,8 +39,8 @@ def generated() -> dict[str, str]:
     """Path of each page -> its Markdown."""
     found = {"configuration.md": pages.of_configuration(), "experiments.md": pages.of_experiments()}
     found.update(from_notebooks.pages())
-    for plural in parts.HOMES:
-        kind = parts.kind(plural)
+    for plural in registry.HOMES:
+        kind = registry.kind(plural)
         found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)
         for name in kind.names():
             part = kind.get(name)
@@ -74,7 +75,7 @@ MADE = {
 def on_nav(nav: Navigation, config, files: Files) -> Navigation:
     """The kinds' index pages stand in the navigation below "Parts"; the parts' own are reached from there."""
     section = next(item for item in nav.items if isinstance(item, Section) and item.title == "Parts")
-    for plural in parts.HOMES:
+    for plural in registry.HOMES:
         file = files.get_file_from_path(f"parts/{plural}/index.md")
         if file and file.page:
             section.children.append(file.page)

@@ -12,9 +12,10 @@ import studied
 import yaml
 from markdown_text import inline, plain, table
 
-from dmlplayground import config, hyperparams, methods, optional, parts, resources
-from dmlplayground.options import build, describe
-from dmlplayground.parts import Kind, Part
+from dmlplayground import config, hyperparams, methods
+from dmlplayground.base import optional, registry, resources
+from dmlplayground.base.options import build, describe
+from dmlplayground.base.registry import Kind, Part
 from dmlplayground.sweeps.search_space import Range
 
 MANY = 4  # methods that set one key are counted beyond so many, not named
@@ -230,17 +231,17 @@ def related(plural: str, kind: Kind, part: Part) -> str:
     for other, every in _kinds().items():
         found |= {(other, name) for name in named & set(every.names()) if "_" in name}  # no ordinary word
         found.add((other, _chosen(every, part)))
-    every_method = parts.kind("methods")
+    every_method = registry.kind("methods")
     takers = [name for name in every_method.names() if _chosen(kind, every_method.get(name)) == part.key]
     found |= {("methods", name) for name in takers} if len(takers) <= FEW else set()
     links = [f"[{len(takers)} methods](../methods/index.md) take it by default"] * (len(takers) > FEW)
     links += [
         f"[{name}](../studies/{name}.md) (study)"
-        for name in parts.kind("studies").names()
+        for name in registry.kind("studies").names()
         if plural != "studies" and any(recipe.study == name for recipe, _ in studied.recipes_with(kind, part))
     ]
     links += [
-        f"[{name}](../{other}/{name}.md) ({parts.kind(other).name})"
+        f"[{name}](../{other}/{name}.md) ({registry.kind(other).name})"
         for other, name in sorted(found)
         if name and (other, name) != (plural, part.key)
     ]
@@ -254,7 +255,7 @@ def _chosen(kind: Kind, part: Part) -> str:
 
 
 def _kinds() -> dict[str, Kind]:
-    return {plural: parts.kind(plural) for plural in parts.HOMES}
+    return {plural: registry.kind(plural) for plural in registry.HOMES}
 
 
 def _facts(part: Part) -> str:
@@ -268,7 +269,7 @@ def _who_sets(key: str) -> str:
     """The page of the parts that a key names; or the methods whose record sets it."""
     if plural := next((plural for plural, kind in _kinds().items() if kind.setting == key), ""):
         return f"[{plural}](parts/{plural}/index.md)"
-    every = parts.kind("methods")
+    every = registry.kind("methods")
     setting = [name for name in every.names() if key in config.dotted(every.get(name).configuration)]
     if len(setting) > MANY:
         return f"{len(setting)} [methods](parts/methods/index.md)"

@@ -10,8 +10,8 @@ from typing import Any
 from markdown_text import folded, inline, plain, table
 
 from dmlplayground import hyperparams
-from dmlplayground.parts import Kind, Part
-from dmlplayground.reports import published
+from dmlplayground.base.registry import Kind, Part
+from dmlplayground.studies import published
 
 MANY = 6  # rows of a study that are named
 FEW = 3  # values of an option that are named, and not given as a range

@@ -5,8 +5,8 @@ Do so when the release of a library changes.
 
 from __future__ import annotations
 
-from dmlplayground import files
-from dmlplayground.backbones import gluon_zoos, zoo_records
+from dmlplayground.base import files
+from dmlplayground.parts.backbones.shared import gluon_zoos, zoo_records
 
 if __name__ == "__main__":
     files.write_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dmlplayground import templates
+from dmlplayground.cli import templates
 
 
 def checkout(folder: Path) -> Path:

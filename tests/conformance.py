@@ -18,7 +18,7 @@ import reference
 from mxnet import autograd, nd
 
 from dmlplayground import methods
-from dmlplayground.mining import batch
+from dmlplayground.parts.miners.shared import batch
 
 SEED = 3  # of MXNet's generator, before every call: a loss that samples then draws the same
 

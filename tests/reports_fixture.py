@@ -6,8 +6,8 @@ import copy
 
 import numpy as np
 
-from dmlplayground.config import of_today
-from dmlplayground.store.records import Record
+from dmlplayground.trial.config import of_today
+from dmlplayground.trial.store.records import Record
 
 CONFIG = {
     "method": {"name": "npairs"},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from dmlplayground.store import records
+from dmlplayground.trial.store import records
 
 SMALL = {
     "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},

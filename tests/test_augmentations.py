@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dmlplayground import augmentations, config, opencv, transforms
-from dmlplayground.augmentations import colours
-from dmlplayground.errors import UserError
+from dmlplayground import augmentations, config, transforms
+from dmlplayground.base import opencv
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.augmentations.shared import colours
 
 
 def rng(seed: int = 0) -> np.random.Generator:

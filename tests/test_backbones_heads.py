@@ -8,11 +8,11 @@ from mxnet import autograd, init, nd
 from mxnet.gluon import nn
 
 from dmlplayground import backbones, config
-from dmlplayground.backbones import Preprocessing
-from dmlplayground.backbones.heads import Embedder, Head, TruncatedNormal, add_max_pooling
-from dmlplayground.config import Head as HeadConfig
-from dmlplayground.errors import UserError
-from dmlplayground.training.learner import Learner
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones import Preprocessing
+from dmlplayground.parts.backbones.shared.heads import Embedder, Head, TruncatedNormal, add_max_pooling
+from dmlplayground.trial.config import Head as HeadConfig
+from dmlplayground.trial.training.learner import Learner
 
 
 def _head(features=6, embed_dim=4, num_classes=5, **settings) -> Head:
@@ -177,7 +177,7 @@ def test_frozen_batchnorm_keeps_statistics_scale_and_shift():
 
 
 def test_frozen_batchnorm_normalises_a_training_batch_by_the_running_statistics():
-    from dmlplayground.training.learner import freeze_batchnorm
+    from dmlplayground.trial.training.learner import freeze_batchnorm
 
     for name in ("inception_bn", "resnet18_v1b"):
         network = backbones.create(name)

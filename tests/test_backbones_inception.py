@@ -7,8 +7,8 @@ from mxnet import nd
 from reference import inception_bn as published
 
 from dmlplayground import backbones
-from dmlplayground.backbones.weights import conversion, formats
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared.weights import conversion, formats
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from mxnet import sym
 
-from dmlplayground import config, devices
-from dmlplayground.errors import UserError
-from dmlplayground.training import learner, mixed_precision, models
-from dmlplayground.training.learner import Learner
+from dmlplayground import config
+from dmlplayground.base import devices
+from dmlplayground.base.errors import UserError
+from dmlplayground.trial.training import learner, mixed_precision, models
+from dmlplayground.trial.training.learner import Learner
 
 TRIAL = {
     "method": "margin",

@@ -8,9 +8,9 @@ from mxnet import nd
 
 import dmlplayground as dml
 from dmlplayground import cli
-from dmlplayground.backbones.engines import ENGINES, Engine
-from dmlplayground.errors import UserError
-from dmlplayground.training import scoring
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared.engines import ENGINES, Engine
+from dmlplayground.trial.training import scoring
 
 
 def test_engines_agree_and_recall_does_not_move(trained):

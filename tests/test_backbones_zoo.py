@@ -5,10 +5,10 @@ import pytest
 from mxnet import autograd, init, nd
 
 from dmlplayground import backbones, config
-from dmlplayground.backbones import gluon_zoos, zoo_records
-from dmlplayground.backbones.weights import loading
-from dmlplayground.backbones.weights.conversion import count
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared import gluon_zoos, zoo_records
+from dmlplayground.parts.backbones.shared.weights import loading
+from dmlplayground.parts.backbones.shared.weights.conversion import count
 
 OF_IMAGES = [name for name in backbones.names() if backbones.get(name).preprocessing]
 

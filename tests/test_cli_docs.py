@@ -11,13 +11,14 @@ from http.server import ThreadingHTTPServer
 
 import pytest
 
-from dmlplayground import cli, resources
+from dmlplayground import cli
+from dmlplayground.base import resources
 
 
 def test_the_pages_are_served_on_this_machine_alone(tmp_path):
     (tmp_path / "index.html").write_text("the pages")
     code = (
-        "import pathlib, sys; from dmlplayground import cli, resources\n"
+        "import pathlib, sys; from dmlplayground import cli; from dmlplayground.base import resources\n"
         "resources.pages = lambda: pathlib.Path(sys.argv[1])\n"
         "cli.main(['docs', '--port', '0', '--no-browser'])"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dmlplayground import compat
+from dmlplayground.base import compat
 
 ROOT = Path(__file__).parents[1]
 SWALLOWING = (
@@ -42,7 +42,7 @@ def importing(tmp_path, source, builds, package="mxnet"):
 
 def test_missing():
     message = last_line("import dmlplayground, mxnet", flags=["-S"])  # -S: no site-packages
-    assert message.startswith("dmlplayground.compat.MissingMXNet: MXNet is not installed in ")
+    assert message.startswith("dmlplayground.base.compat.MissingMXNet: MXNet is not installed in ")
     assert compat.INSTALL_CPU in message and compat.INSTALL_CUDA in message
 
 
@@ -79,7 +79,7 @@ def test_empty_folder_left_behind_counts_as_missing(tmp_path):
 )  # fmt: skip
 def test_broken(tmp_path, source, builds, expected):
     message = importing(tmp_path, source, builds)
-    assert message.startswith("dmlplayground.compat.MissingMXNet: ")
+    assert message.startswith("dmlplayground.base.compat.MissingMXNet: ")
     for part in expected:
         assert part in message
 

@@ -7,11 +7,11 @@ import pytest
 
 import dmlplayground as dml
 from dmlplayground import config, metrics
-from dmlplayground.errors import UserError
-from dmlplayground.metrics.engine import components
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.metrics.shared.engine import components
 from dmlplayground.sweeps import grid
-from dmlplayground.training import models
-from dmlplayground.training.run import Learner
+from dmlplayground.trial.training import models
+from dmlplayground.trial.training.run import Learner
 
 TRIAL = {
     "method": "contrastive",

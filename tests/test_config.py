@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
 from dmlplayground import config, methods
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts import layers
+from dmlplayground.trial.config import schema
 
 SMALL = {"method": "npairs", "data": {"name": "glyphs", "classes": 40}, "batch_size": 20}
 
@@ -244,3 +247,11 @@ def test_every_key_says_what_it_is():
     assert rows["frozen_epochs"].neutral == 0
     assert rows["optimizer"].neutral == "adam"
     assert all(row.about and row.type for row in rows.values())
+
+
+def test_the_layers_know_which_keys_name_parts():
+    fields = {field.name: field.type for field in dataclasses.fields(schema.Trial)}
+    named = [name for name, kind in fields.items() if kind in ("Named", "Optional[Named]", "list[Named]")]
+    assert list(layers.COMPONENTS) == named
+    assert set(layers.GROUPS) == set(schema.Groups.__dataclass_fields__) - set(named)
+    assert tuple(schema.Multipliers.__dataclass_fields__) == layers.MULTIPLIERS

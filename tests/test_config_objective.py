@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dmlplayground import config, methods, mining
+from dmlplayground.base.errors import UserError
 from dmlplayground.cli.commands import miners
-from dmlplayground.errors import UserError
 
 COMBINATIONS = methods.combinations()
 CELLS = [(method, miner) for method in methods.names() for miner in mining.names()]

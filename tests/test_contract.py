@@ -10,7 +10,7 @@ import pytest
 from sweeps_fixture import SMALL
 
 import dmlplayground as dml
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 #: Constructor names of losses, in the design's order.
 LOSSES = {

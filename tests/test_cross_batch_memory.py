@@ -12,14 +12,14 @@ from reference._tuples import all_triplets
 from reference.memory import Memory
 
 from dmlplayground import config, methods, mining
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 # isort: split
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 
-from dmlplayground.training import health
-from dmlplayground.training.learner import Learner
+from dmlplayground.trial.training import health
+from dmlplayground.trial.training.learner import Learner
 
 SIZE, ROWS, CLASSES, WIDTH = 20, 8, 4, 3
 READERS = [key for key in methods.names() if methods.get(key).reads in ("pairs", "triplets")]

@@ -11,10 +11,10 @@ import pytest
 from data_fixture import picture
 from PIL import Image
 
-from dmlplayground import opencv
-from dmlplayground.data import decoding
-from dmlplayground.errors import UserError
-from dmlplayground.transforms import Stored
+from dmlplayground.base import opencv
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data.shared import decoding
+from dmlplayground.parts.transforms import Stored
 
 AS_IS = Stored("none")
 RGB = np.dstack([np.full((6, 8), value, np.uint8) for value in (200, 100, 50)])

@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from dmlplayground import cli, data, seeds
-from dmlplayground.data import Dataset, cache, characters, contact_sheet
-from dmlplayground.errors import UserError
+from dmlplayground import cli, data
+from dmlplayground.base import seeds
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data import Dataset
+from dmlplayground.parts.data.shared import cache, characters, contact_sheet
 
 SMALL = {"classes": 24, "images_per_class": 9, "size": 32}
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from data_fixture import class_folders, picture
 
-from dmlplayground import data, files, threads
-from dmlplayground.data import decoded_cache, decoding, images
-from dmlplayground.errors import UserError
-from dmlplayground.transforms import Stored
+from dmlplayground import data
+from dmlplayground.base import files, threads
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data.shared import decoded_cache, decoding, images
+from dmlplayground.parts.transforms import Stored
 
 WAYS = [Stored("squash", 48), Stored("short", 40), Stored("none")]
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmlplayground import config, data
-from dmlplayground.data import decoding
-from dmlplayground.data.catalogue import Entry, divide, natural
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data.shared import decoding
+from dmlplayground.parts.data.shared.catalogue import Entry, divide, natural
 
 CLASSES = ["2", "10", "1", "cat", "Dog"]
 IN_ORDER = ["1", "2", "10", "Dog", "cat"]

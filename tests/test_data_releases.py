@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from dmlplayground import cli, data
-from dmlplayground.data import archives, preparing, releases
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data.shared import archives, preparing, releases
 
 PUBLISHED = {
     "cub200": {"train": (5864, 100), "test": (5924, 100)},

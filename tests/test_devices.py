@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from dmlplayground import devices
-from dmlplayground.errors import UserError
+from dmlplayground.base import devices
+from dmlplayground.base.errors import UserError
 
 # A driver with two GPUs of compute capability 8.6 and 9.0.
 DRIVER = """
@@ -61,7 +61,7 @@ def test_capabilities_are_asked_of_the_driver(tmp_path):
     (tmp_path / "driver.c").write_text(DRIVER)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", "libcuda.so.1", "driver.c"], cwd=tmp_path, check=True)
     result = subprocess.run(
-        [sys.executable, "-c", "from dmlplayground import devices; print(devices.gpu_capabilities())"],
+        [sys.executable, "-c", "from dmlplayground.base import devices; print(devices.gpu_capabilities())"],
         capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)},
     )  # fmt: skip
     assert result.stdout.strip() == "[(8, 6), (9, 0)]", result.stderr

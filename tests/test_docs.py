@@ -12,12 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dmlplayground import cli, config, optional, parts
+from dmlplayground import cli, config
+from dmlplayground.base import optional, registry
 
 pytestmark = pytest.mark.slow  # all of the site is built
 
 ROOT = Path(__file__).parents[1]
-ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
+ALL = [(plural, name) for plural in registry.HOMES for name in registry.kind(plural).names()]
 
 
 @pytest.fixture(scope="session")
@@ -39,16 +40,16 @@ def page(site, name):
 
 def test_every_part_has_its_page(site):
     for plural, name in ALL:
-        part = parts.kind(plural).get(name)
+        part = registry.kind(plural).get(name)
         text = page(site, f"parts/{plural}/{name}.html")
         assert " ".join(part.title.split()) in text, (plural, name)
         for option in part.options:
-            assert f"{parts.kind(plural).setting}.{option}" in text, (plural, name, option)
+            assert f"{registry.kind(plural).setting}.{option}" in text, (plural, name, option)
         assert f'href="{quote(name)}.html"' in (site / f"parts/{plural}/index.html").read_text(
             encoding="utf-8"
         )
     files = {path.relative_to(site / "parts").with_suffix("").parts for path in site.glob("parts/*/*.html")}
-    assert files == {*ALL, *((plural, "index") for plural in parts.HOMES)}
+    assert files == {*ALL, *((plural, "index") for plural in registry.HOMES)}
 
 
 def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
@@ -101,7 +102,7 @@ def test_every_part_that_was_trained_has_its_curve(site):
         "transforms",
     } <= kept
     for plural in kept:
-        for name in {*parts.kind(plural).names()} - {"identity"}:  # which is no network
+        for name in {*registry.kind(plural).names()} - {"identity"}:  # which is no network
             text = (site / f"parts/{plural}/{name}.html").read_text(encoding="utf-8")
             assert "<polyline" in text, (plural, name)
     assert "times the median" in page(site, "performance.html")

@@ -19,8 +19,10 @@ from docs_fixture import PAGES, ROOT, blocks, commands
 from PIL import Image
 
 import dmlplayground as dml
-from dmlplayground import cli, config, data, parts, templates
-from dmlplayground.errors import UserError
+from dmlplayground import cli, config, data
+from dmlplayground.base import registry
+from dmlplayground.base.errors import UserError
+from dmlplayground.cli import templates
 from dmlplayground.sweeps import grid
 
 COMMANDS = sorted({line for text in PAGES.values() for line in commands(text)})
@@ -52,7 +54,7 @@ def lists(line):
     """Whether a command only lists parts or tells of one."""
     words = shlex.split(line, comments=True)[1:]
     named = words[1] if len(words) == 2 else ""
-    listing = words[0] in {*parts.HOMES, "experiments", "hyperparams"} and len(words) <= 2
+    listing = words[0] in {*registry.HOMES, "experiments", "hyperparams"} and len(words) <= 2
     return listing and named not in PLACEHOLDERS
 
 
@@ -272,12 +274,12 @@ BASES = {
 TAKEN_CARE_OF = {"key", "kind", "build", "number"}  # no business of a part's file
 
 
-@pytest.mark.parametrize("plural", parts.HOMES)
+@pytest.mark.parametrize("plural", registry.HOMES)
 def test_the_page_names_what_the_file_of_a_part_may_say(plural):
     page = PAGES["own-parts.md"]
     for name in written_for(page):
         page += templates.filled(*name)
-    facts = {field.name for field in dataclasses.fields(parts.kind(plural).record)}
+    facts = {field.name for field in dataclasses.fields(registry.kind(plural).record)}
     base = BASES.get(plural)
     told = {name for name, value in vars(base).items() if not callable(value)} if base else set()
     told |= {*getattr(base, "__annotations__", {})}
@@ -296,7 +298,7 @@ def written_for(page):
 
 def test_the_page_shows_a_template_of_every_kind():
     shown = {plural for plural, kind, _ in written_for(PAGES["own-parts.md"]) if kind == "part"}
-    assert shown == set(parts.HOMES)
+    assert shown == set(registry.HOMES)
 
 
 def test_new_parts_of_the_page_are_written(tmp_path, capsys):
@@ -304,12 +306,12 @@ def test_new_parts_of_the_page_are_written(tmp_path, capsys):
     (block,) = blocks("sh", PAGES["own-parts.md"])
     for line in block.splitlines():
         assert cli.main([*shlex.split(line)[1:], "--into", str(tmp_path)]) == 0
-    assert len(list((tmp_path / "dmlplayground").rglob("*.py"))) == len(parts.HOMES)
+    assert len(list((tmp_path / "dmlplayground").rglob("*.py"))) == len(registry.HOMES)
 
 
 USE_THEM = """
 import sys
-import dmlplayground as dml, dmlplayground.backbones.zoo, dmlplayground.data.sets, dmlplayground.methods
+import dmlplayground as dml, dmlplayground.parts.backbones, dmlplayground.parts.data, dmlplayground.parts.methods
 for package in (dml.methods, dml.data.sets, dml.backbones.zoo):
     package.__path__.append(sys.argv[1] + "/" + package.__name__.replace(".", "/"))
 from dmlplayground import cli
@@ -320,7 +322,7 @@ sys.exit(cli.main([*sys.argv[2].split()[1:], "--quiet", *store, "--set", "epochs
 
 @pytest.mark.slow
 def test_a_method_a_data_set_and_a_backbone_of_the_page_learn(tmp_path):
-    from dmlplayground.store import records
+    from dmlplayground.trial.store import records
 
     checkout(tmp_path)
     for word, name in (("method", "stand_out"), ("data", "stripes"), ("backbone", "shallow")):

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from dmlplayground import compat, devices, doctor, methods, parts
-from dmlplayground.doctor import rehearsals
+from dmlplayground import methods
+from dmlplayground.base import compat, devices, registry
+from dmlplayground.cli import doctor
+from dmlplayground.cli.doctor import rehearsals
 
 
 def only(part, name):
@@ -232,7 +234,7 @@ def test_every_part_has_its_rehearsal():
     found.pop("devices")
     without_images = {"backbones": {"identity"}}
     for kind, names in found.items():
-        assert names == set(parts.kind(kind).names()) - without_images.get(kind, set()), kind
+        assert names == set(registry.kind(kind).names()) - without_images.get(kind, set()), kind
 
 
 @pytest.mark.parametrize(
@@ -254,7 +256,7 @@ def test_a_part_that_no_grid_has_is_tried_in_anothers_place(kind, name, key, mon
     monkeypatch.setattr(rehearsals.grid, "load", lambda path: (without_it, file))
     tried = dict(rehearsals._trained_once(kind, "cpu"))
     assert rehearsals._name(kind, tried[name]) == name
-    assert set(tried) == set(parts.kind(kind).names())
+    assert set(tried) == set(registry.kind(kind).names())
 
 
 def test_servers_that_do_not_answer_are_named(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 import recipe_roth2020 as study
 
 import dmlplayground as dml
-from dmlplayground import resources
+from dmlplayground.base import resources
 from dmlplayground.sweeps import grid
 
 NAMES = [name for name in resources.experiment_names() if name.startswith("roth2020/")]

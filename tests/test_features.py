@@ -9,7 +9,7 @@ from data_fixture import class_folders
 
 import dmlplayground as dml
 from dmlplayground import cli, config, methods
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 
 def clusters(classes=24, per_class=12, width=10, noise=0.7):

@@ -12,7 +12,7 @@ import yaml
 from data_fixture import class_folders, picture
 
 from dmlplayground import cli
-from dmlplayground.fitting import choose, look, timing
+from dmlplayground.serving.fitting import choose, look, timing
 
 CLASSES = [f"class {i}" for i in range(10)]
 TINY = ["iterations=1", "epochs=1", "batch_size=8", "embed_dim=4", "evaluation.clustering=false"]

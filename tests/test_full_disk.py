@@ -19,9 +19,10 @@ from PIL import Image
 from sweeps_fixture import SMALL
 
 import dmlplayground as dml
-from dmlplayground import cli, config, files
-from dmlplayground.backbones.weights import formats
-from dmlplayground.store import checkpoints, records
+from dmlplayground import cli, config
+from dmlplayground.base import files
+from dmlplayground.parts.backbones.shared.weights import formats
+from dmlplayground.trial.store import checkpoints, records
 
 TINY = {**SMALL, "method": "npairs", "iterations": 1, "epochs": 1}
 LIMIT = 3000  # bytes that a file may have; less than all that the commands here write

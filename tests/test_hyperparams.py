@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, hyperparams, resources
+from dmlplayground import config, hyperparams
+from dmlplayground.base import resources
+from dmlplayground.base.errors import UserError
 from dmlplayground.cli.commands import hyperparams as command
-from dmlplayground.errors import UserError
-from dmlplayground.hyperparams import Name
+from dmlplayground.trial.hyperparams import Name
 
 NAMES = [name for name in hyperparams.names() if name.study.startswith("fehervari2019")]
 ours = pytest.mark.parametrize("name", NAMES, ids=str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,22 +14,8 @@ import dmlplayground
 from dmlplayground import metrics, protocols
 
 ROOT = Path(dmlplayground.__file__).parent
-LEAVES = {"array_files", "errors", "files", "options", "optional", "parts", "seeds", "signals", "threads"}
-PARTS = {
-    "augmentations",
-    "backbones",
-    "data",
-    "methods",
-    "metrics",
-    "mining",
-    "optimizers",
-    "protocols",
-    "regularizers",
-    "samplers",
-    "schedules",
-    "transforms",
-}
-ABOVE = {"config", "fitting", "hyperparams", "training", "sweeps", "reports", "cli", "live", "trained"}
+#: The rooms, from what knows nobody up to what knows everybody: each knows those before it alone.
+ROOMS = ("base", "parts", "studies", "trial", "sweeps", "reports", "serving", "cli")
 MODULES = {
     ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.rglob("*.py")
@@ -63,13 +49,18 @@ def imported(module: str) -> Iterator[str]:
             yield from names(module, node)
 
 
-def unit(module: str) -> str:
-    """The package or module directly in ``dmlplayground`` that it belongs to."""
-    return module.split(".")[1] if "." in module else "dmlplayground"
+def room(module: str) -> str:
+    """The folder of the package that it stands in; the package itself and ``__main__`` stand in none."""
+    return module.split(".")[1] if module.count(".") > 1 or module.split(".")[-1] in ROOMS else ""
 
 
-@pytest.fixture(scope="module")
-def arrows() -> dict[str, set[str]]:
+def package(module: str) -> str:
+    """The package that it belongs to, a level below the room's: ``parts.methods``, ``trial.store``."""
+    return ".".join(module.replace("cli.commands", "cli").split(".")[1:3])
+
+
+def arrows_between(unit: Callable[[str], str]) -> dict[str, set[str]]:
+    """Which units know which others."""
     found: dict[str, set[str]] = defaultdict(set)
     for module in MODULES:
         for other in imported(module):
@@ -78,73 +69,61 @@ def arrows() -> dict[str, set[str]]:
     return found
 
 
-def test_nothing_imports_in_a_circle(arrows):
+@pytest.fixture(scope="module")
+def packages() -> dict[str, set[str]]:
+    return arrows_between(package)
+
+
+def test_every_folder_is_a_room_and_nothing_else_is_there():
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders - {"_files"} == set(ROOMS)
+    assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def test_every_room_knows_lower_ones_alone():
+    found = arrows_between(room)
+    wrong = {name: found[name] - {"", *ROOMS[:place]} for place, name in enumerate(ROOMS)}
+    assert {name: others for name, others in wrong.items() if others} == {}
+
+
+def test_nothing_imports_in_a_circle(packages):
     def reached(start: str) -> set[str]:
         seen: set[str] = set()
         waiting = [start]
         while waiting:
-            for other in arrows[waiting.pop()] - seen:
+            for other in packages[waiting.pop()] - seen:
                 seen.add(other)
                 waiting.append(other)
         return seen
 
-    assert [name for name in list(arrows) if name in reached(name)] == []
+    assert [name for name in list(packages) if name in reached(name)] == []
 
 
-#: Every package and module of ours, from what knows nobody up to what knows everybody: each knows lower rows alone.
-LAYERS = (
-    LEAVES,
-    {"compat", "download", "graph", "layout", "metrics", "opencv", "optimizers", "resources", "samplers"}
-    | {"schedules", "templates"},
-    {"augmentations", "dmlplayground", "mining", "protocols", "regularizers"},
-    {"devices", "methods", "store", "transforms"},
-    {"config", "data"},
-    {"backbones", "hyperparams", "reports"},
-    {"live", "training"},
-    {"fitting", "sweeps", "trained"},
-    {"doctor"},
-    {"cli"},
-    {"__main__"},
-)
+def test_a_parts_file_knows_what_its_kind_shares_and_no_other_part():
+    """A folder of a kind holds its parts; their helpers stand in ``shared/``, which knows none of them."""
+    kinds = {path.name for path in (ROOT / "parts").iterdir() if (path / "shared").is_dir()}
+    wrong = []
+    for module in MODULES:
+        if module.startswith("dmlplayground.parts.") and ".shared" in module:
+            own = module.partition(".shared")[0] + "."
+            known = {
+                one.removeprefix(own).partition(".")[0] for one in imported(module) if one.startswith(own)
+            }
+            wrong += [f"{module}: {one}" for one in sorted(known - {"shared"})]
+    assert kinds and wrong == []
 
 
-def test_every_package_has_its_layer_and_knows_lower_ones_alone(arrows):
-    layer = {name: number for number, names in enumerate(LAYERS) for name in names}
-    assert {unit(module) for module in MODULES} == set(layer)
-    upward = {
-        name: {other for other in others if layer[other] >= layer[name]}
-        for name, others in arrows.items()
-        if name not in LEAVES
-    }
-    assert {name: others for name, others in upward.items() if others} == {}
+def test_the_store_knows_the_base_alone(packages):
+    assert {one for one in packages["trial.store"] if not one.startswith("base.")} <= {""}  # its version
 
 
-def test_leaves_know_only_leaves(arrows):
-    assert {name: arrows[name] - LEAVES for name in LEAVES if arrows[name] - LEAVES} == {}
+def test_reports_read_the_store_alone(packages):
+    known = set().union(*(others for name, others in packages.items() if name.startswith("reports.")))
+    assert not known & {"trial.training", "parts.data", "parts.backbones"}
 
 
-def test_parts_know_nothing_above_them(arrows):
-    # Backbones read the schema of the head that they build.
-    allowed = {"backbones": {"config"}}
-    wrong = {name: (arrows[name] & ABOVE) - allowed.get(name, set()) for name in PARTS}
-    assert {name: others for name, others in wrong.items() if others} == {}
-
-
-def test_the_store_knows_nobody(arrows):
-    assert arrows["store"] - LEAVES <= {"dmlplayground"}  # its version
-
-
-def test_what_measures_and_trains_knows_no_report(arrows):
-    for name in ("metrics", "training", "config", "store", "protocols"):
-        assert not arrows[name] & {"reports", "sweeps", "cli"}, name
-
-
-def test_reports_read_the_store_alone(arrows):
-    assert not arrows["reports"] & {"training", "sweeps", "data", "backbones", "cli"}
-
-
-def test_nobody_knows_the_command_line(arrows):
-    assert [name for name, others in arrows.items() if "cli" in others and name != "__main__"] == []
+def test_templates_know_the_base_alone(packages):
+    assert {one for one in packages["cli.templates"] if not one.startswith("base.")} == set()
 
 
 def quoted(path: Path) -> set[str]:
@@ -176,7 +155,10 @@ def test_results_are_named_by_protocols_alone():
     names |= {name for one in facts for name in (*one.results, *one.labels.values())}
     # Published tables name the result that they go with; the store keeps weights of the best and the last epoch.
     assert (
-        places_of(re.compile("|".join(names)), "protocols/", "reports/published/", "store/__init__.py") == []
+        places_of(
+            re.compile("|".join(names)), "parts/protocols/", "studies/published/", "trial/store/__init__.py"
+        )
+        == []
     )
 
 
@@ -185,15 +167,7 @@ def test_metrics_are_named_by_their_table_alone():
         re.escape(name).replace("@K", r"@(K|-?\d+)").replace("@k", r"@(k|-?\d+)") for name in metrics.names()
     )
     # The page of the Reality Check's argument is about that study's own figures.
-    assert places_of(re.compile(names), "metrics/", "reports/published/", "reports/argument.py") == []
-
-
-def test_the_live_page_knows_stores_and_reports_alone(arrows):
-    assert not arrows["live"] & {"training", "sweeps", "data", "backbones", "trained"}
-
-
-def test_templates_know_only_leaves(arrows):
-    assert arrows["templates"] <= LEAVES
+    assert places_of(re.compile(names), "parts/metrics/", "studies/published/", "reports/argument.py") == []
 
 
 # --- imports inside functions -------------------------------------------------------------------------------------------
@@ -224,12 +198,12 @@ def slow(module: str, seen: set[str]) -> bool:
     return any(slow(other, seen) for node in outside for other in names(module, node))
 
 
-@pytest.mark.parametrize("package", sorted({unit(module) for module in MODULES} - {"cli"}))
-def test_an_import_inside_a_function_saves_time_or_says_why(package):
+@pytest.mark.parametrize("name", [name for name in ROOMS if name != "cli"])
+def test_an_import_inside_a_function_saves_time_or_says_why(name):
     """Commands are left out: each imports what it needs when it runs."""
     without_reason = []
     for module, path in MODULES.items():
-        if unit(module) == package:
+        if room(module) == name:
             lines = path.read_text(encoding="utf-8").splitlines()
             for node in statements(module)[1]:
                 told = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno])

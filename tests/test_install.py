@@ -89,7 +89,7 @@ def environment(tmp_path):
 
 def found_in(environment, folder):
     code = (
-        "from dmlplayground import resources, __version__\n"
+        "from dmlplayground import __version__; from dmlplayground.base import resources\n"
         "print(__version__, resources.find_experiment('tables/probe'), resources.hyperparams(), sep='\\n')"
     )
     version, grid, values = run(environment / "python", "-c", code, cwd=folder).splitlines()
@@ -126,8 +126,8 @@ with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
 def test_a_wheel_runs_the_quick_start_dry_and_brings_pages_and_templates(checkout, environment, tmp_path):
     """The wheel that ``scripts/wheel.sh`` builds, pages and all, outside the checkout."""
     pytest.importorskip("mkdocs")
-    method = (checkout / "dmlplayground/methods/triplet.py").read_text()
-    (checkout / "dmlplayground/methods/probe.py").write_text(method)
+    method = (checkout / "dmlplayground/parts/methods/triplet.py").read_text()
+    (checkout / "dmlplayground/parts/methods/probe.py").write_text(method)
     shutil.rmtree(checkout / "hyperparams/fehervari2019/probe")
     (checkout / GRID).unlink()
     build = [

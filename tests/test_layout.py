@@ -2,7 +2,8 @@
 
 import pytest
 
-from dmlplayground import cli, layout
+from dmlplayground import cli
+from dmlplayground.base import layout
 from dmlplayground.reports import tables
 
 ROWS = [

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dmlplayground import config, optimizers
-from dmlplayground.errors import UserError
-from dmlplayground.training.learner import Learner, weights_in
+from dmlplayground.base.errors import UserError
+from dmlplayground.trial.training.learner import Learner, weights_in
 
 CLASSES, SIZE = 6, 12
 CPU = [mx.cpu(0)]

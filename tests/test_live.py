@@ -15,14 +15,14 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import config
-from dmlplayground.live import state
-from dmlplayground.store import locks, manifest, records, stream
+from dmlplayground.reports.live import state
+from dmlplayground.trial.store import locks, manifest, records, stream
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx")
 from starlette.testclient import TestClient
 
-from dmlplayground.live import server
+from dmlplayground.reports.live import server
 
 
 @pytest.fixture

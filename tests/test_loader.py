@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from data_fixture import class_folders
 
-from dmlplayground import data, samplers, seeds, transforms
-from dmlplayground.data import Dataset, loader
-from dmlplayground.errors import UserError
+from dmlplayground import data, samplers, transforms
+from dmlplayground.base import seeds
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data import Dataset
+from dmlplayground.parts.data.shared import loader
 
 
 def dataset(count: int = 60, size: int = 24) -> Dataset:

@@ -11,9 +11,9 @@ import pytest
 from sweeps_fixture import SMALL
 
 from dmlplayground import cli, config
-from dmlplayground.errors import UserError
-from dmlplayground.training import lr_finder
-from dmlplayground.training.lr_finder import Rates
+from dmlplayground.base.errors import UserError
+from dmlplayground.trial.training import lr_finder
+from dmlplayground.trial.training.lr_finder import Rates
 
 TINY = {**SMALL, "method": "npairs"}
 

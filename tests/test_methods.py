@@ -1,6 +1,6 @@
 """Every registered method against its slow reference and against what mathematics demands of any loss.
 
-Nothing here names a method: a file in dmlplayground/methods with a reference of the same name is tested by
+Nothing here names a method: a file in dmlplayground/parts/methods with a reference of the same name is tested by
 being there.
 """
 
@@ -17,7 +17,7 @@ from mxnet import autograd, gluon, nd
 
 import dmlplayground as dml
 from dmlplayground import config, methods
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 KEYS = methods.names()
 

@@ -9,7 +9,7 @@ from mxnet import autograd, nd
 from test_methods import peak_memory
 
 from dmlplayground import methods
-from dmlplayground.graph import pair_blocks
+from dmlplayground.parts.graph import pair_blocks
 
 by_blocks = pytest.mark.parametrize("key", ["triplet_semihard", "lifted_structure"])
 

@@ -13,8 +13,8 @@ import pytest
 pytestmark = pytest.mark.slow
 
 METHOD = '''
-from dmlplayground.graph import pairwise
-from dmlplayground.methods.base import KIND, Loss
+from dmlplayground.parts.graph import pairwise
+from dmlplayground.parts.methods.shared.base import KIND, Loss
 
 
 @KIND.register(
@@ -50,10 +50,10 @@ def value(embeddings, labels, parameters=None, *, margin=1.0):
 
 RUN = """
 import sys
-import dmlplayground.methods, pytest
+import dmlplayground.parts.methods, pytest
 sys.path.insert(0, sys.argv[3])
 import reference
-dmlplayground.methods.__path__.append(sys.argv[1])
+dmlplayground.parts.methods.__path__.append(sys.argv[1])
 reference.__path__.append(sys.argv[2])
 tests = sys.argv[3] + "/test_methods.py"
 sys.exit(pytest.main([tests, "-q", "-p", "no:cacheprovider", "-k", "pull_and_push or reference"]))

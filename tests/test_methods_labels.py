@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dmlplayground import methods
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 X = np.eye(4, dtype="float32")
 

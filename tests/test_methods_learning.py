@@ -6,8 +6,8 @@ import mxnet as mx
 import pytest
 
 from dmlplayground import config, data, methods, metrics, samplers, transforms
-from dmlplayground.data import loader
-from dmlplayground.training.learner import Learner
+from dmlplayground.parts.data.shared import loader
+from dmlplayground.trial.training.learner import Learner
 
 CLASSES, BATCH, STEPS = 20, 30, 150
 

@@ -11,7 +11,7 @@ from conformance import Case, assert_slopes, block_labels, parameters, unit
 from mxnet import nd
 
 from dmlplayground import methods
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 VARIANTS = [
     ("triplet_semihard", {"margin": 0.2}),

@@ -8,7 +8,7 @@ from conformance import Case
 from mxnet import autograd, nd
 
 from dmlplayground import methods
-from dmlplayground.mining import batch
+from dmlplayground.parts.miners.shared import batch
 
 
 def reading(what: str) -> list[str]:

@@ -12,7 +12,7 @@ from reference import metrics as reference
 from sklearn import metrics as sklearn_metrics
 
 from dmlplayground import metrics
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 METRICS = {
     "NMI": sklearn_metrics.normalized_mutual_info_score,

@@ -9,7 +9,7 @@ import pytest
 from reference import metrics as reference
 
 from dmlplayground import metrics
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 
 def with_singular_values(values, rows=40, dim=None, seed=0):
@@ -74,7 +74,7 @@ def test_rho_is_not_centred_and_blind_to_scale_and_rotation():
 def test_rho_in_blocks_is_rho_in_one_piece(monkeypatch):
     points = np.random.default_rng(1).normal(size=(500, 8))
     whole = metrics.rho_spectrum(points)
-    monkeypatch.setattr("dmlplayground.metrics.engine.embeddings.SLICE", 24)
+    monkeypatch.setattr("dmlplayground.parts.metrics.shared.engine.embeddings.SLICE", 24)
     assert metrics.rho_spectrum(points) == pytest.approx(whole, rel=1e-12)
 
 

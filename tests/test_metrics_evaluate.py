@@ -16,7 +16,7 @@ from reference import metrics as reference
 
 import dmlplayground
 from dmlplayground import metrics
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 ROOT = str(Path(dmlplayground.__file__).parents[1])
 
@@ -279,7 +279,7 @@ def test_mistakes_are_named(message):
 
 def test_importing_is_light():
     code = """
-        import sys, dmlplayground.metrics
+        import sys, dmlplayground.parts.metrics
         print([name for name in ("mxnet", "numba", "sklearn", "scipy") if name in sys.modules])
     """
     assert in_a_new_process(code) == "[]"
@@ -290,7 +290,7 @@ WITHOUT_NUMBA = """
     sys.modules["numba"] = None
 """
 NARROW_BLOCKS = """
-    from dmlplayground.metrics.engine import vectors
+    from dmlplayground.parts.metrics.shared.engine import vectors
     vectors.WIDTH = 16  # of products, as on processors without AVX-512
 """
 
@@ -303,8 +303,8 @@ def test_on_other_machines_the_scores_are_the_same(setting, loops, tmp_path):
     code = """
         import json, sys
         import numpy as np
-        from dmlplayground.metrics import evaluate
-        from dmlplayground.metrics.engine.loops import loops
+        from dmlplayground.parts.metrics import evaluate
+        from dmlplayground.parts.metrics.shared.engine.loops import loops
         data = np.load(sys.argv[1])
         both = data["points"], data["labels"]
         scores = [evaluate(*both, distance=name) for name in ("euclidean", "cosine", "hamming")]
@@ -316,7 +316,7 @@ def test_on_other_machines_the_scores_are_the_same(setting, loops, tmp_path):
     whole = textwrap.dedent(setting) + textwrap.dedent(code)
     output = in_a_new_process(whole, tmp_path / "data.npz", NUMBA_CACHE_DIR=str(tmp_path))
     name, scores = json.loads(output)
-    assert name == f"dmlplayground.metrics.engine.{loops}"
+    assert name == f"dmlplayground.parts.metrics.shared.engine.{loops}"
     for found, distance in zip(scores, ("euclidean", "cosine", "hamming")):
         assert found == pytest.approx(metrics.evaluate(points, labels, distance=distance), abs=1e-12)
 
@@ -327,7 +327,7 @@ def test_folders_that_cannot_be_written_do_no_harm():
         import numba.core.caching as caching
         caching.CacheImpl._locator_classes = []
         import numpy as np
-        from dmlplayground.metrics.engine import loops_in_numba
+        from dmlplayground.parts.metrics.shared.engine import loops_in_numba
         x, y = np.zeros((2, 1), np.float32), np.ones((1, 1), np.float32)
         value, least = np.full((2, 2), [[2], [-1]], np.float32)
         print(loops_in_numba.gains(x, y, np.ones(1), value, least))

@@ -9,10 +9,10 @@ import pytest
 from reference import metrics as reference
 from sklearn.cluster import KMeans
 
-from dmlplayground.errors import UserError
-from dmlplayground.metrics import kmeans
-from dmlplayground.metrics.engine import loops_in_numpy
-from dmlplayground.metrics.engine.embeddings import Embeddings
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.metrics import kmeans
+from dmlplayground.parts.metrics.shared.engine import loops_in_numpy
+from dmlplayground.parts.metrics.shared.engine.embeddings import Embeddings
 
 
 def blobs(size=900, classes=40, dim=16, noise=0.7, seed=0):

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import metrics as reference
 
-from dmlplayground.errors import UserError
-from dmlplayground.metrics.engine import MEMORY, loops_in_numba, loops_in_numpy, rank_counting
-from dmlplayground.metrics.engine.embeddings import DISTANCES, Embeddings
-from dmlplayground.metrics.engine.rounded import Frame
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.metrics.shared.engine import MEMORY, loops_in_numba, loops_in_numpy, rank_counting
+from dmlplayground.parts.metrics.shared.engine.embeddings import DISTANCES, Embeddings
+from dmlplayground.parts.metrics.shared.engine.rounded import Frame
 
 LOOPS = {"compiled": loops_in_numba, "plain": loops_in_numpy}
 SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions

@@ -10,8 +10,8 @@ from own_tests import without_own_test
 from reference import metrics as reference
 
 from dmlplayground import metrics
-from dmlplayground.errors import UserError
-from dmlplayground.metrics import Ranks
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.metrics import Ranks
 
 METRICS = {
     "R@5": reference.recall_at_k,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dmlplayground import metrics, parts
-from dmlplayground.errors import UserError
+from dmlplayground import metrics
+from dmlplayground.base import registry
+from dmlplayground.base.errors import UserError
 
 
 def test_the_table_is_a_kind_of_parts():
-    assert parts.kind("metrics") is metrics.KIND
+    assert registry.kind("metrics") is metrics.KIND
     others = ["P@K", "mAP@K", "mAP_R@K", "mAP", "rho_spectrum@K", "rho_truncated@K"]
     known = {*metrics.STANDARD, *others, "density_intra", "density_inter", "density_ratio"}
     assert known <= set(metrics.names()) and metrics.names() == sorted(metrics.names())

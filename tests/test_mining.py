@@ -11,8 +11,8 @@ import pytest
 from conformance import unit
 
 from dmlplayground import mining
-from dmlplayground.errors import UserError
-from dmlplayground.graph import random_draws
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.graph import random_draws
 
 # isort: split
 import mxnet as mx

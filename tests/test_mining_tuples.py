@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from test_mining import batch, every_triplet, negatives, positives, unit
 
-from dmlplayground.methods import Loss, objective
-from dmlplayground.mining import batch as mining_batch
-from dmlplayground.mining import create
+from dmlplayground.parts.methods import Loss
+from dmlplayground.parts.methods.shared import objective
+from dmlplayground.parts.miners import create
+from dmlplayground.parts.miners.shared import batch as mining_batch
 
 # isort: split
 import mxnet as mx

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from checkout_fixture import checkout
 
-from dmlplayground import parts, templates
-from dmlplayground.cli import main
-from dmlplayground.errors import UserError
+from dmlplayground.base import registry
+from dmlplayground.base.errors import UserError
+from dmlplayground.cli import main, templates
 
 TESTS = Path(__file__).parent
 
@@ -21,10 +21,10 @@ RUN = """
 import importlib, sys
 from pathlib import Path
 import pytest
-from dmlplayground import parts, resources
+from dmlplayground.base import registry, resources
 checkout, tests, *plurals = Path(sys.argv[1]), *sys.argv[2:]
 for plural in plurals:
-    package = parts.kind(plural).package
+    package = registry.kind(plural).package
     importlib.import_module(package).__path__.append(str(checkout / package.replace(".", "/")))
 if "studies" in plurals:
     resources.checkout = lambda: checkout  # its settings and experiments are YAML
@@ -64,7 +64,7 @@ def test_new_parts_work_as_they_are(words, tmp_path, capsys):
 
 
 def test_every_kind_of_part_has_a_template():
-    assert set(templates.kinds().values()) == set(parts.HOMES)
+    assert set(templates.kinds().values()) == set(registry.HOMES)
 
 
 def test_what_is_written_is_in_the_house_style(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from own_tests import without_own_test
 
 from dmlplayground import config, optimizers
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 STEPS, LR, DECAY = 6, 0.02, 0.3
 SHARED = {"lr": LR, "weight_decay": DECAY}
@@ -83,7 +83,7 @@ VARIANTS = [
 def descend(name, weight, gradients, lr=LR, **options):
     from mxnet import nd
 
-    from dmlplayground.training.trainers import Updates
+    from dmlplayground.trial.training.trainers import Updates
 
     updates = Updates(optimizers.create(name, **{**SHARED, **options}))
     updates.set_learning_rate(lr)
@@ -115,7 +115,7 @@ def test_the_bits_are_those_of_mxnets_own(name):
     import mxnet as mx
     from mxnet import nd
 
-    from dmlplayground.training.trainers import Updates
+    from dmlplayground.trial.training.trainers import Updates
 
     theirs = {
         "adam": lambda: mx.optimizer.Adam(learning_rate=LR, wd=DECAY, epsilon=1e-7, lazy_update=False),
@@ -145,7 +145,7 @@ def test_rho_decays_after_every_epoch():
 def test_rates_and_decays_have_multipliers():
     from mxnet import autograd, gluon, nd
 
-    from dmlplayground.training.trainers import PartTrainer, step
+    from dmlplayground.trial.training.trainers import PartTrainer, step
 
     names = ("near_weight", "near_bias", "far_weight", "far_bias")
     parameters = {name: gluon.Parameter(name, shape=(1, 1)) for name in names}

@@ -13,15 +13,25 @@ import dmlplayground as dml
 
 @pytest.mark.parametrize(
     "name",
-    ["augmentations", "backbones", "data", "hyperparams", "methods", "metrics", "samplers", "transforms"],
+    [
+        "augmentations",
+        "backbones",
+        "config",
+        "data",
+        "hyperparams",
+        "methods",
+        "metrics",
+        "samplers",
+        "transforms",
+    ],
 )
 def test_modules(name):
     module = getattr(dml, name)
-    assert isinstance(module, ModuleType) and module.__name__ == f"dmlplayground.{name}"
+    assert isinstance(module, ModuleType) and module.__name__.endswith(f".{name}")
 
 
 @pytest.mark.parametrize(
-    "name, home", [("train", "dmlplayground.training"), ("sweep", "dmlplayground.sweeps")]
+    "name, home", [("train", "dmlplayground.trial.training"), ("sweep", "dmlplayground.sweeps")]
 )
 def test_functions(name, home):
     function = getattr(dml, name)

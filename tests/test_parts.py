@@ -8,16 +8,16 @@ import sys
 
 import pytest
 
-from dmlplayground import parts
+from dmlplayground.base import registry
+from dmlplayground.base.errors import UserError
 from dmlplayground.cli import listing
-from dmlplayground.errors import UserError
 
-ALL = [(plural, name) for plural in parts.HOMES for name in parts.kind(plural).names()]
+ALL = [(plural, name) for plural in registry.HOMES for name in registry.kind(plural).names()]
 
 
 @pytest.mark.parametrize(("plural", "name"), ALL)
 def test_a_part_tells_what_it_is(plural, name):
-    kind = parts.kind(plural)
+    kind = registry.kind(plural)
     part = kind.get(name)
     assert part.key == name and part.title and part.prose and part.summary
     assert set(part.option_notes) == set(part.options)
@@ -35,9 +35,9 @@ def test_a_part_tells_what_it_is(plural, name):
 def test_an_error_says_which_part_it_is_about():
     """One name can be a method's and a miner's."""
     with pytest.raises(UserError, match="^method angular: alpha"):
-        parts.kind("methods").create("angular", 10, 4, alpha=95.0)
+        registry.kind("methods").create("angular", 10, 4, alpha=95.0)
     with pytest.raises(UserError, match="^miner angular: angle"):
-        parts.kind("miners").create("angular", angle=95.0)
+        registry.kind("miners").create("angular", angle=95.0)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_an_error_says_which_part_it_is_about():
 )
 def test_a_part_that_computes_a_number_has_its_formula(plural, name):
     """As an indented block, which the pages typeset."""
-    assert re.search(r"^    \S.* = ", parts.kind(plural).get(name).prose, re.M)
+    assert re.search(r"^    \S.* = ", registry.kind(plural).get(name).prose, re.M)
 
 
 @pytest.mark.parametrize(("plural", "name"), ALL)
 def test_other_names_and_misspelt_ones_lead_to_it(plural, name):
-    kind = parts.kind(plural)
+    kind = registry.kind(plural)
     for other in kind.get(name).also:
         if other not in kind.names():
             with pytest.raises(UserError, match=f"Did you mean '{name}'"):
@@ -59,24 +59,24 @@ def test_other_names_and_misspelt_ones_lead_to_it(plural, name):
         kind.get(f"{name}x")
 
 
-@pytest.mark.parametrize("plural", parts.HOMES)
+@pytest.mark.parametrize("plural", registry.HOMES)
 def test_a_kind_is_listed(plural):
     table = listing.told(plural, None).splitlines()
     listed = {line.split()[0] for line in table if line.strip()}
-    assert set(parts.kind(plural).names()) <= listed
+    assert set(registry.kind(plural).names()) <= listed
 
 
 def test_an_unknown_kind_is_answered():
     with pytest.raises(UserError, match="unknown kind of part 'sampler'. Did you mean 'samplers'"):
-        parts.kind("sampler")
+        registry.kind("sampler")
 
 
 def test_listing_everything_loads_no_heavy_library():
     """MXNet alone takes two seconds; who asks what there is waits for none of these."""
     code = (
-        "import sys; from dmlplayground import parts; from dmlplayground.cli import listing\n"
-        "for plural in parts.HOMES:\n"
-        "    for name in (None, *parts.kind(plural).names()): listing.told(plural, name)\n"
+        "import sys; from dmlplayground.base import registry; from dmlplayground.cli import listing\n"
+        "for plural in registry.HOMES:\n"
+        "    for name in (None, *registry.kind(plural).names()): listing.told(plural, name)\n"
         "heavy = ('mxnet', 'gluoncv', 'scipy', 'sklearn', 'numba', 'matplotlib', 'pandas', 'torch')\n"
         "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dmlplayground import config, protocols
-from dmlplayground.errors import UserError
-from dmlplayground.protocols import base
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.protocols.shared import base
 
 
 @pytest.mark.parametrize(

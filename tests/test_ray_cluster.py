@@ -9,9 +9,9 @@ import pytest
 from sweeps_fixture import SMALL, numbers
 
 from dmlplayground import config
-from dmlplayground.errors import UserError
-from dmlplayground.store import locks, records, stream
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import executors, local, runner
+from dmlplayground.trial.store import locks, records, stream
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'dmlplayground[ray]'")
 pytestmark = pytest.mark.slow

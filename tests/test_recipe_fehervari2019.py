@@ -109,7 +109,7 @@ def test_networks(network):
 
 def test_initial_weights_of_the_head():
     """Xavier: uniform, by the mean of fan-in and fan-out. Truncated normal: cut at two deviations."""
-    from dmlplayground.backbones.heads import Head
+    from dmlplayground.parts.backbones.shared.heads import Head
 
     def weights(method):
         given = config.trial(dml.hyperparams.load(method, dataset="cub200"))

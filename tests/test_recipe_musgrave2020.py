@@ -6,7 +6,8 @@ import pytest
 import recipe_musgrave2020 as study
 
 import dmlplayground as dml
-from dmlplayground import config, hyperparams, resources
+from dmlplayground import config, hyperparams
+from dmlplayground.base import resources
 from dmlplayground.sweeps import grid, search_files
 
 ROWS = [(row, data) for row, by_data in study.TUNED.items() for data in by_data]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dmlplayground as dml
-from dmlplayground.store import trained_weights
-from dmlplayground.training.learner import Learner
+from dmlplayground.trial.store import trained_weights
+from dmlplayground.trial.training.learner import Learner
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install 'dmlplayground[crosscheck]'"

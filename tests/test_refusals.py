@@ -15,12 +15,13 @@ import pytest
 from PIL import Image
 
 import dmlplayground as dml
-from dmlplayground import cli, config, protocols, threads
-from dmlplayground.data.catalogue import Entry, divide
-from dmlplayground.errors import UserError
+from dmlplayground import cli, config, protocols
+from dmlplayground.base import threads
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.data.shared.catalogue import Entry, divide
+from dmlplayground.serving.index import Index
+from dmlplayground.serving.model import Model
 from dmlplayground.sweeps.search_space import Search
-from dmlplayground.trained.index import Index
-from dmlplayground.trained.model import Model
 
 
 def told(capsys, *words: object) -> str:

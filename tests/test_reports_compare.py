@@ -4,7 +4,7 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 
 def stored(folder, records):

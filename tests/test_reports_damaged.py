@@ -8,10 +8,11 @@ import shutil
 import pytest
 from reports_fixture import record
 
-from dmlplayground import errors, reports
-from dmlplayground.errors import UserError
+from dmlplayground import reports
+from dmlplayground.base import errors
+from dmlplayground.base.errors import UserError
 from dmlplayground.reports import usable_records
-from dmlplayground.store import manifest, records, snapshots
+from dmlplayground.trial.store import manifest, records, snapshots
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import reports_fixture as fixture
 from dmlplayground import reports
 from dmlplayground.reports import tables, trial_details
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.store import manifest
-from dmlplayground.store.records import Record
+from dmlplayground.trial.store import manifest
+from dmlplayground.trial.store.records import Record
 
 PAPER, VALIDATED = 0, 1  # the arenas of the fixture's grid
 

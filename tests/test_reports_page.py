@@ -10,10 +10,10 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
-from dmlplayground.data import Dataset
+from dmlplayground.parts.data import Dataset
 from dmlplayground.reports import embedding_pictures, trial_details
 from dmlplayground.reports.embedding_pictures import Picture
-from dmlplayground.store import snapshots
+from dmlplayground.trial.store import snapshots
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (

@@ -4,7 +4,8 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import config, hyperparams, reports
-from dmlplayground.reports import published, tables
+from dmlplayground.reports import tables
+from dmlplayground.studies import published
 from dmlplayground.sweeps import grid
 
 CUB = {"data": "cub200", "backbone": "inception_bn", "epochs": 25}

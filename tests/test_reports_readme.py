@@ -12,10 +12,11 @@ import reports_fixture as fixture
 from docs_fixture import blocks
 
 from dmlplayground import reports
-from dmlplayground.reports import optimism, published
+from dmlplayground.reports import optimism
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.store import records
+from dmlplayground.studies import published
 from dmlplayground.sweeps import grid
+from dmlplayground.trial.store import records
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dmlplayground import resources
-from dmlplayground.errors import UserError
+from dmlplayground.base import resources
+from dmlplayground.base.errors import UserError
 
 
 @pytest.fixture

@@ -17,11 +17,12 @@ import pytest
 from sweeps_fixture import SMALL
 
 import dmlplayground as dml
-from dmlplayground import array_files, config, files, samplers
-from dmlplayground.errors import UserError
-from dmlplayground.store import checkpoints, locks, records, stream, trained_weights
-from dmlplayground.training import feed, run
-from dmlplayground.training.run import TrialFailed
+from dmlplayground import config, samplers
+from dmlplayground.base import array_files, files
+from dmlplayground.base.errors import UserError
+from dmlplayground.trial.store import checkpoints, locks, records, stream, trained_weights
+from dmlplayground.trial.training import feed, run
+from dmlplayground.trial.training.run import TrialFailed
 
 TINY = {
     **SMALL,
@@ -68,7 +69,7 @@ def test_a_trial_from_start_to_end(tmp_path):
 
 
 def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
-    from dmlplayground.training import scoring
+    from dmlplayground.trial.training import scoring
 
     record = dml.train(CLUSTERED, tmp_path)
     for which in ("best", "last"):
@@ -118,7 +119,7 @@ def test_a_criterion_that_is_better_when_lower_chooses_the_lowest(tmp_path):
 
 
 def test_what_is_infinite_is_null_in_a_record(tmp_path, monkeypatch):
-    from dmlplayground.training import models
+    from dmlplayground.trial.training import models
 
     monkeypatch.setattr(models, "embed", lambda learners, dataset, *given: np.zeros((len(dataset.labels), 8)))
     chosen = {"metrics": ["R@1", "rho_spectrum@2"], "headline": "rho_spectrum@2"}
@@ -128,7 +129,7 @@ def test_what_is_infinite_is_null_in_a_record(tmp_path, monkeypatch):
 
 
 def test_folds_join_in_an_evaluation_as_they_did_in_the_record(tmp_path):
-    from dmlplayground.training import scoring
+    from dmlplayground.trial.training import scoring
 
     record = dml.train(tiny(epochs=1, batch_size=4, protocol={"name": "validated", "folds": 2}), tmp_path)
     scores = scoring.of_trial(tmp_path / record.id, clustering=False)
@@ -229,7 +230,7 @@ def test_an_ensemble_grows_member_by_member(tmp_path):
         (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2),
     ]  # fmt: skip
     assert len(record.results["last"]["weights"]) == 3
-    from dmlplayground.training import models
+    from dmlplayground.trial.training import models
 
     folder = tmp_path / record.id
     learners = [models.load(folder / name) for name in record.results["last"]["weights"]]
@@ -260,7 +261,7 @@ def test_the_validated_protocol_chooses_without_the_test_classes(tmp_path):
 
 
 def test_folds_are_class_disjoint_and_cover_the_pool():
-    from dmlplayground.training import folds
+    from dmlplayground.trial.training import folds
 
     plan = folds.divide(config.trial(tiny(protocol={"name": "validated", "folds": 4}, batch_size=4)))
     held_out = [set(fold.monitor.class_names) for fold in plan.folds]
@@ -364,8 +365,8 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
 
 KILLED = """
 import os, signal, sys, threading
-from dmlplayground import files
-from dmlplayground.training import feed, train
+from dmlplayground.base import files
+from dmlplayground.trial.training import feed, train
 
 seen, steps, waiting = feed.Feed.seen, {}, threading.Event()
 
@@ -480,8 +481,8 @@ def strip(results):
 
 SLEEPER = """
 import importlib.util, sys
-from dmlplayground.store import locks
-from dmlplayground.training import train
+from dmlplayground.trial.store import locks
+from dmlplayground.trial.training import train
 locks.BEAT = float(sys.argv[3])
 try:
     train(sys.argv[1], sys.argv[2], log=["tensorboard"] if importlib.util.find_spec("tensorboard") else [])
@@ -637,7 +638,7 @@ def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_or_foreign_weights_are_not_scored(calm, tmp_path, damage):
-    from dmlplayground.training import scoring
+    from dmlplayground.trial.training import scoring
 
     folder = Path(shutil.copytree(calm, tmp_path / MEMBERS_ID))
     DAMAGE[damage](folder / "fold0-member1.last.npz")
@@ -652,7 +653,7 @@ def test_a_checkpoint_that_does_not_say_whose_it_is_is_refused(tmp_path):
 
 
 def test_a_result_that_is_a_list_has_no_weights(calm, tmp_path):
-    from dmlplayground.training import scoring
+    from dmlplayground.trial.training import scoring
 
     folder = Path(shutil.copytree(calm, tmp_path / MEMBERS_ID))
     content = files.read_json(folder / records.RECORD)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmlplayground import samplers
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 sizes = st.lists(st.integers(1, 9), min_size=2, max_size=12)
 seeds = st.integers(0, 2**31)

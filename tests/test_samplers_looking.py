@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dmlplayground import samplers, seeds
-from dmlplayground.errors import UserError
-from dmlplayground.samplers import coreset_d2, distance_matching, frechet_matching, greedy_coreset
+from dmlplayground import samplers
+from dmlplayground.base import seeds
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.samplers import coreset_d2, distance_matching, frechet_matching, greedy_coreset
 
 LOOKING = [name for name in samplers.names() if samplers.get(name).needs == ("embeddings",)]
 STUDY = ["coreset_d2", "distance_matching", "frechet_matching", "greedy_coreset"]

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from dmlplayground import config, schedules
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 
 
 def by_epoch(epochs, name, **options):

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
-from dmlplayground import cli, signals
+from dmlplayground import cli
+from dmlplayground.base import signals
 
 LONG_FINALIZERS = """
 import os, sys, time
-from dmlplayground import signals
+from dmlplayground.base import signals
 
 class Array:
     def __del__(self):

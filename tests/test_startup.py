@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dmlplayground import parts, resources
+from dmlplayground.base import registry, resources
 
 ROOT = Path(__file__).parent.parent
 HEAVY = {
@@ -19,7 +19,7 @@ HEAVY = {
 }
 COMMANDS = [
     "--help",
-    *parts.HOMES,
+    *registry.HOMES,
     "methods npairs",
     "backbones gluoncv:cifar_resnet20_v1",
     "protocols validated",

@@ -12,9 +12,9 @@ import time
 
 import pytest
 
-from dmlplayground import files
-from dmlplayground.errors import UserError
-from dmlplayground.store import locks, stream
+from dmlplayground.base import files
+from dmlplayground.base.errors import UserError
+from dmlplayground.trial.store import locks, stream
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def test_it_goes_with_an_error_too(tmp_path):
 
 HOLDER = """
 import sys, time
-from dmlplayground.store import locks, stream
-from dmlplayground import files
-from dmlplayground.errors import UserError
+from dmlplayground.trial.store import locks, stream
+from dmlplayground.base import files
+from dmlplayground.base.errors import UserError
 locks.BEAT = 0.02
 with locks.hold(__import__("pathlib").Path(sys.argv[1])):
     print("held", flush=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dmlplayground.data import Dataset
-from dmlplayground.store import snapshots
+from dmlplayground.parts.data import Dataset
+from dmlplayground.trial.store import snapshots
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from sweeps_fixture import experiment, numbers, sweep
 
-from dmlplayground import array_files, files
-from dmlplayground.errors import UserError
-from dmlplayground.store import locks, records
+from dmlplayground.base import array_files, files
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps.worker import TRIAL
+from dmlplayground.trial.store import locks, records
 
 KILLS = 12
 

@@ -13,10 +13,11 @@ import yaml
 from sweeps_fixture import SMALL, command
 
 import dmlplayground as dml
-from dmlplayground import cli, config, files, resources
-from dmlplayground.errors import UserError
-from dmlplayground.store import checkpoints, manifest, records
+from dmlplayground import cli, config
+from dmlplayground.base import files, resources
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import grid
+from dmlplayground.trial.store import checkpoints, manifest, records
 
 BASE = {
     **SMALL,
@@ -283,7 +284,7 @@ def test_a_sweep_runs_skips_and_reports_failures(tmp_path):
     assert first.returncode == 1, first.stderr
     assert "2 finished, 1 failed" in first.stdout
     assert "--retry-failed" in first.stdout
-    assert "failed: dmlplayground.training.run.Diverged: the loss is" in first.stdout
+    assert "failed: dmlplayground.trial.training.run.Diverged: the loss is" in first.stdout
     assert "Traceback" not in first.stdout + first.stderr
     assert (store / "report" / "index.html").exists()
     written = {path: path.stat().st_mtime_ns for path in store.glob(f"*/{records.RECORD}")}

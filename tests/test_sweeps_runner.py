@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from sweeps_fixture import SMALL, experiment, numbers, sweep
 
-from dmlplayground import config, data, files
-from dmlplayground.errors import UserError
-from dmlplayground.store import locks, manifest, records, stream
-from dmlplayground.store.records import Record
+from dmlplayground import config, data
+from dmlplayground.base import files
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import display, grid, local, memory_needs, runner, worker, worklist
 from dmlplayground.sweeps.job import Ending
+from dmlplayground.trial.store import locks, manifest, records, stream
+from dmlplayground.trial.store.records import Record
 
 BASE = {
     "method": "npairs",

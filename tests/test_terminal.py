@@ -15,11 +15,12 @@ import yaml
 from data_fixture import class_folders
 from sweeps_fixture import SMALL
 
-from dmlplayground import cli, data, layout
+from dmlplayground import cli, data
+from dmlplayground.base import layout
 from dmlplayground.cli.commands import methods
-from dmlplayground.data import decoded_cache
+from dmlplayground.parts.data.shared import decoded_cache
 from dmlplayground.sweeps import display
-from dmlplayground.training.progress import Progress, describe
+from dmlplayground.trial.training.progress import Progress, describe
 
 RUN = [sys.executable, "-m", "dmlplayground"]
 

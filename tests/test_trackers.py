@@ -10,12 +10,13 @@ import pytest
 from sweeps_fixture import SMALL
 
 import dmlplayground as dml
-from dmlplayground import cli, config, optional
-from dmlplayground.errors import UserError
-from dmlplayground.store import records
+from dmlplayground import cli, config
+from dmlplayground.base import optional
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import executors
-from dmlplayground.training import trackers
-from dmlplayground.training.run import Run
+from dmlplayground.trial.store import records
+from dmlplayground.trial.training import trackers
+from dmlplayground.trial.training.run import Run
 
 TINY = {**SMALL, "method": "npairs", "batch_size": 4, "iterations": 2, "epochs": 3}
 

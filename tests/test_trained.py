@@ -12,12 +12,13 @@ from PIL import Image
 from trained_fixture import TRIAL
 
 import dmlplayground as dml
-from dmlplayground import cli, files
-from dmlplayground.errors import UserError
-from dmlplayground.trained import image_inputs as pictures
-from dmlplayground.trained import matching, mxnet_files, results_sheet
-from dmlplayground.trained.distances import distances
-from dmlplayground.trained.index import Found, Index
+from dmlplayground import cli
+from dmlplayground.base import files
+from dmlplayground.base.errors import UserError
+from dmlplayground.serving import image_inputs as pictures
+from dmlplayground.serving import matching, mxnet_files, results_sheet
+from dmlplayground.serving.distances import distances
+from dmlplayground.serving.index import Found, Index
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from data_fixture import class_folders
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dmlplayground import data, opencv, transforms
-from dmlplayground.errors import UserError
-from dmlplayground.transforms import Stored
+from dmlplayground import data, transforms
+from dmlplayground.base import opencv
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.transforms import Stored
 
 
 def coordinates(count: int, height: int, width: int) -> np.ndarray:
@@ -97,7 +98,9 @@ def test_area_crops_are_drawn_as_they_say(name, smallest, size):
     stream, height, width = rng(1), 256, 384
     windows = np.array(
         [
-            transform._window(height, width, stream.random((transforms.base.TRIES, 2)), stream.random(2))
+            transform._window(
+                height, width, stream.random((transforms.shared.base.TRIES, 2)), stream.random(2)
+            )
             for _ in range(4000)
         ]
     )
@@ -222,7 +225,7 @@ def test_arrays_caches_and_files_give_the_same_batches(name, tmp_path, monkeypat
     for cache in ("disk", "none"):
         dataset = data.load("folder", path=str(folder), stored=transform.stored, cache=cache)
         blocks.append(transform.train(dataset.images, rows, rng(3)))
-        blocks.append(transform.train(data.dataset.select(dataset.images, np.arange(4)), rows, rng(3)))
+        blocks.append(transform.train(data.shared.dataset.select(dataset.images, np.arange(4)), rows, rng(3)))
     if name == "paper":
         blocks.append(transform.train(np.asarray(dataset.images), rows, rng(3)))
     assert all(np.array_equal(block, blocks[0]) for block in blocks)

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from dmlplayground import config, methods, optimizers
-from dmlplayground.config import part_keys, schema, trial_ids
-from dmlplayground.errors import UserError
-from dmlplayground.options import Option
+from dmlplayground.base.errors import UserError
+from dmlplayground.base.options import Option
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.store.records import Record
+from dmlplayground.trial.config import part_keys, schema, trial_ids
+from dmlplayground.trial.store.records import Record
 
 ROOT = Path(__file__).parent.parent
 OLD = ROOT / "experiments" / "results" / "fehervari2019" / "methods_glyphs"

@@ -16,10 +16,9 @@ import pytest
 import yaml
 from sweeps_fixture import SMALL
 
-from dmlplayground import config, files, hyperparams
-from dmlplayground.errors import UserError
-from dmlplayground.store import checkpoints, records, stream
-from dmlplayground.store.records import Record
+from dmlplayground import config, hyperparams
+from dmlplayground.base import files
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import (
     early_stopping,
     grid,
@@ -30,6 +29,8 @@ from dmlplayground.sweeps import (
     worker,
 )
 from dmlplayground.sweeps.job import Ending
+from dmlplayground.trial.store import checkpoints, records, stream
+from dmlplayground.trial.store.records import Record
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
 

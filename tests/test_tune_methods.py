@@ -10,8 +10,9 @@ import yaml
 from scipy.stats import qmc
 from sweeps_fixture import SMALL
 
-from dmlplayground import cli, config, hyperparams, methods, protocols, resources
-from dmlplayground.errors import UserError
+from dmlplayground import cli, config, hyperparams, methods, protocols
+from dmlplayground.base import resources
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import search_files, search_space
 
 CONFIG = {

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from dmlplayground import config
-from dmlplayground.config import building, checking
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import grid
+from dmlplayground.trial.config import building, checking
 
 WIDE = {
     "method": ["npairs", "margin", "proxy_nca"],

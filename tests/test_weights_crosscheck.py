@@ -73,7 +73,7 @@ def test_training_mode_agrees(pair):
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["archive", "stream"])
 def test_both_formats_of_pytorch_are_read(tmp_path, legacy):
-    from dmlplayground.backbones.weights import torch_files
+    from dmlplayground.parts.backbones.shared.weights import torch_files
 
     tensors = {
         "float": torch.arange(12.0).reshape(3, 4),

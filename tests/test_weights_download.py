@@ -10,10 +10,11 @@ import zipfile
 
 import pytest
 
-from dmlplayground import backbones, cli, download
-from dmlplayground.backbones.weights import sources
-from dmlplayground.backbones.weights.sources import Download, Homes, Package, Zoo
-from dmlplayground.errors import UserError
+from dmlplayground import backbones, cli
+from dmlplayground.base import download
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared.weights import sources
+from dmlplayground.parts.backbones.shared.weights.sources import Download, Homes, Package, Zoo
 
 CONTENT = bytes(range(256)) * 5000
 

@@ -11,8 +11,8 @@ import pytest
 from mxnet import nd
 
 from dmlplayground import backbones
-from dmlplayground.backbones.weights import conversion, formats, loading, torch_files
-from dmlplayground.errors import UserError
+from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared.weights import conversion, formats, loading, torch_files
 
 
 def write_safetensors(path, arrays: dict[str, np.ndarray], bfloat16: tuple[str, ...] = ()) -> None:

@@ -27,8 +27,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from .. import parts, signals
-from ..errors import UserError, unknown, warn
+from ..base import registry, signals
+from ..base.errors import UserError, unknown, warn
 
 __all__ = ["main"]
 
@@ -119,19 +119,19 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
-        epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(parts.HOMES)}\n\n{EXITS}",
+        epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(registry.HOMES)}\n\n{EXITS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
         told = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
-        if name not in parts.HOMES:
+        if name not in registry.HOMES:
             told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
         command = subparsers.add_parser(name, **told)
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
         module.add_arguments(command)
-    for plural in parts.HOMES:
+    for plural in registry.HOMES:
         if plural not in commands:
             _add_kind(subparsers, plural)
     return parser

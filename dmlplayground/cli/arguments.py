@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import unknown
-from ..store import BEST, LAST
-from ..threads import MOST_THREADS
+from ..base.errors import unknown
+from ..base.threads import MOST_THREADS
+from ..trial.store import BEST, LAST
 
 LARGEST_RANK = 10_000
 
@@ -66,7 +66,7 @@ def executor(text: str) -> str:
 
 
 def tracker(text: str) -> str:
-    from ..training import trackers
+    from ..trial.training import trackers
 
     trackers.require([text])
     return text
@@ -88,7 +88,8 @@ def ranks(text: str) -> tuple[int, ...]:
 
 def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:
     """The options of a data set that ``--set`` was given, unknown ones refused."""
-    from .. import config, data
+    from ..parts import data
+    from ..trial import config
 
     layer = config.merge(*(config.override(text) for text in given))
     options = dict(config.expand({"data": layer})["data"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from .. import layout, parts
-from ..options import describe
+from ..base import layout, registry
+from ..base.options import describe
 from . import text
 
 
@@ -16,11 +16,11 @@ def add_name(command: argparse.ArgumentParser, plural: str) -> None:
 
 def told(plural: str, name: str | None) -> str:
     """All parts of a kind, or a description of the one that is named."""
-    kind = parts.kind(plural)
+    kind = registry.kind(plural)
     return story(kind, kind.get(name)) if name else table(plural, kind)
 
 
-def table(plural: str, kind: parts.Kind) -> str:
+def table(plural: str, kind: registry.Kind) -> str:
     """A line for each part of the kind."""
     records = [kind.get(name) for name in kind.names()]
     headings = list(dict.fromkeys(heading for part in records for heading in part.facts))
@@ -36,7 +36,7 @@ def table(plural: str, kind: parts.Kind) -> str:
     return "\n\n".join(filter(None, lines))
 
 
-def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
+def story(kind: registry.Kind, part: registry.Part, more: Iterable[str] = ()) -> str:
     """Everything about one part."""
     head = [f"{part.key}: {part.title}"]
     if part.also:
@@ -52,7 +52,7 @@ def story(kind: parts.Kind, part: parts.Part, more: Iterable[str] = ()) -> str:
     return "\n\n".join([*filter(None, paragraphs), *more])
 
 
-def _option(kind: parts.Kind, part: parts.Part, name: str) -> list[str]:
+def _option(kind: registry.Kind, part: registry.Part, name: str) -> list[str]:
     """An option's default and type, and what it is."""
     option = part.options[name]
     default = "(must be given)" if option.required else f"= {text.value(option.default)}"

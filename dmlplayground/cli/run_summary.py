@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
-from .. import layout, parts
-from ..errors import UserError
+from ..base import layout, registry
+from ..base.errors import UserError
 from . import text
 
 if TYPE_CHECKING:
-    from ..config import Trial
-    from ..store.records import Record
+    from ..trial.config import Trial
+    from ..trial.store.records import Record
 
 MOST_SHOWN = 500  # trials of a dry run that are listed
 
@@ -44,8 +44,8 @@ def _named(plural: str, components: Iterable[dict[str, Any]]) -> str:
 
 def _part(plural: str, component: Mapping[str, Any]) -> str:
     """A part by its name, with the options that are not at their defaults: ``cub200 (boxes=true)``."""
-    name, options = parts.split(component)
-    known = parts.kind(plural).get(name).options
+    name, options = registry.split(component)
+    known = registry.kind(plural).get(name).options
     own = {key: value for key, value in options.items() if key in known and value != known[key].default}
     return name + (
         f" ({', '.join(f'{key}={text.value(value)}' for key, value in own.items())})" if own else ""
@@ -76,7 +76,8 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     """Errors for what this machine lacks or the data do not allow; notes on published sets that are not here yet.
     ``elsewhere``: other machines train, and their devices cannot be checked from here.
     """
-    from .. import config, devices
+    from ..base import devices
+    from ..trial import config
 
     if not elsewhere:
         for wanted in {(trial.device, trial.devices, trial.amp) for trial in trials}:
@@ -93,7 +94,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
 
 def _require_weights(networks: Iterable[Mapping[str, Any]]) -> None:
     """Files of weights are there. Those of ImageNet may still have to be fetched."""
-    from .. import backbones
+    from ..parts import backbones
 
     for network in networks:
         if network.get("pretrained", "none") not in ("none", "imagenet"):
@@ -105,7 +106,7 @@ def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
 
     If a user's own data are not there, that is an error.
     """
-    from .. import data
+    from ..parts import data
 
     try:
         return data.require(**component)
@@ -119,8 +120,8 @@ def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
 
 def remaining(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and how much of it is done already."""
-    from ..config import Places
     from ..sweeps.worklist import status
+    from ..trial.config import Places
 
     places = Places(store)
     folders = [places.folder(trial) for trial in trials]
@@ -136,7 +137,7 @@ def remaining(trials: Sequence[Trial], store: Path) -> str:
 
 def results(record: Record, folder: Path) -> str:
     """A finished trial's results."""
-    from .. import metrics, protocols
+    from ..parts import metrics, protocols
 
     # If a result has several models, each has figures of its own; the report shows their mean.
     protocol = protocols.get(record.config["protocol"]["name"])
@@ -153,7 +154,7 @@ def results(record: Record, folder: Path) -> str:
 
 def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str]:
     """A warning if training made the network worse at classes that it has not seen."""
-    from .. import metrics, protocols
+    from ..parts import metrics, protocols
 
     trained = results.get(protocols.get(protocol).trained)
     if trained is None or protocols.UNTRAINED not in results:
@@ -171,7 +172,7 @@ def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str
 
 def scores(values: Mapping[str, Any]) -> str:
     """Metrics, one on a line: in percent, or as plain numbers where they are not fractions."""
-    from .. import metrics
+    from ..parts import metrics
 
     return layout.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])
 
@@ -180,7 +181,7 @@ def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
     from ..reports import usable_records
-    from ..store import manifest
+    from ..trial.store import manifest
 
     page = reports.report(store)
     board = reports.leaderboard(

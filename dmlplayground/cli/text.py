@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ..options import Option
+from ..base.options import Option
 
 
 def options(given: Mapping[str, Option]) -> str:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .. import files, layout
-from ..errors import UserError
-from ..store import manifest, records
-from ..store.manifest import Manifest
-from ..store.records import Record
+from ..base import files, layout
+from ..base.errors import UserError
+from ..trial.store import manifest, records
+from ..trial.store.manifest import Manifest
+from ..trial.store.records import Record
 from . import (
     answers,
     cost,

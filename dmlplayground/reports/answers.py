@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .. import layout
-from . import optimism, published
+from ..base import layout
+from ..studies import published
+from . import optimism
 from .grouping import Arena, Cell
 from .statistics import LEVEL, Summary, against_best, best, differences, leaders, welch
 from .tables import duration, signed, text

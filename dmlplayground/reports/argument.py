@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import files, methods, metrics, protocols
-from ..metrics import Ranks
-from . import published
+from ..base import files
+from ..parts import methods, metrics, protocols
+from ..parts.metrics import Ranks
+from ..studies import published
+from ..studies.published import Quote, Score
 from .figure_files import COLOURS, INK, STYLE, saved
-from .published import Quote, Score
 from .tables import Column, Row, Table, body
 
 PAGE, SPACES, YEARS = "argument.md", "argument-spaces.svg", "argument-years.svg"

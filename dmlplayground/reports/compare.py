@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import metrics
-from ..errors import UserError
+from ..base.errors import UserError
+from ..parts import metrics
 from . import usable_records
 from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Optional
 
-from ..store.records import Record
+from ..trial.store.records import Record
 from .grouping import Arena, Cell, name
 from .tables import Column, Row, Seconds, Table
 

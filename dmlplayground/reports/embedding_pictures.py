@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..store import snapshots
-from ..store.records import Record
+from ..trial.store import snapshots
+from ..trial.store.records import Record
 from .grouping import Arena, Cell
 
 BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000

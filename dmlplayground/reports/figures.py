@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .. import metrics
-from ..protocols import UNTRAINED
-from ..store.records import Record
+from ..parts import metrics
+from ..parts.protocols import UNTRAINED
+from ..studies import published
+from ..studies.published import Quoted
+from ..trial.store.records import Record
 from . import optimism as optimisms
-from . import published
 from .grouping import Arena, Cell
 from .statistics import Summary, differences, summary
-from .tables import Quoted
 
 INTERVAL = (
     "Whiskers and bands: 95 % interval of the mean, for three seeds or more. Two seeds say too little about it, so bars "

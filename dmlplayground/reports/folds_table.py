@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from . import published
+from ..studies import published
+from ..studies.published import Study
 from .grouping import Arena, Cell, name
-from .published import Study
 from .statistics import Summary
 from .tables import Column, Interval, Row, Table
 

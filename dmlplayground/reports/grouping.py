@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .. import config, metrics, protocols
-from ..protocols import UNTRAINED, VALIDATION, ProtocolPart
-from ..store.records import Record
-from . import published
-from .published import flatten
+from ..parts import metrics, protocols
+from ..parts.protocols import UNTRAINED, VALIDATION, ProtocolPart
+from ..studies import published
+from ..studies.published import Quoted, flatten
+from ..trial import config
+from ..trial.store.records import Record
 from .statistics import Summary, best, summary
-from .tables import Quoted
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ

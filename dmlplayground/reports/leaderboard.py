@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import metrics
-from ..protocols import UNTRAINED
-from ..store.records import Record
-from . import cost, published
+from ..parts import metrics
+from ..parts.protocols import UNTRAINED
+from ..studies import published
+from ..trial.store.records import Record
+from . import cost
 from .grouping import Arena, Cell, arenas, name
 from .statistics import leaders
 from .tables import Column, Difference, Row, Seconds, Table

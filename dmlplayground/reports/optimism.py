@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..protocols import VALIDATION, ProtocolPart
+from ..parts.protocols import VALIDATION, ProtocolPart
 from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name
 from .statistics import Summary, differences
 from .tables import Column, Row, Table

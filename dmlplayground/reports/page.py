@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..studies.published import Quoted
 from . import embedding_pictures, trial_details
 from .answers import Answer
 from .embedding_pictures import Picture
 from .figures import INTERVAL, Figure
 from .grouping import Arena
 from .statistics import Summary
-from .tables import Column, Quoted, Row, Seconds, Table, text
+from .tables import Column, Row, Seconds, Table, text
 
 
 @dataclass

@@ -9,20 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import layout
+from ..base import layout
+from ..studies.published import Quoted
 from .statistics import Summary
 
 NOTHING = "–"
-
-
-@dataclass(frozen=True)
-class Quoted:
-    """A number that others published: always shown as theirs."""
-
-    value: float
-    source: str
-    doubt: str = ""
-    half: float | None = None  # of the 95 % interval of its mean, where that was published
 
 
 @dataclass(frozen=True)

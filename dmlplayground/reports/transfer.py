@@ -9,8 +9,8 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, Optional
 
-from .. import metrics, protocols
-from ..store.records import Record
+from ..parts import metrics, protocols
+from ..trial.store.records import Record
 from .figures import Figure, Series
 from .grouping import Arena, Cell, name, score
 from .statistics import Summary, summary

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .. import metrics
-from ..protocols import UNTRAINED
-from ..store.records import Record
+from ..parts import metrics
+from ..parts.protocols import UNTRAINED
+from ..trial.store.records import Record
 from .figures import position
 from .grouping import Arena, Cell, Problem, flatten, score
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import metrics
-from ..errors import UserError, warn
-from ..store import records
-from ..store.records import Record
+from ..base.errors import UserError, warn
+from ..parts import metrics
+from ..trial.store import records
+from ..trial.store.records import Record
 from .grouping import arenas
 
 SLACK = 1e-6  # how far rounding may take a fraction beyond 1

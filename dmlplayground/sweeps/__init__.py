@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional, Union
 
-from ..store.records import Record
+from ..trial.store.records import Record
 
 if TYPE_CHECKING:
     from .search_space import Search
@@ -84,7 +84,7 @@ def tune(
     >>> dml.tune("tripled")
     Traceback (most recent call last):
         ...
-    dmlplayground.errors.UserError: unknown search (and no such file) 'tripled'...
+    dmlplayground.base.errors.UserError: unknown search (and no such file) 'tripled'...
     """
     from . import executors, optuna_search, search_files
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from ..config import Places, Trial
-from ..store import records
-from ..store.records import Record
+from ..trial.config import Places, Trial
+from ..trial.store import records
+from ..trial.store.records import Record
 from . import executors, grid, runner, worklist
 
 __all__ = ["Chosen", "choose"]

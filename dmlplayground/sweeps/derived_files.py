@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import config
-from ..errors import UserError
+from ..base.errors import UserError
+from ..trial import config
 
 Find = Callable[[str], Path]
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from .. import metrics
+from ..parts import metrics
 
 
 class Display:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Optional
 
-from ..errors import UserError, unknown
-from ..training import trackers
+from ..base.errors import UserError, unknown
+from ..trial.training import trackers
 from .runner import Executor
 
 NAMES = ("local", "ray")

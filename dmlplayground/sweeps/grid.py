@@ -24,11 +24,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import config, methods, resources
-from .. import data as datasets
-from ..config import Named, Trial
-from ..errors import UserError, unknown
-from ..options import build
+from ..base import resources
+from ..base.errors import UserError, unknown
+from ..base.options import build
+from ..parts import data as datasets
+from ..parts import methods
+from ..trial import config
+from ..trial.config import Named, Trial
 from . import derived_files
 
 Choice = dict[str, Any]

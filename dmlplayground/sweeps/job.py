@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from .. import metrics, protocols
-from ..config import Trial, total_epochs
-from ..store import records, stream
-from ..store.records import Record
+from ..parts import metrics, protocols
+from ..trial.config import Trial, total_epochs
+from ..trial.store import records, stream
+from ..trial.store.records import Record
 
 
 class Ending(NamedTuple):

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Optional
 
-from .. import backbones, data, transforms
-from ..config import Trial, check_data
-from ..errors import UserError
-from ..threads import cores
+from ..base.errors import UserError
+from ..base.threads import cores
+from ..parts import backbones, data, transforms
+from ..trial.config import Trial, check_data
 from . import memory_needs, worker
 from .grid import cannot_run
 from .job import Ending

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import backbones
-from ..config import Trial
+from ..parts import backbones
+from ..trial.config import Trial
 
 PROCESS = 300 * 2**20  # Python, MXNet and what they load, on a CPU
 KEPT = 0.6  # the smallest share of all layer outputs that a measured network kept for its gradients

@@ -16,10 +16,12 @@ from typing import Any, Optional
 
 import yaml
 
-from .. import config, files, hyperparams, layout, metrics, optional, protocols
-from ..errors import UserError
-from ..store import manifest, records
-from ..store.records import Record
+from ..base import files, layout, optional
+from ..base.errors import UserError
+from ..parts import metrics, protocols
+from ..trial import config, hyperparams
+from ..trial.store import manifest, records
+from ..trial.store.records import Record
 from . import early_stopping
 from .job import Job
 from .runner import Executor, Runner

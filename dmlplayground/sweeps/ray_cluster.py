@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from .. import optional
-from ..config import Trial
-from ..errors import UserError
-from ..store import locks
+from ..base import optional
+from ..base.errors import UserError
+from ..trial.config import Trial
+from ..trial.store import locks
 from . import worker
 from .job import Ending
 

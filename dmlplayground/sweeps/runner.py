@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
-from .. import files, layout
-from ..config import Trial
-from ..errors import UserError
-from ..store import locks, records
-from ..store.records import Record
+from ..base import files, layout
+from ..base.errors import UserError
+from ..trial.config import Trial
+from ..trial.store import locks, records
+from ..trial.store.records import Record
 from . import display, worker, worklist
 from .job import Ending, Job
 from .worker import LOG, TRIAL

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union
 
-from .. import config, methods, resources
-from ..errors import UserError
-from ..options import build
+from ..base import resources
+from ..base.errors import UserError
+from ..base.options import build
+from ..parts import methods
+from ..trial import config
 from . import derived_files
 from .search_space import Search
 

@@ -24,10 +24,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Optional, Union
 
-from .. import config, protocols
-from ..config import Trial
-from ..errors import UserError
-from ..options import build
+from ..base.errors import UserError
+from ..base.options import build
+from ..parts import protocols
+from ..trial import config
+from ..trial.config import Trial
 from .early_stopping import Rule
 
 PROTOCOL = "validated"  # of a search that names none

@@ -13,7 +13,7 @@ from typing import Any
 from optuna.samplers import BaseSampler
 from scipy.stats import qmc
 
-from .. import methods
+from ..parts import methods
 from .search_space import Choice, Search
 
 

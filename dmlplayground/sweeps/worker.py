@@ -15,10 +15,10 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from .. import signals
-from ..errors import UserError
-from ..files import CannotWrite
-from ..store.locks import Busy
+from ..base import signals
+from ..base.errors import UserError
+from ..base.files import CannotWrite
+from ..trial.store.locks import Busy
 
 TRIAL, LOG = "trial.json", "log.txt"
 FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
@@ -78,8 +78,8 @@ def main(trial: str, store: str, *log: str) -> int:
 
 
 def _train(trial: str, store: str, log: Iterable[str]) -> int:
-    from ..training import train  # here, where a Ctrl-C is heard
-    from ..training.run import TrialFailed
+    from ..trial.training import train  # here, where a Ctrl-C is heard
+    from ..trial.training.run import TrialFailed
 
     try:
         train(trial, store, log=log)

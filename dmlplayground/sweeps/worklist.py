@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .. import files
-from ..config import Places, Trial
-from ..errors import UserError, warn
-from ..store import locks, manifest, records
+from ..base import files
+from ..base.errors import UserError, warn
+from ..trial.config import Places, Trial
+from ..trial.store import locks, manifest, records
 from .grid import Experiment
 from .job import Job
 from .worker import TRIAL

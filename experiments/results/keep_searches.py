@@ -14,7 +14,8 @@ from typing import Any
 import yaml
 from update import HERE, keep
 
-from dmlplayground import config, files, hyperparams
+from dmlplayground import config, hyperparams
+from dmlplayground.base import files
 from dmlplayground.sweeps.optuna_search import JOURNAL, TRIED
 
 ROWS = HERE.parents[1] / "hyperparams" / "equal"

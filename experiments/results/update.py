@@ -14,11 +14,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from dmlplayground import files, reports
+from dmlplayground import reports
+from dmlplayground.base import files
 from dmlplayground.reports import figure_files, figures, tables
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.store import records
-from dmlplayground.store.records import Record
+from dmlplayground.trial.store import records
+from dmlplayground.trial.store.records import Record
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parents[1] / "README.md"

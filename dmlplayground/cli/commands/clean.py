@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ... import layout
+from ...base import layout
 
 EXAMPLE = "clean --yes"
 PAGE = "getting-started"
@@ -20,7 +20,7 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...data import cache
+    from ...parts.data.shared import cache
 
     found = list(_entries(cache.folder()))
     if not found:
@@ -41,8 +41,8 @@ def run(arguments) -> None:
 
 def _entries(folder: Path) -> Iterator[Path]:
     """The entries of the cache, each of which has a list of its contents. Anything else there is not ours."""
-    from ...data import cache, decoded_cache
-    from ...data.sets import parquet
+    from ...parts.data import parquet
+    from ...parts.data.shared import cache, decoded_cache
 
     for place, mark in ((".", cache.CHECKSUMS), ("images", decoded_cache.INDEX), ("parquet", parquet.LIST)):
         for path in sorted((folder / place).glob(f"*/{mark}")):

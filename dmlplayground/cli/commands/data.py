@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ... import layout
-from ...errors import UserError
+from ...base import layout
+from ...base.errors import UserError
 from .. import listing
 from ..arguments import count, data_options, place, png
 
@@ -72,20 +72,20 @@ def about(arguments) -> None:
 
 
 def prepare(arguments) -> None:
-    from ...data import preparing
+    from ...parts.data.shared import preparing
 
     release = _release(arguments.name)
     print(preparing.prepare(release, arguments.sources, arguments.root, arguments.allow_partial))
 
 
 def fetch(arguments) -> None:
-    from ...data import preparing
+    from ...parts.data.shared import preparing
 
     print(preparing.fetch(_release(arguments.name), arguments.root))
 
 
 def _release(name: str):
-    from ... import data
+    from ...parts import data
 
     release = data.get(name).release
     if release is None:
@@ -94,7 +94,7 @@ def _release(name: str):
 
 
 def verify(arguments) -> int:
-    from ...data.verify import verify
+    from ...parts.data.shared.verify import verify
 
     told, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
     end = layout.plural(len(wrong), "problem") if wrong else "all is well"
@@ -103,8 +103,9 @@ def verify(arguments) -> int:
 
 
 def show(arguments) -> None:
-    from ... import data, files
-    from ...data.contact_sheet import contact_sheet
+    from ...base import files
+    from ...parts import data
+    from ...parts.data.shared.contact_sheet import contact_sheet
 
     options = data_options(arguments.name, arguments.set)
     if "cache" in data.get(arguments.name).options:

@@ -22,7 +22,7 @@ def run(arguments) -> None:
     import webbrowser
     from http.server import ThreadingHTTPServer
 
-    from ...errors import UserError
+    from ...base.errors import UserError
 
     if not 0 <= arguments.port <= 65535:
         raise UserError(f"--port must be from 0 to 65535, not {arguments.port}.")
@@ -47,8 +47,8 @@ def _pages() -> Path:
     import subprocess
     import sys
 
-    from ... import resources
-    from ...errors import UserError
+    from ...base import resources
+    from ...base.errors import UserError
 
     if found := resources.pages():
         return found

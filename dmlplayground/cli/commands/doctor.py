@@ -25,6 +25,6 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> int:
-    from ... import doctor
+    from .. import doctor
 
     return doctor.full(arguments.out) if arguments.full else doctor.main()

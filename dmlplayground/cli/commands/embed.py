@@ -24,8 +24,8 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...trained import load
-    from ...trained.index import Index, check_ending
+    from ...serving import load
+    from ...serving.index import Index, check_ending
 
     check_ending(arguments.out)
     model = load(arguments.model, arguments.which, arguments.engine)

@@ -36,7 +36,7 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...training import evaluate
+    from ...trial.training import evaluate
 
     scores = evaluate(
         arguments.target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ... import layout
+from ...base import layout
 from .. import text
 
 EXAMPLE = "experiments fehervari2019/table2_cub200"
@@ -18,7 +18,7 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ... import resources
+    from ...base import resources
 
     if not arguments.name:
         print(table())
@@ -29,7 +29,7 @@ def run(arguments) -> None:
 
 
 def table() -> str:
-    from ... import resources
+    from ...base import resources
     from ...sweeps import grid
 
     rows = [("experiment", "title")]
@@ -62,7 +62,7 @@ def told(name: str) -> str:
 
 def searched(name: str) -> str:
     """What a search is for, its ranges, and its file."""
-    from ... import resources
+    from ...base import resources
     from ...sweeps import search_files
 
     searches = search_files.load_all(name)

@@ -22,7 +22,7 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...trained import load
+    from ...serving import load
 
     model = load(arguments.model, arguments.which)
     for path in model.export(arguments.out, arguments.format, arguments.resize):

@@ -23,8 +23,8 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...backbones.frozen import extractor
-    from ...data import feature_files
+    from ...parts.backbones.shared.frozen import extractor
+    from ...parts.data.shared import feature_files
 
     feature_files.check_ending(arguments.out)
     options = data_options(arguments.data, arguments.set)

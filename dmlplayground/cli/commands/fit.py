@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import layout
+from ...base import layout
 from .. import run_summary
 from ..arguments import place, threads
 
 if TYPE_CHECKING:
-    from ...config import Trial
+    from ...trial.config import Trial
 
 EXAMPLE = "fit photos --out runs/photos"
 PAGE = "own-images"
@@ -38,9 +38,9 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> int:
-    from ... import config
-    from ...fitting import choose, look
-    from ...threads import cores
+    from ...base.threads import cores
+    from ...serving.fitting import choose, look
+    from ...trial import config
 
     found = look.look(arguments.folder)
     out = arguments.out or Path("runs") / f"fit-{arguments.folder.resolve().name}"
@@ -69,7 +69,7 @@ def run(arguments) -> int:
 
 def _plan(trial: Trial) -> str:
     """What will be trained, in a line."""
-    from ... import transforms
+    from ...parts import transforms
 
     steps = f"{trial.iterations} steps of " if trial.iterations else "steps of "
     return (
@@ -80,12 +80,12 @@ def _plan(trial: Trial) -> str:
 
 def _train(trial: Trial, out: Path, quiet: bool) -> int:
     from ... import reports
-    from ...config import Places
-    from ...fitting import timing
-    from ...store import records
+    from ...serving.fitting import timing
     from ...sweeps.display import clock
-    from ...training import train
-    from ...training.run import TrialFailed
+    from ...trial.config import Places
+    from ...trial.store import records
+    from ...trial.training import train
+    from ...trial.training.run import TrialFailed
 
     folder = Places(out).folder(trial)
     known = records.find(folder)
@@ -125,7 +125,7 @@ def _command(*words: str | Path) -> str:
 def _write(path: Path, given: Mapping[str, Any]) -> None:
     import yaml
 
-    from ... import files
+    from ...base import files
 
     with files.replacing(path) as file:
         yaml.safe_dump(dict(given), file, sort_keys=False, allow_unicode=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import layout
+from ...base import layout
 from .. import text
 
 if TYPE_CHECKING:
-    from ... import hyperparams as settings
+    from ...trial import hyperparams as settings
 
 EXAMPLE = "hyperparams npairs"
 PAGE = "studies"
@@ -26,7 +26,7 @@ def run(arguments) -> None:
 
 def table() -> str:
     """The settings that exist, and where they come from."""
-    from ... import hyperparams
+    from ...trial import hyperparams
 
     files = sorted(hyperparams.names(), key=lambda name: name.row)
     sources = "\n".join(
@@ -42,7 +42,7 @@ def table() -> str:
 
 def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
     """One line for each file and backbone."""
-    from ... import hyperparams
+    from ...trial import hyperparams
 
     table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own")]
     for name in names:
@@ -57,7 +57,7 @@ def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
 
 def of_method(method: str) -> str:
     """Every value of a method's settings with its source, in all studies that have some."""
-    from ... import hyperparams
+    from ...trial import hyperparams
 
     return "\n\n".join(
         _settings(f"{name}, {backbone}", file, backbone)
@@ -68,7 +68,7 @@ def of_method(method: str) -> str:
 
 def winner(path: Path) -> str:
     """The result of a search."""
-    from ... import hyperparams
+    from ...trial import hyperparams
 
     file = hyperparams.read(path)
     title = f"{file.method}: {file.search['value']:.4f} ({file.search['criterion']})"
@@ -76,7 +76,7 @@ def winner(path: Path) -> str:
 
 
 def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
-    from ... import hyperparams
+    from ...trial import hyperparams
 
     own = file.on(backbone)
     parts = [title]
@@ -98,7 +98,7 @@ def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
 
 def _reported(result: settings.Reported) -> tuple[str, str]:
     """The leading scores and where they were reported."""
-    from ... import metrics
+    from ...parts import metrics
 
     runs = f", {layout.plural(result.runs, 'run')}" if result.runs else ""
     scores = ", ".join(f"{name} {result.scores[name]:.2f}" for name in metrics.leading(result.scores))

@@ -33,22 +33,22 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> int:
-    from ... import config
-    from ...errors import UserError
+    from ...base.errors import UserError
+    from ...trial import config
 
     trial = config.trial(given(arguments.config), arguments.set)
     path = arguments.out or Path(f"lr-{trial.method['name']}.svg")
     if path.suffix not in (".png", ".svg"):
         raise UserError(f"--out must end in .png or .svg, not {path}.")
     notes = run_summary.look([trial])
-    from ...training import lr_finder
+    from ...trial.training import lr_finder
 
     lr_finder.check(trial, arguments.low, arguments.high, arguments.steps)
     if arguments.dry_run:
         rates = f"rates from {arguments.low:g} to {arguments.high:g}"
         print("\n".join([*notes, f"{trial.id}: {arguments.steps} steps at {rates}, drawn in {path}"]))
         return 0
-    from ... import files
+    from ...base import files
     from ...reports import figure_files
 
     found = lr_finder.find(trial, arguments.low, arguments.high, arguments.steps)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ... import layout
+from ...base import layout
 from .. import listing
 
 if TYPE_CHECKING:
-    from ...methods import Method
-    from ...reports.published import Quote
+    from ...parts.methods import Method
+    from ...studies.published import Quote
 
 EXAMPLE = "methods npairs"
 PAGE = "parts/methods/index"
@@ -26,7 +26,7 @@ def run(arguments) -> None:
 
 def told(name: str) -> str:
     """One method in full: what is said of every part, and what studies published."""
-    from ... import methods
+    from ...parts import methods
 
     record = methods.get(name)
     paper = layout.fill(f"Paper: {record.paper}")
@@ -35,7 +35,7 @@ def told(name: str) -> str:
 
 def _ranges(record: Method) -> list[str]:
     """Where a search for many methods looks for this one's own settings."""
-    from ...options import build
+    from ...base.options import build
     from ...sweeps.search_space import Range
 
     rows = [(f"  {key}", str(build(Range, value, where=key))) for key, value in record.ranges.items()]
@@ -48,7 +48,7 @@ def _ranges(record: Method) -> list[str]:
 
 def _settings(name: str) -> list[str]:
     """The files of published and tuned settings for it."""
-    from ... import hyperparams
+    from ...trial import hyperparams
     from . import hyperparams as command
 
     files = [file for file, _ in hyperparams.of_method(name)]
@@ -60,7 +60,7 @@ def _settings(name: str) -> list[str]:
 
 def _published(method: str) -> list[str]:
     """What studies published about it: rows of tables, and curves."""
-    from ...reports import published
+    from ...studies import published
 
     told = []
     for study in published.names():
@@ -73,7 +73,7 @@ def _published(method: str) -> list[str]:
 
 
 def _table(rows: Sequence[Quote]) -> str:
-    from ...reports import published
+    from ...studies import published
 
     metrics = list(dict.fromkeys(metric for quote in rows for metric in quote.scores))
     lines = [("  where", "data set", "backbone", "outcome", *metrics)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ... import layout
+from ...base import layout
 from .. import listing
 
 EXAMPLE = "miners semihard"
@@ -20,7 +20,7 @@ def run(arguments) -> None:
 
 
 def table() -> str:
-    from ... import methods
+    from ...parts import methods
 
     rows = [("method", "own miner", "miners", "with a memory")]
     for key, found in methods.combinations().items():
@@ -30,16 +30,16 @@ def table() -> str:
 
 def _few_words(names: tuple[str, ...]) -> str:
     """``all``, ``none``, or ``all but`` and the missing ones."""
-    from ... import mining
+    from ...parts import miners
 
-    missing = [name for name in mining.names() if name not in names]
+    missing = [name for name in miners.names() if name not in names]
     if not names or not missing:
         return "none" if missing else "all"
     return f"all but {', '.join(missing)}"
 
 
 def told(name: str) -> str:
-    from ... import methods
+    from ...parts import methods
 
     story = listing.told("miners", name)
     found = methods.combinations()

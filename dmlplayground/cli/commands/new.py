@@ -9,7 +9,7 @@ PAGE = "own-parts"
 
 
 def add_arguments(command) -> None:
-    from ... import templates
+    from .. import templates
 
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
     command.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
@@ -19,8 +19,9 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ... import resources, templates
-    from ...errors import UserError
+    from ...base import resources
+    from ...base.errors import UserError
+    from .. import templates
 
     folder = arguments.into or resources.checkout()
     if folder is None:

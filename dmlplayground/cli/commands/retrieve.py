@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ... import layout
+from ...base import layout
 from ..arguments import add_engine, add_model, count, place, png
 
 EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
@@ -41,8 +41,8 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...trained import image_inputs, load
-    from ...trained.index import ENDINGS, Index
+    from ...serving import image_inputs, load
+    from ...serving.index import ENDINGS, Index
 
     model = load(arguments.model, arguments.which, arguments.engine)
     queries = image_inputs.images_in(arguments.query)
@@ -59,8 +59,8 @@ def run(arguments) -> None:
             print(f"{query}:")
         print(layout.columns([_row(hit, threshold) for hit in hits]) if hits else "nothing found")
     if arguments.picture:
-        from ...files import replacing
-        from ...trained import results_sheet
+        from ...base.files import replacing
+        from ...serving import results_sheet
 
         with replacing(arguments.picture, "wb") as file:
             results_sheet.draw(queries, found, threshold).save(file, "PNG")

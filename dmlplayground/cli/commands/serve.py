@@ -30,7 +30,7 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> None:
-    from ...store import existing
+    from ...trial.store import existing
 
     for store in arguments.stores:
         existing(store)
@@ -46,10 +46,10 @@ def beside(store: Path) -> str:
 
 
 def _server():
-    from ... import optional
+    from ...base import optional
 
     optional.load("starlette")
     optional.load("uvicorn")
-    from ...live import server
+    from ...reports.live import server
 
     return server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ... import layout
+from ...base import layout
 from .. import listing
 
 EXAMPLE = "studies musgrave2020"
@@ -19,8 +19,8 @@ def run(arguments) -> None:
 
 def told(name: str) -> str:
     """One study in full: its grids and searches, its settings, and its tables."""
-    from ... import resources
-    from ...reports import published
+    from ...base import resources
+    from ...studies import published
 
     study = published.get(name)
     more = [
@@ -39,7 +39,7 @@ def _names(heading: str, names: list[str]) -> str:
 
 def _settings(study: str) -> str:
     """The rows of its recipe."""
-    from ... import hyperparams
+    from ...trial import hyperparams
 
     rows = sorted({name.row for name in hyperparams.names() if name.study == study})
     heading = f"Rows with settings (dmlplayground train METHOD --hyperparams {study}):\n"
@@ -47,7 +47,7 @@ def _settings(study: str) -> str:
 
 
 def _tables(study: str) -> list[str]:
-    from ...reports import published
+    from ...studies import published
 
     tables = published.tables(study)
     told = [

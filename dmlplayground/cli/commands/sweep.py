@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from ... import layout
+from ...base import layout
 from .. import run_summary, text
 from ..arguments import add_executor, add_trial_options, place
 from . import serve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ...errors import unknown
+from ...base.errors import unknown
 from .. import run_summary
 from ..arguments import add_log, add_trial_options, place, threads
 
@@ -27,8 +27,8 @@ def add_arguments(command) -> None:
 
 
 def run(arguments) -> int:
-    from ... import config
-    from ...store import records
+    from ...trial import config
+    from ...trial.store import records
 
     wanted = given(arguments.config)
     trial = config.trial(wanted, arguments.set)
@@ -47,8 +47,8 @@ def run(arguments) -> int:
         print(
             f"nothing to do: this trial has finished already (it began on {known.started}).", file=sys.stderr
         )
-    from ...training import train
-    from ...training.run import TrialFailed
+    from ...trial.training import train
+    from ...trial.training.run import TrialFailed
 
     try:
         record = train(trial, arguments.store, quiet=arguments.quiet, log=arguments.log)
@@ -61,7 +61,8 @@ def run(arguments) -> int:
 
 def given(text: str):
     """A method's name, or a file with a configuration."""
-    from ... import config, methods
+    from ...parts import methods
+    from ...trial import config
 
     if text in methods.names():
         return {"method": text}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import layout
+from ...base import layout
 from ..arguments import add_executor, place
 from . import hyperparams
 
@@ -101,8 +101,8 @@ def winner(store: Path) -> str:
 
 def winners(store: Path, methods: Mapping[str, Search]) -> str:
     """The winners of several searches, the best on validation classes first."""
-    from ... import hyperparams as settings
     from ...sweeps.optuna_search import BEST
+    from ...trial import hyperparams as settings
 
     found = [settings.read(store / name / BEST) for name in methods]
     highest_first = next(iter(methods.values())).direction == "maximize"

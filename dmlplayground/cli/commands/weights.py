@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..arguments import place
 
 if TYPE_CHECKING:
-    from ...backbones.weights.conversion import Converted, Verified
+    from ...parts.backbones.shared.weights.conversion import Converted, Verified
 
 EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
 PAGE = "studies"
@@ -43,19 +43,19 @@ def add_arguments(command) -> None:
 
 
 def homes(arguments) -> None:
-    from ... import backbones
+    from ...parts import backbones
 
     print(backbones.homes(backbones.get(arguments.backbone)).told())
 
 
 def fetch(arguments) -> None:
-    from ... import backbones
+    from ...parts import backbones
 
     print(backbones.weights_path(backbones.get(arguments.backbone), "imagenet"))
 
 
 def convert(arguments) -> None:
-    from ...backbones.weights import conversion
+    from ...parts.backbones.shared.weights import conversion
 
     print(
         _converted(
@@ -70,7 +70,7 @@ def _converted(result: Converted, target: Path) -> str:
 
 
 def verify(arguments) -> None:
-    from ...backbones.weights import conversion
+    from ...parts.backbones.shared.weights import conversion
 
     print(_verified(conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)))
 

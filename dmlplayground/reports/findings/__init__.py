@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ... import files
+from ...base import files
 from . import (
     agreement,
     closing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ...errors import UserError
+from ...base.errors import UserError
 from . import write
 
 if __name__ == "__main__":

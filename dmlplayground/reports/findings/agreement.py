@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from ... import methods, metrics, protocols
-from .. import published
-from ..published import Quote
+from ...parts import methods, metrics, protocols
+from ...studies import published
+from ...studies.published import Quote
 from ..statistics import LEVEL, holm
 from ..tables import Column, Row, Table, body
 from . import kendall

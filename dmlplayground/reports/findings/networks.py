@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import combinations
 
-from ... import metrics
+from ...parts import metrics
 from ..cost import images, processor
 from ..grouping import Arena, Cell
 from ..statistics import Summary

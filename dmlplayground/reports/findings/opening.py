@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...layout import plural
+from ...base.layout import plural
 from .sections import Section, listed
 from .sources import Network, Sources
 

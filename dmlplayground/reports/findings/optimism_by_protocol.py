@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
 
-from ...layout import plural
+from ...base.layout import plural
 from ..statistics import LEVEL, Summary, differences, holm, paired
 from ..tables import Column, Row, Table, body, slug
 from . import diagram

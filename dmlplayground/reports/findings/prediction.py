@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...layout import plural
+from ...base.layout import plural
 from .. import figure_files, transfer
 from ..tables import body, slug
 from .sections import Section, ends, listed

@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from ...layout import plural
+from ...base.layout import plural
 from ..tables import Column, Row, Table, body, slug
 from . import diagram, kendall
 from .kendall import Agreement

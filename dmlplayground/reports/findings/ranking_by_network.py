@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ... import metrics
-from ...layout import plural
+from ...base.layout import plural
+from ...parts import metrics
 from ..statistics import LEVEL, Summary, welch
 from ..tables import Column, Row, Table, body, slug, text
 from . import diagram

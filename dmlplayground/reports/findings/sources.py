@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ... import files, metrics
-from ...errors import UserError
-from ...protocols import VALIDATION
-from ...store import records
-from ...store.records import Record
+from ...base import files
+from ...base.errors import UserError
+from ...parts import metrics
+from ...parts.protocols import VALIDATION
+from ...trial.store import records
+from ...trial.store.records import Record
 from .. import optimism, transfer, usable_records
 from ..grouping import Arena, Cell, arenas, ranked_by, shown
 from ..statistics import Summary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...store.records import Record
+from ...trial.store.records import Record
 from .. import cost
 from ..tables import Column, Row, Table, body
 from .sections import Section

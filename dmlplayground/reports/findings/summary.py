@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from ...layout import plural
+from ...base.layout import plural
 from ..statistics import LEVEL
 from . import agreement, optimism_by_protocol, prediction, protocol_order
 from .protocol_order import Compared

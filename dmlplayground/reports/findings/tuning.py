@@ -7,9 +7,10 @@ import math
 from collections import Counter
 from typing import Any
 
-from ... import config, protocols
-from ...layout import plural
-from ...protocols import VALIDATION
+from ...base.layout import plural
+from ...parts import protocols
+from ...parts.protocols import VALIDATION
+from ...trial import config
 from ..grouping import Cell, shown
 from ..tables import Column, Row, Table, body
 from .sections import Section, listed

@@ -1,0 +1,273 @@
+"""One mechanism for everything that has a name: methods, miners, samplers, data sets, metrics and the rest.
+
+A *kind* of part is a package such as ``dmlplayground.parts.samplers``; each file in it registers one part, and adding the
+file is all it takes to add the part. A part is described once: its facts in the decorator's arguments, its options in
+the signature, and the rest in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's
+pages, "did you mean" and the conformance tests all read this description.
+
+    SAMPLERS = registry.Kind("sampler", "dmlplayground.parts.samplers", given=("labels", "batch_size"))
+
+    @SAMPLERS.register(title="Interleaved pairs", also=("SPC-1",))
+    class Pairs: ...
+
+No part's file imports MXNet when it is itself imported: commands that only list or check must answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from .errors import UserError, unknown
+from .options import Option, fill_options, options_of
+
+__all__ = ["HOMES", "Kind", "Named", "Part", "kind", "split"]
+
+#: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
+HOMES = {
+    "backbones": "dmlplayground.parts.backbones",
+    "data": "dmlplayground.parts.data",
+    "methods": "dmlplayground.parts.methods",
+    "miners": "dmlplayground.parts.miners",
+    "regularizers": "dmlplayground.parts.regularizers",
+    "protocols": "dmlplayground.parts.protocols",
+    "samplers": "dmlplayground.parts.samplers",
+    "optimizers": "dmlplayground.parts.optimizers",
+    "schedules": "dmlplayground.parts.schedules",
+    "transforms": "dmlplayground.parts.transforms",
+    "augmentations": "dmlplayground.parts.augmentations",
+    "metrics": "dmlplayground.parts.metrics",
+    "studies": "dmlplayground.studies.published",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is known about one part. A kind whose parts have more facts uses a subclass.
+
+    >>> part = dml.samplers.get("pairs")
+    >>> part.key, list(part.options)
+    ('pairs', ['same_image'])
+    """
+
+    key: str
+    title: str
+    # A class or a function that makes the part from its options.
+    build: Callable[..., Any] = field(repr=False)
+    also: tuple[str, ...] = ()  # other names it goes by; they lead here through "did you mean"
+
+    #: Parameters of ``build`` that the program supplies; the others are the part's options.
+    given: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def notes(self) -> str:
+        """The docstring."""
+        return inspect.cleandoc(self.build.__doc__ or "")
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the notes, on one line."""
+        return " ".join(self.notes.partition("\n\n")[0].split())
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """What a configuration may set, with the signature's types and defaults. If a constructor takes ``**shared``,
+        its base class's options come first.
+        """
+        if not isinstance(self.build, type):
+            return options_of(self.build, skip=self.given)
+        options: dict[str, Option] = {}
+        for cls in _constructed(self.build):
+            options.update(options_of(cls.__init__, skip=("self", *self.given)))  # type: ignore[misc]
+        return options
+
+    @property
+    def prose(self) -> str:
+        """The notes without the lines on single options."""
+        return _by_option(self.notes, self.options)[0]
+
+    @property
+    def option_notes(self) -> dict[str, str]:
+        """The notes on each option, from lines ``name: what it is`` (indented lines that follow belong to it); for a
+        base class's option, from that class's docstring."""
+        classes = reversed(inspect.getmro(self.build)) if isinstance(self.build, type) else ()
+        notes: dict[str, str] = {}
+        for text in (*(inspect.cleandoc(one.__doc__ or "") for one in classes), self.notes):
+            notes.update(_by_option(text, self.options)[1])
+        return notes
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """What a trial with this part sets by default."""
+        return {}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a listing shows beside the part's title, by heading."""
+        return {}
+
+    def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """``options``, checked and completed with their defaults."""
+        return fill_options(self.options, options, where=f"{kind} {self.key}")
+
+
+class Named:
+    """Base of what a part's file makes: it goes by the name of the file, and an error about it begins with that name."""
+
+    kind: ClassVar[str]  # the word for its kind
+
+    @property
+    def key(self) -> str:
+        """The part's key: the name of the file that holds it."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def require(self, condition: Any, message: str) -> None:
+        """Raise UserError with this message, the part's name before it, unless the condition holds."""
+        if not condition:
+            raise UserError(f"{self.kind} {self.key}: {message}")
+
+
+def _constructed(cls: type) -> list[type]:
+    """The class and those of its bases that its constructor passes ``**shared`` on to, the outermost base first."""
+    found: list[type] = []
+    for base in cls.__mro__:
+        if "__init__" in vars(base):
+            found.insert(0, base)
+            parameters = inspect.signature(base.__init__).parameters.values()  # type: ignore[misc]
+            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
+                break
+    return found
+
+
+def _by_option(notes: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+    prose: list[str] = []
+    options: dict[str, list[str]] = {}
+    current = prose
+    for line in notes.splitlines():
+        word, colon, rest = line.partition(":")
+        if colon and word in names:
+            current = options[word] = [rest]
+        else:
+            if not line.startswith(" "):
+                current = prose
+            current.append(line)
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(prose)).strip()
+    return text, {name: " ".join(" ".join(lines).split()) for name, lines in options.items()}
+
+
+P = TypeVar("P", bound=Part)
+
+
+class Kind(Generic[P]):
+    """All parts of one kind, found in the files of one package when they are first needed.
+
+    >>> dml.samplers.KIND.name, "pairs" in dml.samplers.KIND.names()
+    ('sampler', True)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        package: str,
+        record: type[P] = Part,  # type: ignore[assignment]
+        *,
+        setting: str = "",
+        remark: str = "",
+    ):
+        self.name = name
+        self.package = package
+        self.record = record
+        self.setting = setting or name  # the configuration's key that chooses a part of this kind
+        self.remark = remark  # a remark below a list of them
+        self._parts: dict[str, P] = {}
+        self._complete = False
+
+    def register(self, key: str = "", **facts: Any) -> Callable[[Callable], Any]:
+        """Decorator: the class or function below makes a part with these facts. Its key is its file's name, unless
+        given."""
+
+        def add(build: Callable) -> Callable:
+            name = key or build.__module__.rpartition(".")[2]
+            self.add(self.record(key=name, build=build, **facts))
+            return build
+
+        return add
+
+    def add(self, part: P) -> None:
+        if part.key in self._parts:
+            raise ValueError(f"two {self.name}s are called {part.key!r}")
+        self._parts[part.key] = part
+
+    def names(self) -> list[str]:
+        """The keys of all parts, sorted.
+
+        >>> "pairs" in dml.samplers.names()
+        True
+        """
+        self._discover()
+        return sorted(self._parts)
+
+    def get(self, key: str) -> P:
+        """The facts of one part; an unknown name raises ``UserError`` and suggests the nearest.
+
+        >>> dml.methods.get("npairs").title
+        'N-pairs'
+        """
+        self._discover()
+        try:
+            return self._parts[key]
+        except (KeyError, TypeError):
+            also = {name: part.key for part in self._parts.values() for name in part.also}
+            raise unknown(self.name, key, self._parts, also) from None
+
+    def create(self, name: str, *given: Any, **options: Any) -> Any:
+        """The part itself, made from the program's arguments and its options.
+
+        >>> dml.mining.create("multi_similarity", epsilon=0.2).epsilon
+        0.2
+        """
+        part = self.get(name)
+        return part.build(*given, **part.fill(options, self.name))
+
+    def _discover(self) -> None:
+        if self._complete:
+            return
+        folder = importlib.import_module(self.package).__path__
+        for module in pkgutil.iter_modules(folder):
+            if not module.ispkg:  # shared/: what its parts have in common
+                importlib.import_module(f"{self.package}.{module.name}")
+        self._complete = True
+
+
+def kind(plural: str) -> Kind:
+    """The kind with this plural name: ``kind("samplers")``.
+
+    >>> kind("miners").get("semihard").key
+    'semihard'
+    """
+    if plural not in HOMES:
+        raise unknown("kind of part", plural, HOMES)
+    return importlib.import_module(HOMES[plural]).KIND
+
+
+def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}`` or a bare name, as its name and its
+    options.
+
+    >>> split({"name": "pairs", "same_image": 0.1})
+    ('pairs', {'same_image': 0.1})
+    """
+    if isinstance(component, str):
+        return component, {}
+    if not isinstance(component, Mapping) or "name" not in component:
+        raise UserError(
+            f"a part is given by its name, or by a mapping with a name and options, not {component!r}."
+        )
+    options = dict(component)
+    return options.pop("name"), options

@@ -1,0 +1,376 @@
+"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy.
+
+With ``--full`` every part is also put to work on every device (``rehearsals``).
+"""
+
+from __future__ import annotations
+
+import http.client
+import importlib
+import os
+import platform
+import resource
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent import futures
+from importlib import metadata, util
+from pathlib import Path
+from typing import NamedTuple
+from urllib import request
+
+from ... import __version__
+from ...base import compat, devices, files, layout, optional
+
+__all__ = ["Check", "main", "report"]
+
+REQUIRED = {  # package as pip knows it: module
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "scikit-learn": "sklearn",
+    "numba": "numba",
+    "matplotlib": "matplotlib",
+    "Pillow": "PIL",
+    "PyYAML": "yaml",
+    "simplejpeg": "simplejpeg",
+    "tqdm": "tqdm",
+}
+# What an old OpenBLAS takes an unknown processor for: one without AVX.
+SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
+GIB = 2**30
+ANSWER = 5  # seconds that a server has to answer in
+MARKS = {"ok": " ", "note": "!", "fault": "X"}
+
+
+class Check(NamedTuple):
+    """One finding. With a "note" things work, but it is worth reading; with a "fault" nothing will work."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def main() -> int:
+    """Print the report; 0 when training can start here, 1 when it cannot."""
+    checks = report()
+    print("\n".join(told(checks)))
+    states = [check.state for check in checks]
+    verdict = "not usable" if "fault" in states else "usable"
+    print(
+        f"\n{verdict} ({layout.plural(states.count('fault'), 'fault')}, {layout.plural(states.count('note'), 'note')})"
+    )
+    return 1 if "fault" in states else 0
+
+
+def full(file: Path) -> int:
+    """Put every part to work on every device as well, print a table of what works, and keep all of it in a file; 0 when
+    everything works."""
+    with files.replacing(file):
+        pass  # a place that cannot be written is found before the work
+    checks = [*report(), *_downloads()]
+    print("\n".join(told(checks)), flush=True)
+    if any(check.state == "fault" for check in checks):
+        print("\nnot usable: no part can be tried.")
+        return 1
+    from . import rehearsals
+
+    outcomes = []
+    for outcome in rehearsals.Rehearsals(rehearsals.devices()).outcomes():
+        outcomes.append(outcome)
+        _progress(f"{len(outcomes)} tried, {outcome.kind} {outcome.name} on {outcome.device}")
+    _progress("")
+    faults = sum(bool(outcome.fault) for outcome in outcomes)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB
+    table = [*rehearsals.tell(outcomes), f"This process took {memory:.1f} GiB of memory at most."]
+    verdict = f"{faults} of {len(outcomes)} parts tried do not work" if faults else "everything works"
+    with files.replacing(file) as report_file:
+        lines = [*told(checks), "", *table, "", *rehearsals.every(outcomes), "", verdict]
+        report_file.write("\n".join(lines) + "\n")
+    print("\n".join(["", *table, "", verdict, f"all of this, part by part: {file}"]))
+    return 1 if faults else 0
+
+
+def told(checks: Iterable[Check]) -> Iterator[str]:
+    """The checks as lines."""
+    for check in checks:
+        yield f"{MARKS[check.state]} {check.name:<12} {check.found}"
+        if check.remedy:
+            yield f"{'':15}-> {check.remedy}"
+
+
+def _progress(line: str) -> None:
+    """A line that the next one takes the place of, where a terminal shows it."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def report() -> list[Check]:
+    """Every check, with MXNet before those that depend on what it has loaded."""
+    installed = (_python, _mxnet, _gradients, _packages, _numpy, _gluoncv, _opencv)
+    machine = (_gpus, _cores, _threads, _blas, _memory, _cache)
+    return [check for part in (*installed, *machine, _optional) for check in part()]
+
+
+# --- what is installed --------------------------------------------------------------------------------------
+
+
+def _python() -> Iterator[Check]:
+    yield Check("version", "ok", f"dmlplayground {__version__}")
+    yield Check("python", "ok", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
+
+
+def _mxnet() -> Iterator[Check]:
+    builds = compat.builds()
+    found = ", ".join(f"{name} {version}" for name, version in builds.items()) or "not installed by pip"
+    afresh = f"in a new environment, {compat.INSTALL_CPU} or {compat.INSTALL_CUDA}."
+    try:
+        mx = importlib.import_module("mxnet")
+        total = (mx.nd.ones((2, 3)) * 2).sum().asscalar()
+    except Exception as error:
+        remedy = str(error) if isinstance(error, compat.MissingMXNet) else f"{error}. Install it {afresh}"
+        yield Check("mxnet", "fault", found, remedy)
+        return
+    if len(builds) > 1:
+        yield Check("mxnet", "fault", f"{found}: they overwrite each other's files", f"Install one {afresh}")
+    elif total != 12:
+        yield Check("mxnet", "fault", f"{found} adds up wrongly", f"Install it {afresh}")
+    elif mx.__version__ != "1.9.1":
+        yield Check("mxnet", "note", found, f"Only 1.9.1 is tested; {afresh}")
+    else:
+        yield Check("mxnet", "ok", found)
+
+
+def _gradients() -> Iterator[Check]:
+    """Whether a static graph still gives wrong gradients if an input without gradient is an operand of ``+``."""
+    try:
+        from mxnet import autograd, gluon, nd
+    except ImportError:
+        return  # said above
+
+    class Sum(gluon.HybridBlock):
+        def hybrid_forward(self, F, x, constant):
+            return F.sum((F.square(x) + constant) * F.square(x))
+
+    gradients = []
+    for static in (False, True):
+        graph = Sum()
+        graph.hybridize(static_alloc=static, static_shape=static)
+        x = nd.array([1.0, 2.0, 3.0])
+        x.attach_grad()
+        with autograd.record():
+            value = graph(x, nd.ones(3))
+        value.backward()
+        gradients.append(x.grad.asnumpy().tolist())
+    if gradients[0] != gradients[1]:
+        found = "MXNet's static graphs get some wrong; our losses avoid that, and a test checks every one"
+        remedy = "In a loss of your own write F.broadcast_add(a, b) where b is an input without gradient, such as labels."
+        yield Check("gradients", "ok", found, remedy)
+
+
+def _packages() -> Iterator[Check]:
+    versions = []
+    for package, module in REQUIRED.items():
+        try:
+            importlib.import_module(module)
+            versions.append(f"{package} {metadata.version(package)}")
+        except ImportError as error:
+            yield Check(package, "fault", f"cannot be imported: {error}", f"pip install {package}")
+    yield Check("packages", "ok", ", ".join(versions))
+
+
+def _numpy() -> Iterator[Check]:
+    version = metadata.version("numpy")
+    numbers = tuple(map(int, version.split(".")[:2]))
+    if numbers >= (2, 0):
+        found = f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
+        yield Check("numpy", "ok", found)
+    elif numbers < (1, 23):
+        yield Check(
+            "numpy", "note", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'"
+        )
+
+
+def _gluoncv() -> Iterator[Check]:
+    try:
+        importlib.import_module("gluoncv")
+        yield Check("gluoncv", "ok", metadata.version("gluoncv"))
+    except ImportError as error:
+        yield Check("gluoncv", "note", "cannot be imported; only the networks of its zoo need it", str(error))
+
+
+def _opencv() -> Iterator[Check]:
+    try:
+        yield Check("opencv", "ok", importlib.import_module("cv2").__version__)
+    except ImportError as error:
+        remedy = "apt install libgl1 libglib2.0-0, or opencv-python-headless in place of opencv-python."
+        yield Check("opencv", "note", f"cannot be imported ({error}); nothing here needs it", remedy)
+
+
+def _optional() -> Iterator[Check]:
+    for module, package in optional.PACKAGES.items():
+        if util.find_spec(module) is None:
+            found = f"{module} is not installed; {package.needed_by} need it: {package.install}"
+        else:
+            found = f"{module} is installed"
+        yield Check("extra", "ok", found)
+
+
+# --- what the machine has -----------------------------------------------------------------------------------
+
+
+def _gpus() -> Iterator[Check]:
+    capabilities = devices.gpu_capabilities()
+    if not capabilities:
+        yield Check("gpus", "ok", "none that NVIDIA's driver shows; training runs on the CPU")
+    elif "mxnet" not in sys.modules or not devices.built_for_cuda():
+        remedy = f"pip uninstall {compat.CPU_BUILD}, then {compat.INSTALL_CUDA}."
+        yield Check("gpus", "note", f"{len(capabilities)}, which this build of MXNet cannot use", remedy)
+    for index, capability in enumerate(capabilities):
+        found = f"compute capability {devices.capability_text(capability)}"
+        if capability >= devices.FIRST_TOO_NEW:
+            remedy = "There is code for 5.0 to 8.9 only: use an older GPU, or train on the CPU with --set device=cpu."
+            yield Check(f"gpu:{index}", "note", f"{found} is too new for MXNet 1.9.1", remedy)
+        else:
+            yield Check(f"gpu:{index}", "ok", found)
+
+
+def _cores() -> Iterator[Check]:
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))  # not on macOS
+    usable, quota = len(allowed(0)), _cgroup_cores()
+    found = f"{usable} usable of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}"
+    if quota is not None and quota < usable:
+        remedy = (
+            f"Run no more than {max(1, int(quota))} trials at a time: sweep --workers {max(1, int(quota))}."
+        )
+        yield Check("cores", "note", f"{found}, of which the control group allows {quota:g}", remedy)
+    else:
+        yield Check("cores", "ok", found)
+
+
+def _threads() -> Iterator[Check]:
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    if setting in ("", "1"):
+        yield Check(
+            "threads", "ok", f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process"
+        )
+    else:
+        remedy = (
+            "Good for one training alone on the machine (with OMP_WAIT_POLICY=passive); 8 to 30 times slower "
+            "as soon as anything else runs, even our own loader threads. Otherwise: unset OMP_NUM_THREADS."
+        )
+        yield Check("threads", "note", f"OMP_NUM_THREADS={setting}", remedy)
+
+
+def _blas() -> Iterator[Check]:
+    try:
+        from threadpoolctl import threadpool_info  # comes with scikit-learn, which may be what is missing
+    except ImportError:
+        return
+    libraries = [info for info in threadpool_info() if info["internal_api"] == "openblas"]
+    chosen = os.environ.get("OPENBLAS_CORETYPE")
+    for info in libraries:
+        owner = Path(info["filepath"]).parent.name.split(".")[0]
+        found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
+        if info["architecture"] in SLOW_KERNELS and _has_avx2():
+            remedy = "It does not know this processor and does not use AVX: export OPENBLAS_CORETYPE=Haswell."
+            yield Check("blas", "note", found, remedy)
+        else:
+            yield Check("blas", "ok", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""))
+
+
+def _has_avx2() -> bool:
+    return " avx2 " in _read("/proc/cpuinfo").replace("\n", " ")
+
+
+def _memory() -> Iterator[Check]:
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
+    limit = _cgroup_memory()
+    usable = min(total, limit) if limit else total
+    found = f"{total:.1f} GiB" + (
+        f", of which the control group allows {limit:.1f}" if usable < total else ""
+    )
+    if usable < 4:
+        yield Check("memory", "note", found, "A trial takes 1 to 2 GiB: run one at a time, with --workers 1.")
+    else:
+        yield Check("memory", "ok", found)
+
+
+def _cache() -> Iterator[Check]:
+    from ...parts.data.shared import cache
+
+    folder = cache.folder()
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
+    free = shutil.disk_usage(existing).free / GIB
+    found = f"{folder}, {free:.1f} GiB free"
+    elsewhere = "export DMLPLAYGROUND_CACHE=/a/folder/with/room"
+    if not os.access(existing, os.W_OK):
+        yield Check(
+            "cache", "note", f"{folder} cannot be written: images are prepared again in each run", elsewhere
+        )
+    elif free < 5:
+        yield Check("cache", "note", found, f"The largest data set takes about 5 GiB: {elsewhere}")
+    else:
+        yield Check("cache", "ok", found)
+
+
+# --- what the network reaches -------------------------------------------------------------------------------
+
+
+def addresses() -> dict[str, str]:
+    """Everything that is fetched from the web: what it is, by its address."""
+    from ...parts import backbones, data
+
+    found = {}
+    for name in data.names():
+        release = data.get(name).release
+        found.update({archive.url: f"data {name}" for archive in release.archives} if release else {})
+    for name in backbones.names():
+        homes = backbones.get(name).imagenet
+        for home in homes.homes if homes else ():
+            found[getattr(home, "url", "")] = f"weights of {name}"
+    return {address: what for address, what in found.items() if address}
+
+
+def _downloads() -> Iterator[Check]:
+    """Whether the servers answer; what they hold is checked when it is fetched."""
+    wanted = addresses()
+    with futures.ThreadPoolExecutor(len(wanted)) as pool:
+        answers = pool.map(_answer, wanted)
+        for (address, what), answer in zip(wanted.items(), answers):
+            host = address.split("/")[2]
+            if answer:
+                yield Check("download", "note", f"{what}: {host} was not reached: {answer}")
+            else:
+                yield Check("download", "ok", f"{what}: {host} has it")
+
+
+def _answer(address: str) -> str:
+    """What is wrong with an address; nothing if it can be fetched from."""
+    try:
+        request.urlopen(request.Request(address, method="HEAD"), timeout=ANSWER).close()
+    except (OSError, http.client.HTTPException) as problem:
+        return str(getattr(problem, "reason", None) or problem)
+    return ""
+
+
+def _cgroup_cores() -> float | None:
+    """The share of the processors that the control group (version 2, then 1) grants, in cores."""
+    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
+    if not period:
+        quota = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _cgroup_memory() -> float | None:
+    """The memory that the control group (version 2, then 1) grants, in GiB."""
+    limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    return int(limit) / GIB if limit.isdigit() else None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

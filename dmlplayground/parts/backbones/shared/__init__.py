@@ -1,0 +1,3 @@
+"""What the parts of this folder have in common."""
+
+__all__: list[str] = []

@@ -1,0 +1,91 @@
+"""What every file of ``zoo/`` builds on: the record of a network, and the registry of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Optional
+
+from ....base.options import Option
+from ....base.registry import Kind, Part
+from .weights.sources import Homes
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """From a uint8 RGB image to the network's input: channels reordered, ``(image - mean) / std``, channels first.
+
+    >>> dml.backbones.Preprocessing(size=224, mean=(124.0, 117.0, 104.0), channels="bgr").channels
+    'bgr'
+    """
+
+    size: int
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    channels: str = "rgb"  # or bgr
+
+
+#: What torchvision, timm and gluoncv train with.
+IMAGENET = Preprocessing(224, mean=(123.675, 116.28, 103.53), std=(58.395, 57.12, 57.375))
+
+
+@dataclass(frozen=True)
+class Backbone(Part):
+    """A network: what it expects, how large it is, and where its trained weights are.
+
+    >>> dml.backbones.get("inception_bn").preprocessing.size
+    224
+    """
+
+    features: int = 0
+    parameters: int = 0  # number of trainable parameters; 0: not counted
+    # None: it takes no images.
+    preprocessing: Optional[Preprocessing] = Preprocessing(224, (127.5, 127.5, 127.5))
+    imagenet: Optional[Homes] = None
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        return {**Part.options.func(self), "pretrained": Option(str, "none")}  # type: ignore[attr-defined]
+
+    @property
+    def option_notes(self) -> dict[str, str]:
+        note = "where its weights come from: none (they are drawn at random), imagenet, or a file of weights."
+        return {**super().option_notes, "pretrained": note}
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """If there are ImageNet weights, a trial starts from them."""
+        return {"backbone": {"pretrained": "imagenet"}} if self.imagenet else {}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {
+            "features": str(self.features or "the data's"),
+            "parameters": f"{self.parameters:,}" if self.parameters else "-",
+            "pixels": str(self.preprocessing.size) if self.preprocessing else "-",
+            "ImageNet weights": self.imagenet.describe() if self.imagenet else "-",
+        }
+
+
+class Backbones(Kind[Backbone]):
+    """Those of ``zoo/``, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need no file of their own."""
+
+    def get(self, key: str) -> Backbone:
+        library, colon, network = str(key).partition(":")
+        if not colon:
+            return super().get(key)
+        from . import zoo_records  # which imports this file
+
+        return zoo_records.record(library, network)
+
+
+KIND = Backbones(
+    "backbone",
+    "dmlplayground.parts.backbones",
+    Backbone,
+    remark=(
+        "gluon:NAME and gluoncv:NAME are any network of those zoos that classifies images.\n"
+        "backbone.pretrained is imagenet, none, or a file of weights (see dmlplayground weights)."
+    ),
+)

@@ -1,0 +1,115 @@
+"""Files of weights as named arrays, whichever framework wrote them: MXNet's ``.params``, ``.safetensors``, PyTorch's
+files, and the weights of our own trials. Nothing in a file is ever executed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .....base import array_files, files
+from .....base.errors import UserError
+from . import loading, torch_files
+
+Arrays = dict[str, np.ndarray]
+
+_PARAMS_MAGIC = (0x112).to_bytes(8, "little")  # a list of NDArrays
+_SAFETENSORS_DTYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U8": "|u1", "BOOL": "|b1",
+}  # fmt: skip
+
+
+def read(path: str | Path) -> Arrays:
+    """The named arrays of a file of weights, whatever framework wrote it. Nothing in the file is executed."""
+    path = Path(path)
+    try:
+        with files.opened(path) as stream:
+            start = stream.read(len(torch_files.LEGACY_MAGIC))
+    except OSError as problem:
+        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
+    if start.startswith(_PARAMS_MAGIC):
+        return _read_params(path)
+    if start[8:9] == b"{":
+        return _read_safetensors(path)
+    if zipfile.is_zipfile(path) and "header.json.npy" in zipfile.ZipFile(path).namelist():
+        return _read_trial(path)
+    if start == torch_files.LEGACY_MAGIC or zipfile.is_zipfile(path):
+        return torch_files.read(path)
+    raise UserError(
+        f"{path} is in none of the supported formats: MXNet .params, .safetensors, a PyTorch state dict."
+    )
+
+
+def _read_params(path: Path) -> Arrays:
+    from mxnet import MXNetError, nd
+
+    try:
+        stored = nd.load(str(path))
+    except MXNetError:
+        stored = None
+    if not isinstance(stored, dict) or not stored:
+        raise UserError(f"{path} is a damaged .params file, or one without names.")
+    return {
+        name.partition(":")[2] if name[:4] in ("arg:", "aux:") else name: array.asnumpy()
+        for name, array in stored.items()
+    }
+
+
+def _read_safetensors(path: Path) -> Arrays:
+    """Eight bytes with the length of a JSON header, the header, and the arrays at the places it names. (The reader for
+    NumPy in the package safetensors refuses bfloat16, in which many weights are published.)"""
+    content = memoryview(path.read_bytes())  # slices of it are not copies
+    begin = 8 + int.from_bytes(content[:8], "little")
+    try:
+        header = json.loads(bytes(content[8:begin]))
+        header.pop("__metadata__", None)
+        return {name: _safetensor(entry, content[begin:]) for name, entry in header.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise UserError(f"{path} is not a .safetensors file, or is damaged: {problem}.") from None
+
+
+def _safetensor(entry: Mapping[str, Any], body: memoryview) -> np.ndarray:
+    first, last = entry["data_offsets"]
+    part = body[first:last]
+    if entry["dtype"] == "BF16":
+        values = (np.frombuffer(part, "<u2").astype("<u4") << 16).view("<f4")
+    else:
+        values = np.frombuffer(part, _SAFETENSORS_DTYPES[entry["dtype"]])
+    return values.reshape(entry["shape"])
+
+
+def _read_trial(path: Path) -> Arrays:
+    """The backbone's part of a trial's weights."""
+    prefix = "network.backbone."
+    _, arrays = array_files.read(path)
+    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def write(path: str | Path, network) -> None:
+    """The network's parameters as ``.params`` under the names that its published checkpoint has."""
+    from mxnet import cpu
+
+    arrays = {}
+    for name, parameter in loading.published(network).items():
+        kind = "aux" if name.endswith(("running_mean", "running_var", "moving_mean", "moving_var")) else "arg"
+        arrays[f"{kind}:{name}"] = parameter.data(parameter.list_ctx()[0]).as_in_context(cpu())
+    with files.replacing(path, "wb") as file:
+        dump(arrays, file)
+
+
+def dump(arrays: Mapping[str, Any], file: IO[bytes]) -> None:
+    """MXNet's arrays by name as ``.params``, into a file that has a name."""
+    from mxnet import nd
+    from mxnet.base import MXNetError
+
+    try:
+        nd.save(file.name, arrays)
+    except MXNetError:
+        # It does not say why it could not write all of them.
+        raise OSError(errno.ENOSPC, "not all of it could be written, the disk may be full") from None

@@ -1,0 +1,167 @@
+"""Tensors of a PyTorch file as NumPy arrays, without PyTorch and without executing anything in the file. Such a file
+is a pickle, and a pickle can call any function. This reader knows the few names that a state dict needs, builds arrays
+from them, and refuses all others. Both of PyTorch's formats are
+read: the zip archive (since 1.6) and the stream of pickles before it.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .....base.errors import UserError
+
+# The pickled number that the older format begins with.
+LEGACY_MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+
+_DTYPES = {
+    "DoubleStorage": "<f8", "FloatStorage": "<f4", "HalfStorage": "<f2", "BFloat16Storage": "bfloat16",
+    "LongStorage": "<i8", "IntStorage": "<i4", "ShortStorage": "<i2", "CharStorage": "|i1",
+    "ByteStorage": "|u1", "BoolStorage": "|b1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _StorageType:
+    dtype: str
+
+    @property
+    def itemsize(self) -> int:
+        return 2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize
+
+    def array(self, content: bytes) -> np.ndarray:
+        if self.dtype == "bfloat16":  # the upper half of a float32
+            return (np.frombuffer(content, "<u2").astype("<u4") << 16).view("<f4")
+        return np.frombuffer(content, self.dtype)
+
+
+class _Storage:
+    def __init__(self, kind: _StorageType, count: int):
+        self.kind = kind
+        self.count = count
+        self.values: np.ndarray | None = None  # the older format keeps them after the pickle
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    storage: _Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def array(self) -> np.ndarray:
+        values = self.storage.values
+        last = self.offset + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))
+        whole = len(self.shape) == len(self.strides) and min((self.offset, *self.shape, *self.strides)) >= 0
+        if values is None or not whole or math.prod(self.shape) > len(values) or last >= len(values) > 0:
+            raise ValueError("a tensor lies outside its storage")
+        if 0 in self.shape:
+            return np.zeros(self.shape, values.dtype)
+        steps = tuple(stride * values.itemsize for stride in self.strides)
+        return np.lib.stride_tricks.as_strided(values[self.offset :], self.shape, steps).copy()
+
+
+def _rebuild_tensor(storage, offset, shape, strides, *_: Any) -> _Tensor:
+    return _Tensor(storage, offset, tuple(shape), tuple(strides))
+
+
+def _rebuild_parameter(tensor, *_: Any) -> _Tensor:
+    return tensor
+
+
+_KNOWN = {
+    ("collections", "OrderedDict"): OrderedDict,
+    ("torch", "Size"): tuple,
+    ("torch._utils", "_rebuild_tensor"): _rebuild_tensor,
+    ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
+    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+    **{("torch", name): _StorageType(dtype) for name, dtype in _DTYPES.items()},
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, stream: IO[bytes]):
+        super().__init__(stream)
+        self.storages: dict[str, _Storage] = {}
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _KNOWN[module, name]
+        except KeyError:
+            raise UserError(
+                f"holds more than tensors: it would call {module}.{name}, which is refused. "
+                "Save the state dict alone (torch.save(model.state_dict(), FILE))."
+            ) from None
+
+    def persistent_load(self, identity: Any) -> _Storage:
+        kind, storage_type, key, _, count = identity[:5]
+        if kind != "storage" or not isinstance(storage_type, _StorageType):
+            raise ValueError(f"a reference to {kind!r}")
+        return self.storages.setdefault(key, _Storage(storage_type, count))
+
+
+def read(path: str | Path) -> dict[str, np.ndarray]:
+    """The tensors of a state dict (at the top, or inside a saved training state), by name."""
+    try:
+        content = _read_archive(path) if zipfile.is_zipfile(path) else _read_stream(path)
+        return {name: tensor.array() for name, tensor in _state_dict(content).items()}
+    except UserError as problem:
+        raise UserError(f"{path} {problem}") from None
+    except OSError as problem:
+        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
+    except Exception as problem:  # a damaged pickle can raise anything
+        raise UserError(f"{path} is not a PyTorch file of weights, or is damaged: {problem}.") from None
+
+
+def _read_archive(path: str | Path) -> Any:
+    with zipfile.ZipFile(path) as archive:
+        pickled = next((name for name in archive.namelist() if name.endswith("data.pkl")), None)
+        if pickled is None:
+            raise UserError("is a zip archive, but not one of PyTorch's.")
+        folder = pickled[: -len("data.pkl")]
+        if folder + "byteorder" in archive.namelist() and archive.read(folder + "byteorder") != b"little":
+            raise UserError("was written on a big-endian machine, which is not supported.")
+        with archive.open(pickled) as stream:
+            unpickler = _Unpickler(stream)
+            content = unpickler.load()
+        for key, storage in unpickler.storages.items():
+            storage.values = storage.kind.array(archive.read(f"{folder}data/{key}"))
+    return content
+
+
+def _read_stream(path: str | Path) -> Any:
+    with Path(path).open("rb") as stream:
+        if stream.read(len(LEGACY_MAGIC)) != LEGACY_MAGIC:
+            raise UserError("is not a PyTorch file of weights.")
+        _Unpickler(stream).load()  # the version of the format
+        _Unpickler(stream).load()  # sizes of the writer's integers
+        unpickler = _Unpickler(stream)
+        content = unpickler.load()
+        for key in _Unpickler(stream).load():
+            storage = unpickler.storages[key]
+            count = int.from_bytes(stream.read(8), "little")
+            storage.values = storage.kind.array(stream.read(count * storage.kind.itemsize))
+    return content
+
+
+def _state_dict(content: Any) -> dict[str, _Tensor]:
+    """The mapping from names to tensors, at the top or one level down (in ``{"state_dict": ...}``)."""
+    for candidate in _mappings(content):
+        tensors = {name: value for name, value in candidate.items() if isinstance(value, _Tensor)}
+        if tensors:
+            return tensors
+    raise UserError("holds no named tensors.")
+
+
+def _mappings(content: Any) -> Iterator[Mapping]:
+    if isinstance(content, Mapping):
+        yield content
+        yield from (value for value in content.values() if isinstance(value, Mapping))

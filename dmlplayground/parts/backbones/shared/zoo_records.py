@@ -1,0 +1,69 @@
+"""The records of ``gluon:NAME`` and ``gluoncv:NAME``, which have no files here.
+
+What a record says of a network is kept in ``zoo_networks.json``, so that commands that list or check need not load MXNet
+and build the network. ``scripts/zoo_networks.py`` writes that file, and a test holds it against the libraries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ....base import files
+from .base import IMAGENET, Backbone, Preprocessing
+from .weights.sources import Homes, Zoo
+
+FILE = Path(__file__).with_name("zoo_networks.json")
+CIFAR10 = Preprocessing(32, mean=(125.31, 122.95, 113.87), std=(51.59, 50.85, 51.26))
+SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331}  # pixels a side, of the others 224
+
+
+class Facts(NamedTuple):
+    """What has to be known of a network before it is built."""
+
+    features: int
+    weights: bool  # whether the library has trained weights
+
+
+@cache
+def kept() -> dict[str, dict[str, Facts]]:
+    """The facts of every network, by library and name."""
+    return {
+        library: {name: Facts(**facts) for name, facts in networks.items()}
+        for library, networks in files.read_json(FILE).items()
+    }
+
+
+@cache
+def record(library: str, name: str) -> Backbone:
+    """The facts of a zoo's network as a backbone's."""
+    facts = kept().get(library, {}).get(name)
+    if facts is None:  # not a network, or one of another release of the library
+        from . import gluon_zoos  # loads MXNet
+
+        facts = gluon_zoos.facts(library, name)
+
+    def build():
+        from . import gluon_zoos  # loads MXNet
+
+        return gluon_zoos.trunk(library, name)
+
+    build.__doc__ = f"The network {name} of {library}'s zoo, without its classifier."
+    return Backbone(
+        key=f"{library}:{name}",
+        title=f"{name} of {library}",
+        build=build,
+        features=facts.features,
+        preprocessing=preprocessing(name),
+        imagenet=Homes(Zoo(library, name)) if facts.weights else None,
+    )
+
+
+def preprocessing(name: str) -> Preprocessing:
+    """What a zoo's network was trained with."""
+    if name.startswith("cifar"):
+        return CIFAR10
+    size = next((size for start, size in SIZES.items() if name.startswith(start)), IMAGENET.size)
+    return replace(IMAGENET, size=size)

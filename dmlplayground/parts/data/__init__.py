@@ -1,0 +1,115 @@
+"""Data sets by name. One file in ``sets/`` defines one data set, and adding that file is all it takes:
+
+    @KIND.register(title="Printed characters", settings={"transform": "plain"})
+    def glyphs(split, *, classes: int = 200, size: int = 64):
+        '''What the set is.
+
+        classes: how many.
+        size: height and width in pixels.
+        '''
+        return Dataset("glyphs", split, images, labels, class_names)
+
+Its key is the file's name; the function's keyword-only parameters are its options. ``settings`` are what a trial on it
+sets by default. A set of image files returns a ``Catalogue`` of them instead; they are decoded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ...base.errors import UserError, unknown
+from ..transforms.shared.stored import Stored
+from .shared.catalogue import Catalogue
+from .shared.dataset import KIND, Dataset, DatasetPart
+
+__all__ = [
+    "KIND",
+    "SPLITS",
+    "Dataset",
+    "DatasetPart",
+    "Stored",
+    "catalogue",
+    "get",
+    "load",
+    "names",
+    "require",
+]
+
+SPLITS = ("train", "test")
+
+
+def names() -> list[str]:
+    """The keys of all data sets.
+
+    >>> "glyphs" in dml.data.names()
+    True
+    """
+    return KIND.names()
+
+
+def get(name: str) -> DatasetPart:
+    """The record of one data set: title, notes, options with their defaults, what its authors publish.
+
+    >>> dml.data.get("cub200").release.counts["train"].classes
+    100
+    """
+    return KIND.get(name)
+
+
+def load(name: str, split: str = "train", *, stored: Stored | None = None, **options: Any) -> Dataset:
+    """One split of a data set, ``train`` or ``test``. Options that are not given have their defaults.
+
+    ``stored`` says at what size decoded images are kept, which the transform decides
+    (``transforms.create("paper").stored``). By default they are squashed to 256 x 256, as
+    the text of the first study says.
+
+    >>> dml.data.load("glyphs", "train", classes=16, images_per_class=9, size=24).describe()
+    'glyphs (train): 69 images of 8 classes, 7 to 11 in each, 24 x 24 pixels'
+    """
+    found = _listed(name, split, options)
+    if isinstance(found, Dataset):
+        return found
+    # Imported here, since listings load this file and Pillow is slow to load.
+    from .shared import decoded_cache, decoding
+
+    images = (decoded_cache.images if found.cached else decoding.Live)(found, stored or Stored())
+    return Dataset(name, split, images, found.labels, found.class_names, found.queries)
+
+
+def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
+    """The image files of a split, in the order of ``load(...).images``, before any is decoded.
+
+    >>> from PIL import Image
+    >>> for name in ("ape/1.png", "ape/2.png", "bat/1.png", "cat/1.png"):
+    ...     (store / "photos" / name).parent.mkdir(parents=True, exist_ok=True)
+    ...     Image.new("RGB", (8, 8)).save(store / "photos" / name)
+    >>> dml.data.catalogue("folder", path=str(store / "photos"), train=["ape", "bat"]).files
+    ('ape/1.png', 'ape/2.png', 'bat/1.png')
+    """
+    found = _listed(name, split, options)
+    if isinstance(found, Dataset):
+        raise UserError(f"the data set {name} is not made of image files.")
+    return found
+
+
+def require(name: str, **options: Any) -> Optional[int]:
+    """A ``UserError`` if the data set's files are missing or not as they should be. No image is decoded. Returns the
+    number of training classes, if it is known without drawing images.
+
+    >>> dml.data.require("glyphs", classes=40)
+    20
+    """
+    record = get(name)
+    if record.training_classes is not None:
+        return record.training_classes(**record.fill(options, "data set"))
+    if record.release or "path" in record.options:
+        return len(_listed(name, "train", options).class_names)
+    return None
+
+
+def _listed(name: str, split: str, options: Mapping[str, Any]) -> Dataset | Catalogue:
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    found: Dataset | Catalogue = KIND.create(name, split, **options)
+    return found

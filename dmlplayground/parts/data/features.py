@@ -1,0 +1,117 @@
+"""Features that any framework has computed, in the place of images: methods compared on a frozen network."""
+
+from __future__ import annotations
+
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ...base import files, optional
+from ...base.errors import UserError, unknown
+from . import KIND
+from .shared.catalogue import ROLES, Classes, Entry, catalogue, divide
+from .shared.dataset import Dataset
+
+COLUMNS = ("features", "labels", "split")
+
+
+def settings(path: str, **_: Any) -> dict[str, Any]:
+    """What a trial on these features does by default: its network is the one that made them.
+
+    If the file does not exist yet, its width is unknown; loading the data set then fails with a message.
+    """
+    file = Path(path).expanduser()
+    width = {"features": read(file).features.shape[1]} if file.is_file() else {}
+    return {"backbone": {"name": "identity", **width}, "transform": "plain"}
+
+
+@KIND.register(title="Features of any framework", also=("embeddings", "frozen"), settings=settings)
+def load(
+    split: str,
+    *,
+    path: str,
+    train: Classes = 0.5,
+    test: Optional[Classes] = None,
+    seed: Optional[int] = None,
+) -> Dataset:
+    """Rows of numbers, each with its class, computed from images by some network. A trial on them trains a head and a
+    loss in seconds, on any machine; its backbone is ``identity``.
+
+    path: a .npz with the arrays ``features`` (N, width) and ``labels`` (N,), numbers or words, and if wanted ``split``
+        (N,): train, test, query or gallery; or a Parquet file with columns of these names (needs pyarrow).
+    """
+    table = read(Path(path).expanduser())
+    entries = [
+        Entry(str(row), label, role) for row, (label, role) in enumerate(zip(table.labels, table.split))
+    ]
+    if not any(table.split):
+        entries = divide(entries, train, test, "data set features", seed)
+    found = catalogue("features", split, Path(path).parent, entries)
+    rows = np.array([int(file) for file in found.files])
+    return Dataset("features", split, table.features[rows], found.labels, found.class_names, found.queries)
+
+
+class Table(NamedTuple):
+    features: np.ndarray  # (N, width) float32
+    labels: tuple[str, ...]
+    split: tuple[str, ...]  # '' throughout where nothing is said
+
+
+def read(path: Path) -> Table:
+    """The content of a file of features, checked."""
+    if not path.is_file():
+        raise UserError(f"data set features: there is no file {path}.")
+    look = path.stat()
+    return _read(path, look.st_mtime_ns, look.st_size)
+
+
+@lru_cache(maxsize=2)  # both splits, and the configuration's look at the width, read the same file
+def _read(path: Path, *_: int) -> Table:
+    columns = _parquet(path) if path.suffix == ".parquet" else _npz(path)
+    for name in COLUMNS[:2]:
+        if name not in columns:
+            raise unknown(f"data set features: {path} lacks the array", name, columns)
+    try:
+        features = np.asarray(columns["features"], np.float32)
+    except (TypeError, ValueError):
+        features = np.zeros(0, np.float32)
+    labels, split = np.asarray(columns["labels"]), np.asarray(columns.get("split", [""] * len(features)))
+    if features.ndim != 2 or labels.shape != features.shape[:1] or split.shape != features.shape[:1]:
+        raise UserError(
+            f"data set features: {path} needs features (N, width), labels (N,) and, if at all, split (N,), "
+            f"not {features.shape}, {labels.shape} and {split.shape}."
+        )
+    if not features.size or not np.isfinite(features).all():
+        raise UserError(
+            f"data set features: {path} holds "
+            + ("numbers that are not finite." if features.size else "no features.")
+        )
+    roles = tuple(map(str, split))
+    known = {"", *(role for each in ROLES.values() for role in each)}
+    for role in sorted(set(roles) - known):
+        raise unknown(f"data set features: {path} has the split", role, known - {""})
+    return Table(features, tuple(map(_word, labels.tolist())), roles)
+
+
+def _word(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _npz(path: Path) -> dict[str, Any]:
+    try:
+        with files.opened(path) as file, np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files if name in COLUMNS}
+    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, TypeError, AttributeError) as problem:
+        raise UserError(f"data set features: {path} is not a .npz of plain arrays: {problem}.") from None
+
+
+def _parquet(path: Path) -> dict[str, Any]:
+    pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
+    try:
+        table = parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as problem:
+        raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
+    return {name: table.column(name).to_pylist() for name in table.column_names if name in COLUMNS}

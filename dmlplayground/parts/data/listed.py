@@ -1,0 +1,85 @@
+"""Your own images: a list of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Optional
+
+from ...base.errors import UserError, unknown
+from . import KIND
+from .shared.catalogue import BOX, Catalogue, Classes, Entry, catalogue, divide, is_box, lines
+
+COLUMNS = ("path", "label", "split", "box")
+SPLITS = ("train", "test", "query", "gallery")
+
+
+@KIND.register("list", title="Your own images: a list with their classes")
+def load(
+    split: str,
+    *,
+    path: str,
+    train: Classes = 0.5,
+    test: Optional[Classes] = None,
+    seed: Optional[int] = None,
+    boxes: bool = False,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Images named in a file, CSV with a header or JSON lines (.jsonl), with the columns path, label and, if
+    you like, split and box.
+
+    A path is below the list's folder unless it is absolute. split is train, test, query or gallery; a row
+    without one is left out if others have one. box is x, y, width and height in pixels: in CSV with spaces
+    between them.
+
+    path: the list.
+    """
+    file = Path(path).expanduser()
+    entries = [_entry(row, f"{file}, line {number}") for number, row in _rows(file)]
+    if not any(entry.split for entry in entries):
+        entries = divide(entries, train, test, "data set list", seed)
+    return catalogue("list", split, file.parent, entries, boxes=boxes, cached=cache == "disk")
+
+
+def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    text = lines(file)
+    if file.suffix.lower() in (".jsonl", ".ndjson"):
+        for number, line in enumerate(text, 1):
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                raise UserError(f"{file}, line {number} is not JSON.") from None
+    else:
+        rows = csv.DictReader(text, skipinitialspace=True)
+        try:
+            yield from enumerate(rows, 2)
+        except csv.Error as problem:
+            raise UserError(f"{file}, line {rows.line_num} is not valid CSV: {problem}.") from None
+
+
+def _entry(row: Any, where: str) -> Entry:
+    if not isinstance(row, Mapping):
+        raise UserError(f"{where} is not a mapping of {', '.join(COLUMNS)}.")
+    for name in row:
+        if name not in COLUMNS:
+            raise unknown(f"column in {where}:", name, COLUMNS)
+    if row.get("path") in (None, "") or row.get("label") in (None, ""):
+        raise UserError(f"{where} needs a path and a label.")
+    split = row.get("split") or ""
+    if split and split not in SPLITS:
+        raise unknown(f"split in {where}:", split, SPLITS)
+    return Entry(str(row["path"]), str(row["label"]), split, _box(row.get("box"), where))
+
+
+def _box(given: Any, where: str) -> Optional[tuple[float, float, float, float]]:
+    if given in (None, ""):
+        return None
+    try:
+        x, y, width, height = map(float, given.split() if isinstance(given, str) else given)
+    except (TypeError, ValueError, OverflowError):
+        raise UserError(f"{where}: {BOX}, not {given!r}.") from None
+    if not is_box((x, y, width, height)):
+        raise UserError(f"{where}: {BOX}, not {given!r}.")
+    return x, y, width, height

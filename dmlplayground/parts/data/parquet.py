@@ -1,0 +1,124 @@
+"""Your own images, or a data set from a hub: Parquet files with the images inside."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Optional
+
+from ...base import files, optional
+from ...base.errors import UserError, unknown
+from . import KIND
+from .shared import cache
+from .shared.catalogue import Catalogue, Classes, Entry, catalogue, divide, natural
+
+LABELS = ("label", "target")
+MARKS = {b"\xff\xd8": ".jpg", b"\x89PNG": ".png", b"RIFF": ".webp", b"GIF8": ".gif", b"BM": ".bmp"}
+
+
+@KIND.register(title="Images in Parquet files, as hubs keep them", also=("Hugging Face",))
+def load(
+    split: str,
+    *,
+    path: str,
+    image: str = "image",
+    label: str = "",
+    train: Classes = 0.5,
+    test: Optional[Classes] = None,
+    seed: Optional[int] = None,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Images inside one or more Parquet files, which are unpacked once into the cache. Needs pyarrow: pip install
+    'dmlplayground[parquet]'.
+
+    path: a Parquet file, or a folder with some in it or below it. All of them are taken together, whatever splits they
+        are for: metric learning divides classes, not images.
+    image: the column of images, each the bytes of an image file, or a structure with such ``bytes``.
+    label: the column of classes, words or numbers; empty: label or target. Where the file names the classes of its
+        numbers, as hubs do, they are called by number and name, and keep the order of their numbers.
+    """
+    folder = _unpacked(_shards(Path(path).expanduser()), image, label)
+    rows = files.read_json(folder / LIST)
+    entries = divide([Entry(*row) for row in rows], train, test, "data set parquet", seed)
+    return catalogue("parquet", split, folder, entries, cached=cache == "disk")
+
+
+LIST = "list.json"
+
+
+def _shards(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    found = {str(shard): shard for shard in path.rglob("*.parquet")}
+    if not found:
+        raise UserError(f"data set parquet: there is no Parquet file at {path}.")
+    return [found[name] for name in natural(found)]
+
+
+def _unpacked(shards: list[Path], image: str, label: str) -> Path:
+    """The folder with the images of these files and a list of them, made now if it is not there."""
+    looks = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in shards]
+    digest = hashlib.sha256(json.dumps([looks, image, label]).encode()).hexdigest()[:16]
+    home = cache.folder() / "parquet" / digest
+    if (home / LIST).is_file():
+        return home
+    try:
+        with files.filling(home) as beside:
+            rows = []
+            for number, item in enumerate(_items(shards, image, label)):
+                suffix = next((end for mark, end in MARKS.items() if item.content.startswith(mark)), ".jpg")
+                file = f"{number // 1000:05d}/{number:08d}{suffix}"
+                (beside / file).parent.mkdir(exist_ok=True)
+                (beside / file).write_bytes(item.content)
+                rows.append((file, item.label))
+            files.write_json(beside / LIST, rows)
+    except OSError as problem:
+        raise UserError(f"cannot unpack images into {home.parent}: {problem.strerror or problem}.") from None
+    return home
+
+
+class _Item(NamedTuple):
+    content: bytes
+    label: str
+
+
+def _items(shards: list[Path], image: str, label: str) -> Iterator[_Item]:
+    pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
+    for path in shards:
+        try:
+            shard = parquet.ParquetFile(path)
+            columns = shard.schema_arrow.names
+            column = label or next((name for name in LABELS if name in columns), LABELS[0])
+            for wanted in (image, column):
+                if wanted not in columns:
+                    raise unknown(f"column of {path.name}:", wanted, columns)
+            classes = _class_names(shard.schema_arrow.metadata, column)
+            row = 0
+            for batch in shard.iter_batches(256, columns=[image, column]):
+                for picture, value in zip(*(batch.column(name).to_pylist() for name in (image, column))):
+                    yield _item(picture, value, classes, f"{path}, row {row}")
+                    row += 1
+        except pyarrow.ArrowException as problem:
+            raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
+
+
+def _item(picture: Any, value: Any, classes: list[str], where: str) -> _Item:
+    content = picture.get("bytes") if isinstance(picture, dict) else picture
+    if not isinstance(content, bytes):
+        raise UserError(f"{where}: it holds no image.")
+    if value is None or (classes and isinstance(value, int) and not 0 <= value < len(classes)):
+        raise UserError(f"{where}: {value!r} is not a class.")
+    if classes and isinstance(value, int):
+        return _Item(content, f"{value:0{len(str(len(classes)))}d} {classes[value]}")
+    return _Item(content, str(value))
+
+
+def _class_names(metadata: Any, column: str) -> list[str]:
+    """The names of numbered classes as hubs write them into a file, where there are some."""
+    try:
+        described = json.loads((metadata or {})[b"huggingface"])
+        return [str(name) for name in described["info"]["features"][column]["names"]]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []

@@ -1,0 +1,116 @@
+"""Unpacking archives from elsewhere: only plain files and folders are written, only inside the given folder, and no
+more than images can amount to."""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from ....base.errors import UserError
+
+_BROKEN = (
+    OSError,
+    EOFError,
+    zlib.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    RuntimeError,
+    NotImplementedError,
+)
+
+
+#: Images hardly shrink in an archive, and lists shrink about tenfold. An archive that grows by more was made to fill
+#: disks.
+MOST_TIMES, MOST_BESIDES = 20, 64 << 20
+MOST_FILES = 5_000_000
+
+
+class Member(NamedTuple):
+    name: str
+    kind: str  # 'file', 'folder', or the name of what is refused
+    content: IO[bytes] | None
+
+
+def is_archive(path: Path) -> bool:
+    return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+
+
+def unpack(archive: Path, folder: Path) -> int:
+    """Write the archive's files below the folder. Returns their number. Raises a UserError for anything that is
+    refused."""
+    count, room = 0, MOST_TIMES * archive.stat().st_size + MOST_BESIDES
+    try:
+        members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
+        for member in members:
+            target = folder.joinpath(*_parts(member.name, archive))
+            if member.kind == "folder":
+                target.mkdir(parents=True, exist_ok=True)
+            elif member.content is None:
+                raise UserError(
+                    f"{archive} holds {member.kind} ({member.name}); a data set does not need one, so it is "
+                    "not unpacked."
+                )
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with member.content as source, target.open("wb") as file:
+                    room -= _copy(source, file, room)
+                count += 1
+            if room < 0 or count > MOST_FILES:
+                raise UserError(f"{archive} would unpack to far more than a data set; it is not unpacked.")
+    except _BROKEN as problem:
+        raise UserError(f"cannot unpack {archive}: {problem}.") from None
+    return count
+
+
+def _copy(source: IO[bytes], target: IO[bytes], room: int) -> int:
+    """Copy, and return the number of bytes. It stops after ``room`` bytes, since the sizes stated in an archive may be
+    wrong."""
+    copied = 0
+    while copied <= room and (chunk := source.read(1 << 20)):
+        target.write(chunk)
+        copied += len(chunk)
+    return copied
+
+
+def _parts(name: str, archive: Path) -> tuple[str, ...]:
+    """The parts of a member's path, after checking that it cannot lead out of the folder on any system."""
+    path = PurePosixPath(name)
+    strange = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or ":" in name
+    if strange or not name.strip("/"):
+        raise UserError(
+            f"{archive} holds the path {name!r}, which leads out of its folder; it is not unpacked."
+        )
+    return path.parts
+
+
+def _of_tar(archive: Path) -> Iterator[Member]:
+    with tarfile.open(archive) as opened:
+        for info in opened:
+            if info.isreg():
+                yield Member(info.name, "file", opened.extractfile(info))
+            else:
+                link = info.issym() or info.islnk()
+                kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
+                yield Member(info.name, kind, None)
+        while opened.fileobj.read(
+            1 << 20
+        ):  # tarfile takes a garbled header for the end; the checksum comes last
+            pass
+
+
+def _of_zip(archive: Path) -> Iterator[Member]:
+    with zipfile.ZipFile(archive) as opened:
+        for info in opened.infolist():
+            mode = stat.S_IFMT(info.external_attr >> 16)
+            if info.is_dir():
+                yield Member(info.filename, "folder", None)
+            elif mode in (0, stat.S_IFREG):
+                yield Member(info.filename, "file", opened.open(info))
+            else:
+                kind = "a link" if mode == stat.S_IFLNK else "a device or pipe"
+                yield Member(info.filename, kind, None)

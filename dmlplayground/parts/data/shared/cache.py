@@ -1,0 +1,106 @@
+"""Arrays that are computed once and then memory-mapped from disk.
+
+An entry is a folder of ``.npy`` files with their checksums, which every process checks once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import warnings
+import zlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....base import files
+
+Arrays = dict[str, np.ndarray]
+
+
+def folder() -> Path:
+    """Where entries are kept: $DMLPLAYGROUND_CACHE, else dmlplayground/ in the user's cache folder."""
+    chosen = os.environ.get("DMLPLAYGROUND_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dmlplayground"
+
+
+def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+    """The arrays that ``make`` returns, read-only, from the cache if it has an entry with this name and key. ``key``
+    holds everything that the arrays depend on, as plain values. If the cache cannot be written, the arrays stay in
+    memory, and one warning says so.
+    """
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    entry = folder() / f"{name}-{digest}"
+    stored = _read(entry)
+    if stored is not None:
+        return stored
+    made = make()
+    for array in made.values():
+        array.setflags(write=False)
+    try:
+        _write(entry, made)
+    except OSError as error:
+        _say_once(
+            f"cannot write to the cache {folder()} ({error.strerror or error}): data sets stay in memory and are "
+            "made anew by every process. Set DMLPLAYGROUND_CACHE to a folder that can be written."
+        )
+        return made
+    return _read(entry) or made
+
+
+def entries(name: str) -> list[Path]:
+    """The entries that hold arrays of this name."""
+    return sorted(path.parent for path in folder().glob(f"{name}-*/{CHECKSUMS}"))
+
+
+def remove_if_damaged(entry: Path) -> bool:
+    """Whether the entry was damaged. If so, it has been removed and will be made anew."""
+    if _read(entry) is None:
+        shutil.rmtree(entry, ignore_errors=True)
+        return True
+    return False
+
+
+CHECKSUMS = "checksums.json"
+
+
+def _read(entry: Path) -> Arrays | None:
+    """The entry's arrays, memory-mapped. None if there is no entry, or it is damaged."""
+    try:
+        checksums = json.loads((entry / CHECKSUMS).read_text(encoding="utf-8"))
+        found = {
+            name: np.load(entry / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in checksums
+        }
+        return found if checksums == {name: _checksum(array) for name, array in found.items()} else None
+    except (OSError, ValueError, EOFError, AttributeError):
+        return None
+
+
+def _checksum(array: np.ndarray) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data)
+
+
+def _write(entry: Path, made: Arrays) -> None:
+    with files.filling(entry) as beside:
+        for name, array in made.items():
+            with (beside / f"{name}.npy").open("wb") as file:
+                np.save(file, array, allow_pickle=False)
+                file.flush()
+                os.fsync(file.fileno())
+        checksums = {name: _checksum(array) for name, array in made.items()}
+        (beside / CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
+        checked = (entry / CHECKSUMS).exists()  # old entries have no checksums
+        if remove_if_damaged(entry) and checked:
+            warnings.warn(f"the cache {entry} was damaged; it has been made anew.", stacklevel=4)
+
+
+@cache
+def _say_once(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=3)

@@ -1,0 +1,185 @@
+"""The image files of a data set with their classes, splits and boxes, before anything is decoded."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Optional, Union
+
+import numpy as np
+
+from ....base import files, seeds
+from ....base.errors import UserError
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+Box = Sequence[float]  # x, y, width, height
+#: How to divide classes: a share of them, their names, or a file with one name a line.
+Classes = Union[float, list[str], str]
+ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}
+
+
+class Entry(NamedTuple):
+    """One image: its file below the data set's folder, its class, and which split it is of (or what part of
+    the test
+    split: query or gallery)."""
+
+    file: str
+    label: str
+    split: str = ""
+    box: Optional[Box] = None
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """The images of one split, class after class."""
+
+    name: str
+    split: str
+    folder: Path
+    files: tuple[str, ...]
+    labels: np.ndarray
+    class_names: tuple[str, ...]
+    boxes: Optional[np.ndarray] = None  # (N, 4): x, y, width, height
+    queries: Optional[np.ndarray] = None  # which images search the others; None: all search all
+    cached: bool = True
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def path(self, row: int) -> Path:
+        return self.folder / self.files[row]
+
+    def box(self, row: int) -> Optional[Box]:
+        return None if self.boxes is None else self.boxes[row]
+
+
+def catalogue(
+    name: str, split: str, folder: Path, entries: Iterable[Entry], *, boxes: bool = False, cached: bool = True
+) -> Catalogue:
+    """The entries of one split. Classes are in the order of their names, numbers counting as numbers; the
+    images of a class in the order of the entries."""
+    chosen = [entry for entry in entries if entry.split in ROLES[split]]
+    if not chosen:
+        raise UserError(f"data set {name} has no images in its {split} split ({folder}).")
+    class_names = natural({entry.label for entry in chosen})
+    number = {label: i for i, label in enumerate(class_names)}
+    chosen.sort(key=lambda entry: number[entry.label])
+    roles = {entry.split for entry in chosen}
+    if roles & {"query", "gallery"} and roles != {"query", "gallery"}:
+        raise UserError(
+            f"data set {name}: either all test images are queries or gallery, or none are; got "
+            f"{', '.join(sorted(roles))}."
+        )
+    if boxes:
+        _check_boxes(name, chosen)
+    return Catalogue(
+        name,
+        split,
+        folder,
+        tuple(entry.file for entry in chosen),
+        np.array([number[entry.label] for entry in chosen], np.int32),
+        tuple(class_names),
+        np.array([entry.box for entry in chosen], float) if boxes else None,
+        np.array([entry.split == "query" for entry in chosen]) if "query" in roles else None,
+        cached,
+    )
+
+
+def _check_boxes(name: str, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        if entry.box is None:
+            raise UserError(f"data set {name} has no boxes; leave out the option boxes.")
+        if not is_box(entry.box):
+            raise UserError(f"data set {name}: {BOX}, which {list(entry.box)} is not ({entry.file}).")
+
+
+#: What a box is, in words.
+BOX = "a box is x, y, width and height in pixels, none of them negative and the last two above 0"
+
+
+def is_box(box: Box) -> bool:
+    return all(map(math.isfinite, box)) and min(box) >= 0 and min(box[2:]) > 0
+
+
+def natural(names: Iterable[str]) -> list[str]:
+    """Sorted as people would: class 2 before class 10."""
+    return sorted(
+        names, key=lambda name: ([int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)], name)
+    )
+
+
+def class_folders(folder: Path) -> list[Entry]:
+    """The images of a folder that has one folder for every class, whatever the files are called."""
+    entries = []
+    for label in natural(path.name for path in folder.iterdir() if path.is_dir()):
+        files = (path for path in (folder / label).rglob("*") if is_image(path))
+        entries += [
+            Entry(file, label) for file in natural(path.relative_to(folder).as_posix() for path in files)
+        ]
+    return entries
+
+
+def is_image(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+
+
+def divide(
+    entries: Sequence[Entry],
+    train: Classes,
+    test: Optional[Classes],
+    where: str,
+    seed: Optional[int] = None,
+) -> list[Entry]:
+    """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others.
+
+    A share is that of the first classes for ``train``, and of the last for ``test``: by name, or, with a seed,
+    in an order that is drawn at random.
+    """
+    names = natural({entry.label for entry in entries})
+    if seed is not None:
+        if seed < 0:
+            raise UserError(f"{where}: seed must not be negative, not {seed}.")
+        names = [names[i] for i in seeds.generator(seed, "split of classes").permutation(len(names))]
+    training = set(_chosen(names, train, f"{where}: train"))
+    others = [name for name in names if name not in training]
+    testing = set(others if test is None else _chosen(names[::-1], test, f"{where}: test"))
+    if training & testing:
+        raise UserError(
+            f"{where}: train and test share {len(training & testing)} classes, such as "
+            f"{natural(training & testing)[0]}; a class can only belong to one of them."
+        )
+    roles = {**dict.fromkeys(training, "train"), **dict.fromkeys(testing, "test")}
+    return [entry._replace(split=roles.get(entry.label, "")) for entry in entries]
+
+
+def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[str]:
+    if isinstance(classes, float):
+        if not 0 < classes < 1:
+            raise UserError(
+                f"{where} must be a share of the classes between 0 and 1, a list or a file, not {classes}."
+            )
+        return names[: min(max(1, round(classes * len(names))), len(names) - 1)]
+    if isinstance(classes, str):
+        classes = lines(Path(classes).expanduser())
+    strange = [name for name in classes if name not in set(names)]
+    if strange or not classes:
+        raise UserError(
+            f"{where} names {strange[0]!r}, which is not a class of the data set."
+            if strange
+            else f"{where} is empty."
+        )
+    return classes
+
+
+def lines(path: Path) -> list[str]:
+    """The non-empty lines of a text file."""
+    try:
+        text = files.read_bytes(path).decode("utf-8-sig")
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    except OSError as problem:
+        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not text in UTF-8.") from None

@@ -1,0 +1,151 @@
+"""A data set: once loaded, the value that everything else reads; before that, the facts on how to load it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from ....base.errors import UserError
+from ....base.registry import Kind, Part
+from .images import select
+from .releases import Release
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """One split of a data set.
+
+    ``images`` is an array, or looks like one, (N, H, W, 3) of uint8: in memory, memory-mapped or decoded when
+    asked for, and never written to. Where heights or widths differ the shape has None for them. For a data set of
+    features it is an array (N, width) of float32. ``labels`` is
+    (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
+    Two splits have no class in common: metric learning is tested on classes never seen in training.
+    ``queries`` says which images search the others, which are the gallery; None: every image searches all.
+
+    >>> dataset = dml.data.Dataset("mine", "train", np.zeros((4, 8, 8, 3), np.uint8), np.array([0, 0, 1, 1]), ("cat", "dog"))
+    >>> len(dataset), dataset.subset([1]).class_names
+    (4, ('dog',))
+    """
+
+    name: str
+    split: str
+    images: Any
+    labels: np.ndarray
+    class_names: tuple[str, ...]
+    queries: Optional[np.ndarray] = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.describe()})"
+
+    def __getitem__(self, row: int) -> tuple[np.ndarray, int]:
+        """An image and its label, as ``mxnet.gluon.data.DataLoader`` wants them."""
+        return self.images[row], self.labels[row]
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    def subset(self, classes: Iterable[int]) -> Dataset:
+        """The images of these classes, renumbered from 0 in the order given. No image is copied."""
+        chosen = [int(label) for label in classes]
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise UserError(
+                f"a subset of {self.name} needs at least one class, each only once; got {chosen}."
+            )
+        if min(chosen) < 0 or max(chosen) >= self.num_classes:
+            raise UserError(
+                f"{self.name} ({self.split}) has the classes 0 to {self.num_classes - 1}; got {chosen}."
+            )
+        renumbered = np.full(self.num_classes, -1, np.int32)
+        renumbered[chosen] = np.arange(len(chosen))
+        labels = renumbered[self.labels]
+        rows = np.flatnonzero(labels >= 0)
+        return replace(
+            self,
+            images=select(self.images, rows),
+            labels=labels[rows],
+            class_names=tuple(self.class_names[label] for label in chosen),
+            queries=None if self.queries is None else self.queries[rows],
+        )
+
+    def describe(self) -> str:
+        """A description in one line."""
+        counts = np.bincount(self.labels, minlength=self.num_classes)
+        searching = "" if self.queries is None else f", {int(self.queries.sum())} of them queries"
+        return (
+            f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, "
+            f"{counts.min()} to {counts.max()} in each, {self._size()}{searching}"
+        )
+
+    def _size(self) -> str:
+        if self.images.ndim == 2:
+            return f"{self.images.shape[1]} features each"
+        height, width = self.images.shape[1:3]
+        return "different sizes" if None in (height, width) else f"{width} x {height} pixels"
+
+
+#: What the options are that several data sets share. A data set describes one of them itself where there it means more.
+SHARED_NOTES = {
+    "root": "the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.",
+    "partial": "accept an incomplete release.",
+    "boxes": "crop images to their bounding boxes before anything else.",
+    "train": "the classes for training, if the data do not say which: a share of them, the first by name (numbers count as "
+    "numbers); a list of them; or a file with one on each line.",
+    "test": "the classes for test, given in the same way, but a share is that of the last; nothing: all that are not for "
+    "training.",
+    "seed": "draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.",
+    "cache": "where decoded images are kept: on disk; or none: they are decoded each time.",
+}
+
+
+@dataclass(frozen=True)
+class DatasetPart(Part):
+    """A data set to load: what a trial on it sets by default, and what its authors publish.
+
+    >>> dml.data.get("glyphs").title
+    'Printed characters in many typefaces'
+    """
+
+    settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
+    release: Optional[Release] = None
+    training_classes: Optional[Callable[..., int]] = None  # from its options, if those alone decide
+
+    given = ("split",)
+
+    @property
+    def option_notes(self) -> dict[str, str]:
+        own = super().option_notes
+        return {**{name: note for name, note in SHARED_NOTES.items() if name in self.options}, **own}
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        return {} if callable(self.settings) else self.settings
+
+    def configured(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a trial on it sets by default, if that depends on the options (on a file that they name)."""
+        return self.settings(**self.fill(options, "data set")) if callable(self.settings) else self.settings
+
+    @property
+    def facts(self) -> dict[str, str]:
+        if self.release is None:
+            return {}
+        train, *test = self.release.counts.values()
+        return {
+            "images": f"{train.images:,} + {sum(count.images for count in test):,}",
+            "classes": f"{train.classes:,} + {test[0].classes:,}",
+        }
+
+
+KIND: Kind[DatasetPart] = Kind(
+    "data set",
+    "dmlplayground.parts.data",
+    DatasetPart,
+    setting="data",
+    remark="images and classes: those for training + those for test.",
+)

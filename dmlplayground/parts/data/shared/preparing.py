@@ -1,0 +1,168 @@
+"""Installing a published data set from archives, from folders or from the web: checked, and complete or not at all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from ....base import download, files
+from ....base.errors import UserError
+from ....base.threads import ahead, cores
+from ...transforms.shared.stored import Stored
+from . import archives, decoding
+from .decoded_cache import progress, summary
+from .releases import Archive, Release, counts, data_root
+
+__all__ = ["fetch", "prepare", "problems", "unusable"]
+
+
+def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
+    """Install the release from archives or folders, with checks. Returns a description of it. Doing it again changes
+    nothing. If anything is wrong, nothing is left behind, and what was there is not touched."""
+    home = data_root(root) / release.name
+    ours = home.exists() and not home.is_symlink()
+    if _whole(release, home, allow_partial) or (ours and allow_partial and release.find(home) is not None):
+        return f"{release.name} is already prepared: {_told(release, home)}"
+    if ours:
+        raise UserError(f"{home} exists already, but is not a complete {release.name}; move it away first.")
+    for source in sources:
+        if not source.exists():
+            raise UserError(f"there is no file or folder {source}.")
+    try:
+        folder = _linked(release, sources)
+        if folder is not None:
+            _require_whole(release, folder, sources, allow_partial)
+            home.parent.mkdir(parents=True, exist_ok=True)
+            home.unlink(missing_ok=True)  # a link
+            home.symlink_to(folder, target_is_directory=True)
+        else:
+            with files.filling(home) as beside:
+                _gather(release, sources, beside)
+                _require_whole(release, beside, sources, allow_partial)
+                home.unlink(missing_ok=True)
+    except OSError as problem:
+        raise UserError(f"cannot write to {home.parent}: {problem.strerror or problem}.") from None
+    return f"{release.name} is prepared: {_told(release, home)}"
+
+
+def _require_whole(release: Release, place: Path, sources: Sequence[Path], allow_partial: bool) -> None:
+    found = release.find(place)
+    if found is None:
+        raise UserError(
+            f"{', '.join(map(str, sources))} holds none of the known layouts of {release.name}: "
+            + "; ".join(f"{layout.title} has {' or '.join(layout.markers)}" for layout in release.layouts)
+            + f". {release.advice}"
+        )
+    wrong = problems(release, found, allow_partial)
+    if wrong:
+        hint = "" if allow_partial else " (--allow-partial accepts an incomplete one)"
+        raise UserError(summary(f"{release.name} is incomplete and was not prepared{hint}", wrong))
+
+
+def _whole(release: Release, place: Path, allow_partial: bool) -> bool:
+    """Whether every listed image exists, and their number is the published one."""
+    folder = release.find(place)
+    if folder is None:
+        return False
+    entries = release.entries(folder)
+    counted = allow_partial or not release.miscounted(entries)
+    return counted and all((folder / entry.file).is_file() for entry in entries)
+
+
+def _archives(release: Release, folder: Path) -> list[Path]:
+    """The release's archives that lie in this folder."""
+    return [path for archive in release.archives if (path := folder / archive.name).is_file()]
+
+
+def _linked(release: Release, sources: Sequence[Path]) -> Path | None:
+    """The folder to be linked to, as it holds the release already; None where there is something to unpack."""
+    if len(sources) != 1 or not sources[0].is_dir():
+        return None
+    packed = _archives(release, sources[0]) and not _whole(release, sources[0], allow_partial=True)
+    return None if packed else sources[0].resolve()
+
+
+def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
+    """Unpack the release's archives, and copy its other files, into one folder."""
+    if len(sources) == 1 and sources[0].is_dir():
+        sources = _archives(release, sources[0])
+    known = {archive.name: archive.digest for archive in release.archives}
+    for source in sources:
+        digest = known.get(source.name)
+        if digest and not files.agrees(source, digest):
+            raise UserError(f"{source} is not the published file, or is damaged (wrong checksum).")
+        if source.is_dir():
+            raise UserError(
+                f"{source} is a folder; give one folder that holds all of {release.name}, or files."
+            )
+        if archives.is_archive(source):
+            archives.unpack(source, folder)
+        else:
+            shutil.copy(source, folder / source.name)
+
+
+def problems(release: Release, folder: Path, allow_partial: bool) -> list[str]:
+    """Everything that is wrong with the release in this folder: wrong counts, and missing or unreadable files."""
+    entries = release.entries(folder, allow_partial)
+    found = [] if allow_partial else [f"{line}." for line in release.miscounted(entries)]
+    if not entries:
+        found.append(f"{folder} has none of its images.")
+    return found + unusable(folder, [entry.file for entry in entries])
+
+
+def unusable(folder: Path, names: Sequence[str]) -> list[str]:
+    """What is wrong with these files: every one is decoded."""
+
+    def look(name: str) -> str | None:
+        path = folder / name
+        if not path.is_file():
+            return f"{name} is missing."
+        try:
+            decoding.read(path, Stored("none"))
+        except decoding.Unreadable as problem:
+            return f"{name} cannot be read: {problem.reason}."
+        return None
+
+    looked = progress(ahead(look, names, cores()), len(names))
+    return [problem for problem in looked if problem]
+
+
+def fetch(release: Release, root: str = "") -> str:
+    """Download what has an address, and prepare it. Returns a description of it."""
+    home = data_root(root) / release.name
+    if _whole(release, home, allow_partial=False):
+        return prepare(release, [], root)
+    if not all(archive.url for archive in release.archives):
+        raise UserError(
+            f"{release.name} has no public address to fetch it from. {release.advice} Then run: "
+            f"dmlplayground data prepare {release.name} --from "
+            f"{' '.join(archive.name for archive in release.archives)}"
+        )
+    downloads = home.with_name("downloads")
+    return prepare(release, [_fetched(archive, downloads, release) for archive in release.archives], root)
+
+
+def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
+    target = folder / archive.name
+    if not target.exists():
+        try:
+            download.fetch(archive.url, target, archive.digest)
+        except (download.Failed, OSError) as problem:
+            raise UserError(
+                f"cannot download {archive.url} ({problem}); what has arrived is kept, and the same command continues "
+                f"from there. {release.advice} Then run: dmlplayground data prepare {release.name} --from "
+                f"{archive.name}"
+            ) from None
+    return target
+
+
+def _told(release: Release, home: Path) -> str:
+    folder = release.find(home)
+    assert folder is not None
+    listed, present = release.entries(folder), release.entries(folder, partial=True)
+    layout = release.layout(folder)
+    assert layout is not None
+    lines = ", ".join(f"{split} {count}" for split, count in counts(present).items())
+    rest = f"; {len(listed) - len(present):,} images that it lists are not there" if present != listed else ""
+    return f"{layout.title}, {len(present):,} images: {lines}, in {folder}{rest}"

@@ -1,0 +1,132 @@
+"""Data sets as their authors publish them: what belongs to one, and where it is kept on this machine.
+
+A release lives in the folder of its name below the data root: $DMLPLAYGROUND_DATA, else dmlplayground/ in the
+user's data folder. ``preparing`` puts it there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ....base.errors import UserError
+from .catalogue import ROLES, Catalogue, Entry, catalogue
+
+
+class Archive(NamedTuple):
+    """A file of the release, with its ``digest`` (MD5, SHA-1 or SHA-256) and ``url`` if known."""
+
+    name: str
+    url: str = ""
+    digest: str = ""
+
+
+class Count(NamedTuple):
+    images: int
+    classes: int
+
+    def __str__(self) -> str:
+        return f"{self.images:,} images of {self.classes:,} classes"
+
+
+class Layout(NamedTuple):
+    """One layout in which a data set's files circulate. A folder is known by any of the ``markers``, files or folders in it;
+    ``read`` lists its images with their splits."""
+
+    title: str
+    markers: tuple[str, ...]
+    read: Callable[[Path], list[Entry]]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a data set's authors publish, and how to read it in each layout that it is found in.
+
+    ``counts`` says how many images belong to each split; ``advice`` says where to get the files.
+    """
+
+    name: str
+    title: str
+    layouts: tuple[Layout, ...]
+    counts: Mapping[str, Count]
+    archives: tuple[Archive, ...]
+    advice: str
+
+    def find(self, folder: Path) -> Path | None:
+        """The release's folder: this one, or one in it."""
+        if not folder.is_dir():
+            return None
+        inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        return next((place for place in (folder, *inside) if self.layout(place)), None)
+
+    def layout(self, folder: Path) -> Layout | None:
+        """The first known layout of which the folder has a marker."""
+        for layout in self.layouts:
+            if any((folder / marker).exists() for marker in layout.markers):
+                return layout
+        return None
+
+    def locate(self, root: str) -> Path:
+        """The release's folder on this machine, or a UserError that says how to get it."""
+        base = data_root(root)
+        found = self.find(base / self.name) or self.find(base)
+        if found is None:
+            files = " ".join(archive.name for archive in self.archives)
+            first = f"dmlplayground data fetch {self.name}, or " if any(a.url for a in self.archives) else ""
+            raise UserError(
+                f"{self.name} is not in {base / self.name}. Prepare it once with: {first}dmlplayground data "
+                f"prepare {self.name} --from {files} (or the folder they were unpacked to). {self.advice}"
+            )
+        return found
+
+    def entries(self, folder: Path, partial: bool = False) -> list[Entry]:
+        """The images that the release lists; if it is incomplete, those that are there."""
+        layout = self.layout(folder)
+        assert layout is not None, folder
+        try:
+            listed = layout.read(folder)
+        except (OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as problem:
+            raise UserError(
+                f"{folder} looks like {self.name} ({layout.title}), but cannot be read: {problem}."
+            ) from None
+        return [entry for entry in listed if (folder / entry.file).is_file()] if partial else listed
+
+    def miscounted(self, entries: Sequence[Entry]) -> list[str]:
+        """The splits whose number of entries is not the published one."""
+        return [
+            f"{split}: {found}, and the release has {self.counts[split]}"
+            for split, found in counts(entries).items()
+            if split in self.counts and found != self.counts[split]
+        ]
+
+    def catalogue(self, split: str, *, root: str, boxes: bool, cache: str, partial: bool) -> Catalogue:
+        """One split as it is on this machine. Counts other than the published ones are only accepted with ``partial``."""
+        folder = self.locate(root)
+        entries = self.entries(folder, partial)
+        miscounted = self.miscounted(entries)
+        if miscounted and not partial:
+            raise UserError(
+                f"{folder} is not a complete {self.name} ({'; '.join(miscounted)}). Set the data set's "
+                "option partial: true to use it as it is; the record will say so."
+            )
+        return catalogue(self.name, split, folder, entries, boxes=boxes, cached=cache == "disk")
+
+
+def data_root(root: str = "") -> Path:
+    """The folder that data sets live in: the one given, or the user's own."""
+    chosen = root or os.environ.get("DMLPLAYGROUND_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "dmlplayground"
+
+
+def counts(entries: Sequence[Entry]) -> dict[str, Count]:
+    """How many images and classes each split has; train and test always have a line."""
+    images = Counter(entry.split for entry in entries)
+    classes = Counter(split for split, _ in {(entry.split, entry.label) for entry in entries})
+    tested = [split for split in ROLES["test"] if images[split]] or ["test"]
+    return {split: Count(images[split], classes[split]) for split in ("train", *tested)}

@@ -1,0 +1,89 @@
+"""Stanford Online Products."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from . import KIND
+from .shared.catalogue import Catalogue, Entry, class_folders, lines, natural
+from .shared.releases import Archive, Count, Layout, Release
+
+
+def _official(folder: Path) -> list[Entry]:
+    """The release's lists: a header, then ``image_id class_id super_class_id path``."""
+    return [
+        Entry(path, label, split)
+        for split in ("train", "test")
+        for _, label, _, path in map(str.split, lines(folder / f"Ebay_{split}.txt")[1:])
+    ]
+
+
+def _halves(folder: Path) -> list[Entry]:
+    """The same products in the order of their numbers, the first half (rounded down) for training."""
+    entries = _official(folder)
+    products = natural({entry.label for entry in entries})
+    training = set(products[: len(products) // 2])
+    return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
+
+
+def _by_directory(folder: Path) -> list[Entry]:
+    """Products in the order of their directories, the first half (rounded up) for training. A file is called
+    ``<product>_<number>.JPG``."""
+    entries = [
+        entry._replace(label=Path(entry.file).name.partition("_")[0])
+        for entry in class_folders(folder)
+        if entry.label.endswith("_final")
+    ]
+    products = list(dict.fromkeys(entry.label for entry in entries))
+    training = set(products[: -(-len(products) // 2)])
+    return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
+
+
+RELEASE = Release(
+    name="sop",
+    title="Stanford Online Products: 22,634 products in 12 categories",
+    layouts=(Layout("the authors' archive", ("Ebay_train.txt",), _official),),
+    counts={"train": Count(59551, 11318), "test": Count(60502, 11316)},
+    archives=(
+        Archive(
+            "Stanford_Online_Products.zip",
+            "ftp://cs.stanford.edu/cs/cvgl/Stanford_Online_Products.zip",
+            "b04fa78210e69fab050ce73939550e1cd0f96890bdd98ec9fee732c3b756ef48",
+        ),
+    ),
+    advice=(
+        "Stanford_Online_Products.zip is offered on the page of its paper (Song et al. 2016, Deep Metric "
+        "Learning via Lifted Structured Feature Embedding)."
+    ),
+)
+#: The same files, divided as two studies' code does. They published the numbers of classes only.
+OTHERWISE = {
+    name: replace(RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), divide),), counts={})
+    for name, divide in (("halves", _halves), ("directory", _by_directory))
+}
+
+
+@KIND.register(title=RELEASE.title, release=RELEASE)
+def load(
+    split: str,
+    *,
+    division: Literal["official", "halves", "directory"] = "official",
+    root: str = "",
+    partial: bool = False,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Stanford's products: 59,551 images of 11,318 for training, 60,502 of 11,316 others for test.
+
+    division: official is by the lists of the release. halves is as the Reality Check divides: 11,317 products each, by
+        their numbers, so that one of the official training products is tested on. directory is as the code of the first
+        study divides: the first half of the products in the order of directories, so that whole categories are in one
+        split. The code takes the order that the file system happens to give; here it is alphabetical.
+    """
+
+    def divided(release: Release) -> Catalogue:
+        return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
+
+    whole = divided(RELEASE)  # lists that are not the release's are refused, however they are to be divided
+    return whole if division == "official" else divided(OTHERWISE[division])

@@ -1,0 +1,56 @@
+"""Batches of interleaved pairs, a0 p0 a1 p1 ..."""
+
+from __future__ import annotations
+
+from ...base.errors import UserError
+from .pairwise import same_class
+from .rows import HIDDEN, flat, log_sum_exp, row_sums, softplus
+
+
+def require_even(method, rows):
+    if rows % 2:
+        raise UserError(
+            f"{method} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}."
+        )
+
+
+def require_pairs(method, labels):
+    """``labels`` is a NumPy array."""
+    if (labels[0::2] != labels[1::2]).any():
+        raise UserError(
+            f"{method} reads pairs a0 p0 a1 p1 ...; here an anchor and its positive differ in class."
+        )
+
+
+def split_pairs(F, embeddings, labels):
+    """Anchors, positives and the pairs' labels out of interleaved rows a0 p0 a1 p1 ..."""
+    pairs = F.reshape(embeddings, shape=(-4, -1, 2, 0))
+    anchors = F.reshape(F.slice_axis(pairs, axis=1, begin=0, end=1), shape=(0, -1))
+    positives = F.reshape(F.slice_axis(pairs, axis=1, begin=1, end=2), shape=(0, -1))
+    labels = F.reshape(F.slice_axis(F.reshape(labels, shape=(-1, 2)), axis=1, begin=0, end=1), shape=(-1,))
+    return anchors, positives, labels
+
+
+def pick_own_pair(F, anchors, positives, targets):
+    """N-pairs: the mean over anchors of the cross-entropy of their inner products with all positives."""
+    similarities = F.dot(anchors, positives, transpose_b=True)
+    return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
+
+
+def shared_targets(F, labels):
+    """(B, B): every row spread evenly over the pairs of its class."""
+    same = same_class(F, labels)
+    return F.broadcast_div(same, row_sums(F, same))
+
+
+def partners(F, embeddings):
+    """p0 a0 p1 a1 ...: in every row's place the other one of its pair."""
+    pairs = F.reshape(embeddings, shape=(-4, -1, 2, 0))
+    return F.reshape(F.reverse(pairs, axis=1), shape=(-3, 0))
+
+
+def own_against_others(F, own, similarities, labels):
+    """The mean over rows of log(1 + sum of e^(similarity - own) over rows of other classes); ``own`` is (B, 1)."""
+    hidden = F.BlockGrad(same_class(F, labels) * HIDDEN)
+    others = log_sum_exp(F, F.broadcast_add(similarities, hidden))
+    return F.mean(softplus(F, others - flat(F, own)))

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from ..graph import interleaved
+from ..graph.rows import row_sums
+from ..regularizers.embedding_norm import EmbeddingNorm
+from .shared.base import KIND, Loss
+from .shared.search_ranges import scaled
+
+
+@KIND.register(
+    title="N-pairs",
+    year=2016,
+    paper="Sohn: Improved Deep Metric Learning with Multi-class N-pair Loss Objective, NIPS 2016",
+    sampler={"name": "pairs", "same_image": 0.1},
+    head={"bias": True, "normalize": False},
+    defaults={
+        "batch_size": 128,
+        "iterations": 200,
+        "epochs": 25,
+        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
+        "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
+    },
+    ranges={"method.l2_reg": scaled(1e-6, 1e-1)},
+)
+class NPairs(Loss):
+    """Every anchor picks its own positive out of all the positives of the batch, by inner product.
+
+    Rows come as pairs a0 p0 a1 p1 ... With S = A P^T and t_ij = [y_i = y_j], each row of t divided by its
+    sum,
+
+        L = mean over pairs i of  -sum_j t_ij log softmax_j(S_i)  +  l2_reg (|a_i|^2 + |p_i|^2).
+
+    ``symmetric`` averages this with the cross-entropy of the transposed matrix, where every positive picks
+    its anchor; as in the released code the regularizer keeps its full weight.
+
+    The paper's values: one pair a class, embeddings not normalised, a small L2 weight; the study's l2_reg is
+    0.25 x 0.002. The study prints the loss with a distance; its code, and the paper it cites, use the inner
+    product, and so do we. The released code divides whole numbers when labels repeat, which makes their
+    targets zero; ours are fractions.
+
+    negatives: pairs is the form above. With all, every row is an anchor, the other one of its pair its positive p and all
+        rows n of other classes its negatives, and L is the mean over rows a of log(1 + sum_n e^(a.n - a.p)), as in
+        Roth et al.; theirs has the regularizer ``embedding_norm`` (power 1, weight 0.005) and l2_reg 0.
+    l2_reg: weight of the term that keeps embeddings short.
+    symmetric: average this with the loss in which every positive picks its anchor.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        l2_reg: float = 5e-4,
+        symmetric: bool = False,
+        negatives: Literal["pairs", "all"] = "pairs",
+    ):
+        super().__init__(num_classes, embed_dim)
+        self.require(
+            not symmetric or negatives == "pairs",
+            "with all negatives it is symmetric, so leave symmetric false.",
+        )
+        self.all = negatives == "all"
+        self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
+        self.norm = EmbeddingNorm(weight=l2_reg, power=2.0)
+        self.symmetric = symmetric
+
+    def check(self, rows, width):
+        interleaved.require_even(self.key, rows)
+
+    def check_labels(self, labels):
+        interleaved.require_pairs(self.key, labels)
+
+    def hybrid_forward(self, F, embeddings, labels):
+        if self.all:
+            return self._against_all(F, embeddings, labels)
+        anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
+        targets = interleaved.shared_targets(F, labels)
+        loss = interleaved.pick_own_pair(F, anchors, positives, targets)
+        if self.symmetric:
+            loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
+        return loss + self.norm.weight * self.norm.of_pairs(F, anchors, positives)
+
+    def _against_all(self, F, embeddings, labels):
+        positives = interleaved.partners(F, embeddings)
+        own = row_sums(F, embeddings * positives)
+        similarities = F.dot(embeddings, embeddings, transpose_b=True)
+        loss = interleaved.own_against_others(F, own, similarities, labels)
+        return loss + self.norm.weight * self.norm.of_pairs(F, embeddings, positives)

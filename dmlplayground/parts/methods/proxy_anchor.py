@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import math
+
+from ..graph import classes, rows
+from .shared import usual_settings
+from .shared.base import KIND
+from .shared.proxy_classifier import Classifier
+from .shared.search_ranges import OWN_RATE, between, scaled
+
+
+@KIND.register(
+    title="Proxy-anchor",
+    year=2020,
+    paper="Kim et al.: Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
+    **usual_settings.CLASSES,
+    ranges={"method.margin": between(0.0, 1.0), "method.alpha": scaled(1.0, 100.0), **OWN_RATE},
+)
+class ProxyAnchor(Classifier):
+    """Every class's proxy draws its hardest images and pushes the nearest of other classes.
+
+    With p_k = proxy_k / |proxy_k|, S_ik = x_i.p_k and C classes, of which n are in the batch,
+
+        L = 1/n sum over classes k of log(1 + sum over rows i of k of e^(-alpha (S_ik - margin)))
+          + 1/C sum over classes k of log(1 + sum over rows i of others of e^(alpha (S_ik + margin))).
+
+    A miner's row weights multiply the exponentials.
+
+    margin: how far similarities are wanted beyond zero, on either side. The paper has 0.1.
+    alpha: how much the hardest rows count more than the others. The paper has 32.
+    """
+
+    def __init__(self, num_classes, embed_dim, *, margin: float = 0.1, alpha: float = 32.0):
+        super().__init__(num_classes, embed_dim, init_std=math.sqrt(2 / num_classes))
+        self.require(alpha > 0, f"alpha must be above 0, not {alpha}.")
+        self.margin = margin
+        self.alpha = alpha
+
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        similarities = classes.nearness(F, embeddings, proxies, self.num_classes, self.alpha)
+        similarities = F.transpose(similarities)  # (C, B): a proxy sees the batch
+        own = F.transpose(F.one_hot(labels, self.num_classes, dtype=self.dtype))
+        pull = rows.log_one_plus(
+            F, F.broadcast_sub(self._weighed(F, own, weights), similarities - self.alpha * self.margin)
+        )
+        push = rows.log_one_plus(
+            F, F.broadcast_add(self._weighed(F, 1 - own, weights), similarities + self.alpha * self.margin)
+        )
+        present = F.sum(rows.row_sums(F, own) > 0)
+        return F.reshape(F.sum(pull) / present + F.sum(push) / self.num_classes, shape=(1,))
+
+    def _weighed(self, F, chosen, weights):
+        """What to add to the logits of the chosen rows, so that each counts by its weight and the others not at all."""
+        if weights is None:
+            return (1 - chosen) * rows.HIDDEN
+        return rows.log_weights(F, F.broadcast_mul(chosen, F.expand_dims(weights, 0)))

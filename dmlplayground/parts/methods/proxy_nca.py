@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from ..graph import classes
+from .shared.base import KIND
+from .shared.proxy_classifier import Classifier
+from .shared.search_ranges import OWN_RATE, between
+
+
+@KIND.register(
+    title="Proxy-NCA",
+    year=2017,
+    paper="Movshovitz-Attias et al.: No Fuss Distance Metric Learning using Proxies, ICCV 2017",
+    sampler={"name": "shuffled"},
+    head={"bias": True, "normalize": True, "init": "truncnorm", "init_scale": 0.001},
+    defaults={
+        "batch_size": 32,
+        "epochs": 20,
+        "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 5e-4, "epsilon": 1e-2, "clip": 10.0},
+        "groups": {"head": {"lr_mult": 0.01}},
+        "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
+    },
+    ranges={"method.scale": between(0.1, 10.0), **OWN_RATE},
+)
+class ProxyNCA(Classifier):
+    """Every image is drawn to its class's proxy and pushed from the proxies of all other classes.
+
+    With p_k = proxy_k / |proxy_k| and D_ik = scale^2 |x_i - p_k|^2 / temperature,
+
+        L = mean over rows i of  sum_k t_ik D_ik + log sum_{j in others(i)} exp(-D_ij),
+
+    where t is one-hot or label-smoothed (1 - e on the own class, e / (C - 1) elsewhere) and others(i) leaves
+    out the own class with ``exclude_positive`` (equation 14 of the study), so that the loss can be negative.
+
+    The paper's values: temperature or scale "sufficiently small", which the study makes scale 3, temperature
+    1. Later suites train with the own class included and smoothing 0.1.
+
+    The released code has a second form (its option xentropy) that includes the own class but takes the
+    softmax of +D, and so draws images away from their proxies: as proxies are free this learns their
+    opposites instead. ``released_sign`` computes that form.
+
+    init_std: the deviation of the proxies' coordinates at the start. Their length does not affect the loss, only how
+        far a step moves them. The first study has 0.01 / 8; Musgrave et al. have 1, with the own class included and
+        2 scale^2 / temperature twice their scale (14 on CUB); Roth et al. have 1 / 8, the own class excluded.
+    scale: distances are as between vectors of this length.
+    temperature: what squared distances are divided by.
+    exclude_positive: leave the own class out of the sum over the others.
+    label_smoothing: the share e of the target that goes to the other classes.
+    released_sign: the softmax of +D instead of -D, as the released code's second form has it.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        scale: float = 3.0,
+        temperature: float = 1.0,
+        exclude_positive: bool = True,
+        label_smoothing: float = 0.0,
+        released_sign: bool = False,
+        init_std: float = 0.00125,
+    ):
+        super().__init__(num_classes, embed_dim, label_smoothing, init_std=init_std)
+        self.require(
+            scale > 0 and temperature > 0,
+            f"scale and temperature must be above 0, not {scale} and {temperature}.",
+        )
+        self.require(
+            not (released_sign and exclude_positive), "released_sign needs exclude_positive to be false."
+        )
+        self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
+        self.exclude_positive = exclude_positive
+
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k, and what is the same for all k
+        # cancels: embeddings of any length are served.
+        logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)
+        hidden = classes.hide_own(F, labels, self.num_classes, self.dtype) if self.exclude_positive else None
+        return classes.cross_entropy(
+            F, logits, labels, self.num_classes, self.label_smoothing, hidden, weights
+        )

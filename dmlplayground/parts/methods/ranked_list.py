@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from ..graph import pairwise, rows
+from .shared.base import KIND, Loss
+from .shared.search_ranges import between, scaled
+
+
+@KIND.register(
+    title="Ranked list",
+    year=2019,
+    paper="Wang et al.: Ranked List Loss for Deep Metric Learning, CVPR 2019",
+    sampler={"name": "blocks", "per_class": 3},
+    head={"bias": False, "normalize": True},
+    defaults={
+        "batch_size": 180,
+        "iterations": 200,
+        "epochs": 60,
+        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
+        "groups": {"head": {"lr_mult": 10.0}},
+        "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
+    },
+    ranges={
+        "method.margin": between(0.1, 1.0),
+        "method.alpha": between(0.4, 2.0),
+        "method.temperature": scaled(1.0, 100.0),
+    },
+)
+class RankedList(Loss):
+    """Every row keeps its class within alpha - margin, and all others beyond alpha, the nearest weighing
+    most.
+
+    With D_ij = |x_i - x_j| (not squared), the positives P_i of row i with D_ij > alpha - margin, its
+    negatives N_i with D_ij < alpha, and w_ij = exp(temperature (alpha - D_ij)),
+
+        l_i = mean over P_i of (D_ij - alpha + margin)
+              + negative_weight  mean over N_i, weighted by w_ij, of (alpha - D_ij),
+        L = mean over the rows i with l_i > 0 of  l_i.
+
+    The paper's values: alpha 1.2, margin 0.4, temperature 10, unit embeddings, 60 classes x 3, the head
+    learning ten times as fast.
+
+    margin: how much closer than alpha a class is kept.
+    alpha: how far all other classes must be.
+    temperature: how much more the nearest negatives weigh; 0: all weigh the same.
+    negative_weight: what the negatives' half is multiplied by: the study's lambda (its equation 8), which its code leaves at 1.
+    detach_weights: take the weights w for constants, as the paper does; false: differentiate them too, as the released code
+        does, which pushes the nearest negatives harder.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: float = 0.4,
+        alpha: float = 1.2,
+        temperature: float = 10.0,
+        negative_weight: float = 1.0,
+        detach_weights: bool = True,
+    ):
+        super().__init__(num_classes, embed_dim)
+        self.require(alpha > 0, f"alpha must be above 0, not {alpha}.")
+        self.require(temperature >= 0, f"temperature must not be negative, not {temperature}.")
+        self.require(negative_weight >= 0, f"negative_weight must not be negative, not {negative_weight}.")
+        self.negative_weight = negative_weight
+        self.radius = alpha - margin
+        self.alpha = alpha
+        self.temperature = temperature
+        self.detach_weights = detach_weights
+
+    def hybrid_forward(self, F, embeddings, labels):
+        same, positive = pairwise.positive_pairs(F, labels)
+        distances = pairwise.distances(F, embeddings)
+        far, is_far = rows.above(F, distances - self.radius, positive)
+        pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, is_far), 1)
+        near, is_near = rows.above(F, self.alpha - distances, 1 - same)
+        # softmax(temperature near) over N_i is w over its sum, whatever the temperature
+        weights = F.softmax(self.temperature * near + (1 - is_near) * rows.HIDDEN, axis=1)
+        if self.detach_weights:
+            weights = F.BlockGrad(weights)
+        losses = pull + self.negative_weight * rows.row_sums(F, weights * near)
+        return F.sum(losses) / F.maximum(F.sum(losses > 0), 1)

@@ -1,0 +1,257 @@
+"""The objective: a loss with its miner and its regularizers, as one Gluon block. This file needs MXNet."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Optional, Union
+
+import numpy as np
+from mxnet import autograd, gluon, init, nd
+
+from ....base.errors import UserError
+from ... import miners, regularizers
+from ...miners.shared.batch import all_pairs, as_read, mine, mined
+from ...miners.shared.tuples import Listed
+from .base import Loss
+from .cross_batch_memory import Memory, memory_for
+from .memory_on_device import Ring
+
+Component = Union[str, Mapping[str, Any]]
+
+
+class Objective(gluon.HybridBlock):
+    """``objective(embeddings, labels)`` is an NDArray of one element: the loss over what the miner keeps, plus the
+    regularizers. With a memory every call is a batch that is remembered (but see ``memory_held``).
+
+    Embeddings are (B, E) and taken as the head gives them; labels are (B,), any integers or whole floats. NumPy
+    arrays are taken too. The loss's own weights are attributes: ``objective.proxies``, ``objective.beta``.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        miner: Optional[Component] = None,
+        terms: Iterable[Component] = (),
+        memory: Optional[Mapping[str, Any]] = None,
+    ):
+        super().__init__()
+        self.loss = loss
+        self.miner = miners.miner_for(loss, miner)
+        of_batches = memory_for(loss, self.miner, memory)
+        self.ring = None if of_batches is None else Ring(of_batches)
+        self.regularizers = [regularizers.of(each) for each in terms]
+        with self.name_scope():
+            for name, weight in loss.weights.items():
+                grad = "write" if weight.learned else "null"
+                made = self.params.get(name, shape=weight.shape, init=_Filled(weight.fill), grad_req=grad)
+                setattr(self, name, made)
+
+    @property
+    def key(self) -> str:
+        """The method's key."""
+        return self.loss.key
+
+    @property
+    def dtype(self) -> str:
+        return self.loss.dtype
+
+    def cast(self, dtype) -> None:
+        self.loss.dtype = np.dtype(dtype).name
+        super().cast(dtype)
+
+    def forward(self, embeddings, labels):
+        embeddings, labels = self.read(embeddings, labels)
+        if self.ring is not None:
+            return super().forward(embeddings, labels, *self._remember(self.ring, embeddings, labels))
+        if self.loss.host is None:
+            return super().forward(embeddings, labels)
+        self.loss.require(
+            isinstance(embeddings, nd.NDArray),
+            "its search needs values, so it cannot be used inside a larger graph.",
+        )
+        found = self.loss.host(embeddings.asnumpy(), labels.asnumpy())
+        read = [self._on_device(each, embeddings) for each in found]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*input to HybridBlock is not used")  # the labels have served
+            return super().forward(embeddings, labels, *read)
+
+    def hybrid_forward(self, F, embeddings, labels, *found, **weights):
+        # Within the graph, since a call of its own takes longer than many a loss as a whole.
+        labels = F.cast(labels, self.dtype)
+
+        def value_of(*read):
+            return self.loss.hybrid_forward(F, embeddings, labels, *read, **weights)
+
+        if self.miner is None:
+            value = value_of(*found)
+        elif found and self.ring is not None:
+            value = self._with_memory(F, self.ring.memory, self.miner, value_of, embeddings, labels, *found)
+        else:
+            value = value_of(self._of_batch(F, self.miner, embeddings, labels))
+        for regularizer in self.regularizers:
+            value = value + regularizer.weight * regularizer.hybrid_forward(F, embeddings, labels)
+        return value
+
+    def _of_batch(self, F, miner: miners.Miner, embeddings, labels):
+        """What the loss reads: row weights, pairs or triplets of the batch."""
+        if self.loss.reads == "rows" and miner.keeps_all:
+            return None
+        return self._mined(F, miner, all_pairs(F, embeddings, labels, self.dtype))
+
+    def _mined(self, F, miner: miners.Miner, pairs):
+        return as_read(pairs, mine(F, miner, pairs), self.loss.reads)
+
+    # --- memory ------------------------------------------------------------------------------------------------
+
+    def _remember(self, ring: Ring, embeddings, labels) -> tuple:
+        """Writes the batch into the memory; what the memory then holds, or nothing while it is not in use."""
+        self.loss.require(
+            isinstance(embeddings, nd.NDArray),
+            "its memory lasts from call to call, so it cannot be used inside a larger graph.",
+        )
+        ring.memory.check(len(embeddings))
+        before = ring.in_use
+        ring.remember(embeddings, labels)
+        if ring.in_use and not before:
+            self._clear_cached_op()  # the graph until now was that of the batch alone
+        return ring.read(embeddings) if ring.in_use else ()
+
+    def _with_memory(self, F, memory: Memory, miner, value_of, embeddings, labels, *remembered):
+        batch = value_of(self._of_batch(F, miner, embeddings, labels)) if memory.form == "authors" else None
+        precision = float(np.finfo(self.dtype).eps)
+        pairs = memory.pairs(F, embeddings, labels, precision, *remembered)
+        filled = remembered[2]
+        value = memory.scaled(F, self.loss, value_of(self._mined(F, miner, pairs)), labels, filled)
+        return value if batch is None else batch + value
+
+    @contextmanager
+    def memory_held(self) -> Iterator[None]:
+        """In this block, batches are compared with the memory but not stored in it, so that the last one can be passed
+        again."""
+        if self.ring is None:
+            yield
+            return
+        self.ring.held = True
+        try:
+            yield
+        finally:
+            self.ring.held = False
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The content of the memory, as arrays; empty without a memory. The weights are not part of it."""
+        return {} if self.ring is None else self.ring.state()
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        if self.ring is not None:
+            self.ring.load_state(state)
+
+    # --- given tuples ------------------------------------------------------------------------------------------
+
+    def on_pairs(self, embeddings, labels, a1, p, a2, n):
+        """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; nothing is mined."""
+        self._reads("pairs")
+        embeddings, labels, pairs = self._paired(embeddings, labels)
+        (a1, p), (a2, n) = (self._rows_of(len(embeddings), *ends) for ends in ((a1, p), (a2, n)))
+        counts = (self._counts(embeddings, *ends) for ends in ((a1, p), (a2, n)))
+        return self._value(embeddings, labels, pairs.keep(*counts))
+
+    def on_triplets(self, embeddings, labels, a, p, n):
+        """The loss of given triplets, as row numbers; nothing is mined."""
+        self._reads("triplets")
+        embeddings, labels, pairs = self._paired(embeddings, labels)
+        count = len(embeddings)
+        anchors, positives, negatives = (each.reshape(-1, 1) for each in self._rows_of(count, a, p, n))
+        places = (
+            nd.array(each, ctx=embeddings.context, dtype="int32")
+            for each in (anchors * count + positives, anchors * count + negatives, anchors)
+        )
+        near, far, anchors = places
+        weights = nd.ones(anchors.shape, ctx=embeddings.context, dtype=self.dtype)
+        return self._value(embeddings, labels, Listed(pairs, near, far, weights, anchors))
+
+    def mine(self, embeddings, labels):
+        """What a call of the objective would mine of the batch itself, by the same random numbers: (a1, p, a2, n) or
+        (a, p, n).
+        """
+        if self.miner is None:
+            raise UserError(f"{self.key} takes no miner.")
+        embeddings, labels = self.read(embeddings, labels)
+        return mined(self.miner, embeddings, labels, self.loss.reads, self.dtype)
+
+    def _reads(self, what: str) -> None:
+        self.loss.require(self.loss.reads == what, f"it reads {self.loss.reads}, not {what}.")
+
+    def _paired(self, embeddings, labels):
+        embeddings, labels = self.read(embeddings, labels)
+        labels = labels.astype(self.dtype)
+        return embeddings, labels, all_pairs(nd, embeddings, labels, self.dtype)
+
+    def _value(self, embeddings, labels, read):
+        weights = {name: getattr(self, name).data(embeddings.context) for name in self.loss.weights}
+        return self.loss.hybrid_forward(nd, embeddings, labels, read, **weights)
+
+    def _rows_of(self, count: int, *tuples) -> list[np.ndarray]:
+        """Row numbers, one array for each place of a tuple."""
+        found = [_array(each).ravel() for each in tuples]
+        self.loss.require(
+            len({len(each) for each in found}) == 1, "the row numbers of tuples must be lists of one length."
+        )
+        for each in found:
+            wrong = each[(each < 0) | (each >= count) | (each != np.floor(each))]
+            self.loss.require(not len(wrong), f"rows are numbers from 0 to {count - 1}, not {wrong[:1]}.")
+        return [each.astype(int) for each in found]
+
+    def _counts(self, embeddings, anchors, others):
+        counts = np.zeros((len(embeddings), len(embeddings)), self.dtype)
+        np.add.at(counts, (anchors, others), 1)
+        return nd.array(counts, ctx=embeddings.context, dtype=self.dtype)
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    def read(self, embeddings, labels):
+        """Embeddings and labels, checked, the embeddings in the loss's own type."""
+        if isinstance(embeddings, (np.ndarray, list, tuple)):
+            embeddings = nd.array(self._numbers("embeddings", embeddings), dtype=self.dtype)
+        if isinstance(labels, (np.ndarray, list, tuple)):
+            labels = nd.array(self._numbers("labels", labels), ctx=embeddings.context, dtype=self.dtype)
+        # A symbol, while a larger graph is traced, has no shape to check.
+        if isinstance(embeddings, nd.NDArray):
+            self.loss.require(
+                embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
+                f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
+            )
+            self.loss.check(*embeddings.shape)
+            # While one records, nothing is waited for: the learner checks its labels.
+            if not autograd.is_recording():
+                self.loss.check_labels(labels.asnumpy())
+            if self.miner is not None:
+                rows, width = embeddings.shape
+                self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
+            embeddings = embeddings.astype(self.dtype, copy=False)
+        return embeddings, labels
+
+    def _numbers(self, what: str, values) -> np.ndarray:
+        array = np.asarray(values)
+        self.loss.require(array.dtype.kind in "biuf", f"{what} must be numbers, not {array.dtype}.")
+        return array
+
+    def _on_device(self, array, like):
+        dtype = self.dtype if np.issubdtype(array.dtype, np.floating) else "int32"
+        return nd.array(array, ctx=like.context, dtype=dtype)
+
+
+class _Filled(init.Initializer):
+    """A ``weights.Fill`` as MXNet wants it."""
+
+    def __init__(self, fill):
+        super().__init__()
+        self.fill = fill
+
+    def _init_weight(self, _, array):
+        self.fill(nd, array)
+
+
+def _array(values) -> np.ndarray:
+    return values.asnumpy() if isinstance(values, nd.NDArray) else np.asarray(values)

@@ -1,0 +1,72 @@
+"""The base of losses that compare rows with a proxy of every class."""
+
+from __future__ import annotations
+
+from ...graph import angles, classes
+from . import initial_weights
+from .base import Loss
+
+
+class Classifier(Loss):
+    """A loss with weights ``proxies``, (C, E).
+
+    label_smoothing: the share of the target that goes to the other classes.
+    init: how proxies start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
+        1 / sqrt(E), as in Roth et al.
+    init_std: their deviation at the start. Their length does not affect the loss, only how far a step moves them.
+    """
+
+    reads = "rows"
+
+    def __init__(
+        self,
+        num_classes: int,
+        embed_dim: int,
+        label_smoothing: float = 0.0,
+        init: initial_weights.Start = "normal",
+        init_std: float = 1.0,
+    ):
+        super().__init__(num_classes, embed_dim)
+        classes.check_classes(self, label_smoothing)
+        self.label_smoothing = label_smoothing
+        self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
+        self.weight("proxies", (num_classes, embed_dim), initial_weights.started(init, init_std, embed_dim))
+
+    def check(self, rows, width):
+        classes.check_width(self, width, self.embed_dim)
+
+    def against_others(self, F, logits, own, labels, weights):
+        """The loss of these logits once the own class's is replaced by ``own``."""
+        return classes.against_others(
+            F, logits, own, labels, self.num_classes, self.dtype, weights, self.label_smoothing
+        )
+
+
+class AngleMultiplied(Classifier):
+    """Base: the angle to the own class counts ``margin`` times. A subclass writes ``compared``."""
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: int = 4,
+        scale: float = 1.0,
+        label_smoothing: float = 0.0,
+        init: initial_weights.Start = "normal",
+        init_std: float = 1.0,
+    ):
+        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
+        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
+        self.require(scale > 0, f"scale must be above 0, not {scale}.")
+        self.margin = margin
+        self.scale = scale
+
+    def compared(self, F, embeddings, proxies, labels):
+        """The logits (B, C), and each row's largest possible logit for its own class (B,)."""
+        raise NotImplementedError
+
+    def hybrid_forward(self, F, embeddings, labels, weights, proxies):
+        logits, largest = self.compared(F, embeddings, proxies, labels)
+        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
+        return self.against_others(F, logits, own, labels, weights)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from ..graph.noise import noise_to_signal
+from .shared import usual_settings
+from .shared.base import KIND, Loss
+from .shared.search_ranges import MARGIN
+
+
+@KIND.register(
+    title="SNR triplet",
+    year=2019,
+    paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
+    also=("signal-to-noise ratio triplet", "SNR"),
+    **usual_settings.TUPLES,
+    ranges={"method.margin": MARGIN},
+)
+class SNRTriplet(Loss):
+    """Triplet loss with the noise between two rows in place of their distance.
+
+    With R_ij = var(x_i - x_j) / var(x_i), variances over coordinates and i the anchor, over triplets (a, p, n),
+
+        L = mean over those above zero of  [R_ap - R_an + margin]+,
+
+    and zero if there are none. A variance below 1e-12 counts as that.
+
+    Roth et al. add the regularizer ``zero_mean`` with weight 0.005, except with the miner ``distance``.
+
+    margin: how much more noise. Roth et al. have 0.2.
+    """
+
+    reads = "triplets"
+
+    def __init__(self, num_classes, embed_dim, *, margin: float = 0.2):
+        super().__init__(num_classes, embed_dim)
+        self.margin = margin
+
+    def hybrid_forward(self, F, embeddings, labels, triplets):
+        noise = noise_to_signal(F, triplets.all)
+        hinge = triplets.hinge(noise, noise, self.margin)
+        return hinge.sum / F.maximum(hinge.active, 1)

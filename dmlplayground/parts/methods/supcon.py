@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from ..graph import rows
+from .shared import usual_settings
+from .shared.base import KIND, Loss
+from .shared.search_ranges import scaled
+
+
+@KIND.register(
+    title="Supervised contrastive",
+    year=2020,
+    paper="Khosla et al.: Supervised Contrastive Learning, NeurIPS 2020",
+    also=("SupCon", "SupConLoss"),
+    **usual_settings.TUPLES,
+    ranges={"method.temperature": scaled(1e-4, 100.0)},
+)
+class SupCon(Loss):
+    """Every positive pair against all other pairs of its anchor, positives among them, by a softmax of similarities.
+
+    With S_ij = x_i.x_j, P_i the positives of row i and A_i all its pairs, each once,
+
+        l_i = -1/|P_i| sum over p in P_i of ( S_ip / temperature - log sum over A_i of e^(S_ij / temperature) ),
+        L = mean over the rows i with a positive and l_i > 0 of  l_i,
+
+    and zero in a batch without positives or without negatives.
+
+    temperature: how much the nearest pairs count more than the others. The paper has 0.1, the authors' code 0.07.
+    """
+
+    reads = "pairs"
+
+    def __init__(self, num_classes, embed_dim, *, temperature: float = 0.1):
+        super().__init__(num_classes, embed_dim)
+        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
+        self.temperature = temperature
+
+    def hybrid_forward(self, F, embeddings, labels, pairs):
+        logits = pairs.similarities() / self.temperature
+        positive, any_pair = pairs.positive > 0, pairs.positive + pairs.negative
+        count = rows.row_sums(F, positive)
+        whole = rows.log_sum_exp(F, F.broadcast_add(logits, rows.hidden(F, any_pair)), keepdims=True)
+        own = rows.row_sums(F, logits * positive) / F.maximum(count, 1)
+        losses = whole - own
+        contrast = F.broadcast_mul(count > 0, F.expand_dims(rows.sum_of(F, pairs.negative) > 0, 1))
+        return rows.active_mean(F, losses, contrast)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from .shared import usual_settings
+from .shared.base import KIND, Loss
+from .shared.search_ranges import MARGIN
+
+
+@KIND.register(
+    title="Triplet",
+    year=2006,
+    paper="Weinberger et al.: Distance Metric Learning for Large Margin Nearest Neighbor Classification, NIPS 2006",
+    also=("triplet margin", "all triplets", "batch all"),
+    **usual_settings.TUPLES,
+    ranges={"method.margin": MARGIN},
+)
+class Triplet(Loss):
+    """A negative is farther than a positive by a margin, in every triplet of the batch.
+
+    With D_ij = |x_i - x_j| (not squared), over triplets (a, p, n),
+
+        L = mean over those above zero of  [D_ap - D_an + margin]+,
+
+    and zero if there are none. Without a miner these are all triplets; they are not listed, but counted in sorted rows.
+
+    margin: how much farther. Musgrave et al. found 0.096 on CUB, 0.119 on Cars and 0.045 on SOP; Roth et al. have 0.2.
+    squared: distances are squared, as in Roth et al.
+    average: over the terms above zero (active), or over all, as in Roth et al.
+    """
+
+    reads = "triplets"
+
+    def __init__(
+        self,
+        num_classes,
+        embed_dim,
+        *,
+        margin: float = 0.2,
+        squared: bool = False,
+        average: Literal["active", "all"] = "active",
+    ):
+        super().__init__(num_classes, embed_dim)
+        self.margin = margin
+        self.squared = squared
+        self.average = average
+
+    def hybrid_forward(self, F, embeddings, labels, triplets):
+        pairs = triplets.all
+        distances = pairs.squared_distances() if self.squared else pairs.distances()
+        hinge = triplets.hinge(distances, distances, self.margin)
+        return hinge.sum / F.maximum(hinge.active if self.average == "active" else hinge.count, 1)

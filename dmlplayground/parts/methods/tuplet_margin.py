@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import math
+
+from ..graph import angles, rows
+from .shared import usual_settings
+from .shared.base import KIND, Loss
+from .shared.search_ranges import between, scaled
+
+
+@KIND.register(
+    title="Tuplet margin",
+    year=2019,
+    paper="Yu and Tao: Deep Metric Learning with Tuplet Margin Loss, ICCV 2019",
+    **usual_settings.TUPLES,
+    ranges={"method.margin": between(0.0, 30.0), "method.scale": scaled(1.0, 200.0)},
+)
+class TupletMargin(Loss):
+    """Every positive pair against all negatives of its anchor, its angle counted as smaller by a margin.
+
+    With S_ij = x_i.x_j = cos theta_ij, over positive pairs (a, p), and over the negatives n of a,
+
+        L = mean over (a, p) of  log(1 + sum_n e^(scale (S_an - cos(theta_ap - margin)))).
+
+    theta comes from a similarity that is kept 1e-7 within -1 and 1, where its slope is finite. So a positive nearer than
+    the margin is pushed out to it, which keeps the loss from spending itself on pairs that are too easy.
+
+    margin: by how much the angle of a positive counts as smaller, in degrees. The paper has 5.73 (a tenth of a radian).
+    scale: how much the nearest negatives count more. The paper has 64.
+    """
+
+    reads = "pairs"
+
+    def __init__(self, num_classes, embed_dim, *, margin: float = 5.73, scale: float = 64.0):
+        super().__init__(num_classes, embed_dim)
+        self.require(scale > 0, f"scale must be above 0, not {scale}.")
+        self.margin = math.radians(margin)
+        self.scale = scale
+
+    def hybrid_forward(self, F, embeddings, labels, pairs):
+        similarities = pairs.similarities()
+        rivals = F.broadcast_add(self.scale * similarities, rows.log_weights(F, pairs.negative))
+        rivals = rows.log_sum_exp(F, rivals, keepdims=True)
+        _, turned = angles.turned(F, similarities, -self.margin)
+        losses = rows.softplus(F, F.broadcast_sub(rivals, self.scale * turned))
+        return rows.count_mean(F, losses, pairs.positive)

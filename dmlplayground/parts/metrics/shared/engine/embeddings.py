@@ -1,0 +1,144 @@
+"""Embeddings as the evaluation sees them: checked once, read a block at a time, never copied as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .....base.errors import UserError, unknown
+
+DISTANCES = ("euclidean", "cosine", "hamming")
+SMALLEST = 2.0**-500  # the squares of smaller lengths lose digits in float64, or vanish
+SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 copies small
+
+
+def as_numpy(values) -> np.ndarray:
+    """Arrays of any framework, and lists, as NumPy arrays."""
+    try:
+        return values.asnumpy() if hasattr(values, "asnumpy") else np.asarray(values)
+    except ValueError:
+        raise UserError("embeddings and labels must be arrays, or lists of rows of one length.") from None
+
+
+def as_labels(labels, size: int, name: str) -> np.ndarray:
+    """Checked labels: whole numbers of any type, one a row."""
+    labels = as_numpy(labels)
+    if labels.dtype.kind == "f" and np.all(labels == np.floor(labels)):
+        # From here on such a type cannot tell a whole number from the next, nor can int64 hold all of them.
+        limit = min(2 / float(np.finfo(labels.dtype).eps), 2.0**63)
+        if not np.all(abs(labels) < limit):
+            raise UserError(
+                f"{name} of {labels.dtype} must be below {limit:.0f}, where whole numbers are exact; use integers."
+            )
+        labels = labels.astype(np.int64)
+    if labels.dtype.kind not in "iub" or labels.shape != (size,):
+        raise UserError(
+            f"{name} must be {size} whole numbers, one a row, not {labels.dtype} of shape {labels.shape}."
+        )
+    return labels
+
+
+class Embeddings:
+    """Rows of numbers and the distance between them.
+
+    "euclidean": squared differences, summed. "cosine": one minus the inner product of the rows at unit
+    length; an all-zero row has similarity 0 to everything. "hamming": bits that differ; rows of uint8 are
+    packed bits (as ``numpy.packbits`` makes them), any other rows are one number a bit, set where it is above
+    zero. A row that is not finite is an error: it has no neighbours, and any score given to it would hide a
+    broken model. ``name`` is what the error calls a row.
+    """
+
+    def __init__(self, values, distance: str = "euclidean", name: str = "embedding"):
+        if distance not in DISTANCES:
+            raise unknown("distance", distance, DISTANCES)
+        values = as_numpy(values)
+        if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
+            raise UserError(
+                f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
+            )
+        self.distance = distance
+        self._check_finite(values, name)
+        self.raw = (_pack(values) if distance == "hamming" else _as_floats(values)).view()
+        # Always, as arrays on disk are: numba compiles every loop for each kind it meets.
+        self.raw.flags.writeable = False
+        self.dim = self.raw.shape[1] * 8 if distance == "hamming" else self.raw.shape[1]
+        self.packed = distance == "hamming" and values.dtype == np.uint8
+        self.width = self.dim if self.packed else values.shape[1]  # without the bits that fill the last byte
+        self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def slices(self, stop: int | None = None):
+        """Consecutive slices of rows, small enough to convert to float64 in the cache."""
+        step = max(1, SLICE // self.dim)
+        stop = len(self) if stop is None else stop
+        return (slice(start, min(start + step, stop)) for start in range(0, stop, step))
+
+    def rows(self, which) -> np.ndarray:
+        """Rows as the distance sees them, in float64: as they are, at unit length, or as bits."""
+        raw = self.raw[which]
+        if self.distance == "hamming":
+            return np.unpackbits(raw, axis=1).astype(np.float64)
+        return raw / self.length[which, None] if self.distance == "cosine" else raw.astype(np.float64)
+
+    def _check_finite(self, values: np.ndarray, name: str) -> None:
+        if values.dtype.kind != "f":
+            return
+        step = max(1, SLICE // values.shape[1])
+        for start in range(0, len(values), step):
+            bad = ~np.isfinite(values[start : start + step]).all(axis=1)
+            if bad.any():
+                row = start + int(np.argmax(bad))
+                raise UserError(f"{name} {row} holds a value that is not finite (NaN or infinity).")
+
+    def _lengths(self) -> np.ndarray:
+        lengths = np.concatenate([_norms(self.raw[rows].astype(np.float64)) for rows in self.slices()])
+        if not np.isfinite(lengths).all():
+            raise UserError("embeddings are too large: their lengths overflow.")
+        return np.where(lengths > 0, lengths, 1.0)
+
+
+def _as_floats(values: np.ndarray) -> np.ndarray:
+    """Native float32 and float64 stay where they are (also on disk); other numbers are copied."""
+    kind = np.float32 if np.can_cast(values.dtype, np.float32) else np.float64
+    return np.asarray(np.ascontiguousarray(values, dtype=kind))
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    """The rows' lengths, also where their squares are too large or too small for float64."""
+    with np.errstate(over="ignore", under="ignore"):
+        lengths = np.linalg.norm(rows, axis=1)
+        for row in np.flatnonzero((lengths < SMALLEST) | (lengths > 1 / SMALLEST)):
+            largest = abs(rows[row]).max()
+            if largest > 0:
+                lengths[row] = largest * np.linalg.norm(rows[row] / largest)
+    return lengths
+
+
+def _pack(values: np.ndarray) -> np.ndarray:
+    if values.dtype == np.uint8:
+        return np.ascontiguousarray(values)
+    step = max(1, SLICE // values.shape[1])
+    parts = (values[start : start + step] > 0 for start in range(0, len(values), step))
+    return np.concatenate([np.packbits(part, axis=1) for part in parts])
+
+
+def hamming_distances(one: Embeddings, other: Embeddings, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Differing bits of pairs of rows."""
+    out = np.empty(len(rows))
+    for part in one.slices(len(rows)):
+        out[part] = _SET_BITS[one.raw[rows[part]] ^ other.raw[others[part]]].sum(axis=1)
+    return out
+
+
+def group_sums(points: Embeddings, groups: np.ndarray, count: int) -> np.ndarray:
+    """The sum of the rows of each of ``count`` groups, in float64."""
+    order = np.argsort(groups, kind="stable")
+    sums = np.zeros((count, points.dim))
+    for part in points.slices():
+        present, starts = np.unique(groups[order[part]], return_index=True)
+        sums[present] += np.add.reduceat(points.rows(order[part]), starts, axis=0)
+    return sums
+
+
+_SET_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)

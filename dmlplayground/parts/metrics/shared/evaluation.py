@@ -1,0 +1,169 @@
+"""The evaluation of one set of embeddings by any metrics of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import numpy as np
+
+from ....base.errors import UserError, unknown
+from . import intervals as uncertainty
+from .engine import MEMORY
+from .engine.embeddings import Embeddings, as_labels, as_numpy
+from .engine.kmeans import KMeans, kmeans
+from .engine.rank_counting import positive_ranks
+from .table import KS, STANDARD, Metric, chosen
+
+INTERVALS = ("bootstrap", "normal")
+LONE = ("drop", "miss")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What an evaluation found.
+
+    >>> dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], metrics=["RP"]).queries
+    4
+    """
+
+    scores: dict[str, float]  # by the metric's name; fractions, where the table says percent
+    intervals: dict[str, tuple[float, float]]  # of the means over queries, where asked for
+    clustering: KMeans | None  # the k-means run behind the scores that need clusters
+    queries: int  # how many the means were taken over
+
+
+def evaluate(
+    embeddings,
+    labels,
+    ks: Sequence[int] = KS,
+    clustering: bool = True,
+    seed: int = 0,
+    **options,
+) -> dict[str, float]:
+    """The scores alone: {'R@1': ..., 'RP': ..., 'MAP@R': ..., 'NMI': ..., 'NMI_geometric': ..., 'AMI': ..., 'F1': ...}.
+    Takes what ``assess`` takes.
+
+    >>> scores = evaluate([[0.0], [1.0], [2.0], [9.0]], [0, 0, 1, 1], ks=[1, 2])
+    >>> scores["R@1"], scores["R@2"], scores["RP"]
+    (0.75, 0.75, 0.75)
+    """
+    return assess(embeddings, labels, ks, clustering, seed, **options).scores
+
+
+def assess(
+    embeddings,
+    labels,
+    ks: Sequence[int] = KS,
+    clustering: bool = True,
+    seed: int = 0,
+    *,
+    metrics: Sequence[str] = STANDARD,
+    distance: str = "euclidean",
+    gallery=None,
+    gallery_labels=None,
+    lone: str = "drop",
+    starts: int | None = None,
+    intervals: Optional[str] = None,
+    confidence: float = 0.95,
+    memory: int = MEMORY,
+) -> Evaluation:
+    """Score embeddings (one row each) by their labels (whole numbers). Arrays of NumPy and of MXNet are taken, and lists.
+
+    ``metrics`` names what is computed; a family without a number (``R@K``) stands for one of each of ``ks``, and
+    without ``clustering`` the metrics that need clusters are left out.
+
+    Every row is a query. It searches all other rows, or the ``gallery`` where one is given, by ``distance``:
+    "euclidean", "cosine" or "hamming" (see ``Embeddings``). For the metrics that need clusters the embeddings (not the
+    gallery) are clustered into as many clusters as there are classes, the best of ``starts`` k-means runs (``kmeans``
+    says how many by default). ``intervals`` asks for intervals of the means over queries: "bootstrap" or "normal"
+    (see ``intervals``).
+
+    What holds for every evaluation:
+
+    * Neighbours are exact. Equal distances, as between duplicates, rank by index in the gallery; a query
+      never finds itself, but does find its duplicates. Block sizes and threads change nothing.
+    * Lone queries, which have no positive, are left out of the means; ``lone="miss"`` counts them as 0.
+    * With fewer references than K all are looked at; precision@K still divides by K.
+    * A row that is not finite is an error naming the row.
+    * With fewer distinct points than classes there are fewer clusters.
+
+    ``memory`` bounds the bytes that are allocated beyond the embeddings, which may be memory-mapped. As many
+    threads are used as OMP_NUM_THREADS says, or one.
+
+    >>> found = dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], ks=[1], metrics=["R@K"])
+    >>> found.scores
+    {'R@1': 1.0}
+    """
+    _check(lone, intervals)
+    seed, memory = _whole("seed", seed, 0), _whole("memory", memory, 1)
+    starts = None if starts is None else _whole("starts", starts, 1)
+    wanted = chosen(metrics, ks, clustering)
+    embeddings = as_numpy(embeddings)
+    points = Embeddings(embeddings, distance)
+    classes = as_labels(labels, len(points), "labels")
+    pool = _gallery(gallery, gallery_labels, distance)
+    scores = dict.fromkeys((metric.key for metric in wanted), np.nan)
+    ranges, run, queries = {}, None, len(points)
+
+    if ranked := [metric for metric in wanted if metric.needs == "ranks"]:
+        values = _per_query(ranked, points, classes, pool, lone, memory)
+        scores.update({name: float(value.mean()) for name, value in values.items()})
+        queries = len(next(iter(values.values())))
+        if intervals == "bootstrap":
+            ranges = uncertainty.bootstrap(values, seed, confidence)
+        elif intervals == "normal":
+            ranges = uncertainty.normal(values, confidence)
+    if clustered := [metric for metric in wanted if metric.needs == "clusters"]:
+        run = kmeans(points, len(np.unique(classes)), seed, starts=starts, memory=memory)
+        scores.update({metric.key: metric.measure(classes, run.clusters) for metric in clustered})
+    for metric in wanted:
+        if metric.needs == "embeddings":
+            bits = np.unpackbits(embeddings, axis=1) if points.packed else embeddings
+            scores[metric.key] = metric.measure(bits, classes)
+    return Evaluation(scores, ranges, run, queries)
+
+
+def _check(lone: str, intervals: Optional[str]) -> None:
+    if lone not in LONE:
+        raise unknown("treatment of lone queries", lone, LONE)
+    if intervals is not None and intervals not in INTERVALS:
+        raise unknown("kind of interval", intervals, INTERVALS)
+
+
+def _whole(name: str, number: Any, least: int) -> int:
+    if not isinstance(number, (int, float, np.integer, np.floating)) or number % 1 != 0 or number < least:
+        raise UserError(f"{name} must be a whole number of at least {least}, not {number!r}.")
+    return int(number)
+
+
+def _gallery(gallery, gallery_labels, distance: str) -> tuple[Embeddings | None, np.ndarray | None]:
+    if (gallery is None) != (gallery_labels is None):
+        raise UserError("a gallery needs both gallery and gallery_labels.")
+    if gallery is None:
+        return None, None
+    points = Embeddings(gallery, distance, "gallery embedding")
+    return points, as_labels(gallery_labels, len(points), "gallery_labels")
+
+
+def _per_query(
+    metrics: list[Metric],
+    points: Embeddings,
+    classes: np.ndarray,
+    pool: tuple[Embeddings | None, np.ndarray | None],
+    lone: str,
+    memory: int,
+) -> dict[str, np.ndarray]:
+    """Each metric's value for every query that counts, in the order of the queries."""
+    references = len(points if pool[0] is None else pool[0])
+    depth = max(metric.depth(references) for metric in metrics)
+    values, relevant = np.zeros((len(metrics), len(points))), np.zeros(len(points), np.int64)
+    for rows, ranks in positive_ranks(points, classes, *pool, depth, memory):
+        relevant[rows] = ranks.relevant
+        for value, metric in zip(values, metrics):
+            value[rows] = metric.measure(ranks)
+    if not relevant.any():
+        raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
+    kept = values[:, relevant > 0] if lone == "drop" else values
+    return {metric.key: value for metric, value in zip(metrics, kept)}

@@ -1,0 +1,231 @@
+"""The table of metrics: what each is computed from, which way it points, its unit and its label.
+
+A metric is a function in a file of this package, and its record says what the function is given:
+
+* "ranks": where the positives of every query stand (``engine.ranks.Ranks``); it returns one value a query, and the
+  metric is their mean over the queries that count;
+* "clusters": the classes and the clusters of the same points;
+* "embeddings": the embeddings and their labels.
+
+A name that ends in ``@K`` is a family: ``R@10`` is the metric ``R@K`` with K = 10.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Optional
+
+import numpy as np
+
+from ....base import registry
+from ....base.errors import UserError
+
+
+class Numbers(NamedTuple):
+    """Which K the name of a family may end in."""
+
+    allowed: Callable[[int], bool]
+    words: str
+
+
+HIGHEST_RANK = 10**6
+FROM_ONE = Numbers(lambda k: 1 <= k <= HIGHEST_RANK, f"from 1 to {HIGHEST_RANK}")
+NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
+
+
+@dataclass(frozen=True)
+class Metric(registry.Part):
+    """What is known of one metric, or of a family of them.
+
+    >>> dml.metrics.get("R@1").shown(0.5368)
+    '53.68'
+    """
+
+    needs: str = "ranks"
+    higher_is_better: bool = True
+    percent: bool = True  # a fraction, which is shown in percent; otherwise a number without a unit
+    least: float = 0.0  # of a fraction: below 0 where chance is taken off
+    leads: bool = False  # one of the few that are shown where there is no room for all
+    numbers: Optional[Numbers] = None  # of a family
+    number: Optional[int] = None  # the K of one of its members
+    looks_at_all: bool = False  # needs the ranks of all positives, however deep
+
+    given: ClassVar[tuple[str, ...]] = ("ranks", "classes", "clusters", "embeddings", "labels", "k")
+
+    @property
+    def family(self) -> str:
+        """The key in the table: ``R@K`` for ``R@10``."""
+        return self.key if self.number is None else re.sub(r"-?\d+$", "K", self.key)
+
+    @property
+    def label(self) -> str:
+        """What stands at an axis."""
+        return f"{self.key} (%)" if self.percent else self.key
+
+    @property
+    def scale(self) -> float:
+        """What a recorded value is multiplied by to be shown."""
+        return 100.0 if self.percent else 1.0
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {
+            "from": self.needs,
+            "better": "higher" if self.higher_is_better else "lower",
+            "unit": "percent" if self.percent else "none",
+        }
+
+    def shown(self, value: Optional[float]) -> str:
+        """A recorded value as a reader wants it: ``53.68``. Records have None for what is infinite or undefined."""
+        if value is None:
+            return "–"
+        return f"{self.scale * value:.{2 if self.percent else 4}f}"
+
+    def better(self, one: Optional[float], other: Optional[float]) -> bool:
+        """Whether ``one`` beats ``other``; None beats nothing and is beaten by any number."""
+        if one is None or other is None:
+            return one is not None
+        return one > other if self.higher_is_better else one < other
+
+    def depth(self, references: int) -> int:
+        """How many neighbours of a query it looks at, where that is more than its positives."""
+        return references if self.looks_at_all else max(self.number or 1, 1)
+
+    def measure(self, *given: Any) -> Any:
+        """The function's result; a family's gets its K."""
+        return self.build(*given) if self.number is None else self.build(*given, k=self.number)
+
+
+class Metrics(registry.Kind[Metric]):
+    """The kind, whose families have members: ``get("R@10")``.
+
+    >>> dml.metrics.KIND.get("R@10").key
+    'R@10'
+    """
+
+    def get(self, key: str) -> Metric:
+        """The record of a metric, or of the member of a family that a number makes: ``R@10``.
+
+        >>> dml.metrics.get("R@10").number
+        10
+        """
+
+        found = re.fullmatch(r"(.*@)(-?\d+)", key) if isinstance(key, str) else None
+        if found is None or f"{found[1]}K" not in self.names():
+            return super().get(key)
+        family = super().get(f"{found[1]}K")
+        number = int(found[2])
+        if family.numbers is not None and not family.numbers.allowed(number):
+            raise UserError(f"metric {key}: K must be {family.numbers.words}.")
+        title = family.title.replace("@K", f"@{number}")
+        return dataclasses.replace(family, key=f"{found[1]}{number}", title=title, number=number)
+
+
+KIND = Metrics(
+    "metric",
+    "dmlplayground.parts.metrics",
+    Metric,
+    setting="evaluation.metrics",
+    remark="A name that ends in @K is a family: R@10 is R@K with K = 10, and R@K itself stands for one of each of evaluation.ks.",
+)
+
+#: What is computed unless a trial chooses: a family without a number stands for one of each of ``KS``.
+CRITERION = "MAP@R"  # what chooses an epoch on classes that are kept back, as the Reality Check does
+STANDARD = ("R@K", "RP", "MAP@R", "NMI", "NMI_geometric", "AMI", "F1")
+KS = (1, 2, 4, 8, 16)
+
+
+def chosen(names: Sequence[str] = STANDARD, ks: Sequence[int] = KS, clustering: bool = True) -> list[Metric]:
+    """The metrics that these names ask for, each once; without ``clustering``, those that need no clusters.
+
+    >>> [metric.key for metric in chosen(["R@K", "P@5", "NMI"], ks=[1, 10], clustering=False)]
+    ['R@1', 'R@10', 'P@5']
+    """
+    if isinstance(names, str):
+        raise UserError(f"metrics must be a list of names, not {names!r}.")
+    if isinstance(ks, str) or not isinstance(ks, Iterable):
+        raise UserError(f"ks must be a list of whole numbers, not {ks!r}.")
+    found: dict[str, Metric] = {}
+    for name in names:
+        metric = KIND.get(name)
+        is_family = metric.numbers is not None and metric.number is None
+        for member in (_member(metric, k) for k in ks) if is_family else (metric,):
+            if clustering or member.needs != "clusters":
+                found.setdefault(member.key, member)
+    if not found:
+        raise UserError(f"no metric is left to compute: {', '.join(names) or 'none'} was asked for.")
+    return list(found.values())
+
+
+def _member(family: Metric, k: Any) -> Metric:
+    if isinstance(k, bool) or not isinstance(k, (int, float, np.integer, np.floating)) or k % 1 != 0:
+        raise UserError(f"K must be a whole number, not {k!r}.")
+    return KIND.get(family.key.replace("@K", f"@{int(k)}"))
+
+
+def of_trial(evaluation: Mapping[str, Any]) -> list[Metric]:
+    """The metrics of a trial, from the ``evaluation`` part of its configuration: the headline first, which is the one
+    named there, or else simply the first. Older records chose by ``ks`` and ``clustering`` alone.
+
+    >>> [metric.key for metric in dml.metrics.of_trial({"metrics": ["R@K"], "ks": [1, 2], "headline": "R@2"})]
+    ['R@2', 'R@1']
+    """
+    names = [*evaluation.get("metrics", STANDARD)]
+    if evaluation.get("headline") is not None:
+        names.insert(0, evaluation["headline"])
+    return chosen(names, evaluation.get("ks", KS), evaluation.get("clustering", True))
+
+
+def headline(evaluation: Mapping[str, Any]) -> Metric:
+    """The metric that a trial is known by.
+
+    >>> dml.metrics.headline({"metrics": ["MAP@R", "R@K"], "ks": [1]}).key
+    'MAP@R'
+    """
+    computed = of_trial(evaluation)
+    if evaluation.get("headline") is not None:
+        return among(evaluation["headline"], computed, "evaluation.headline")
+    return computed[0]
+
+
+def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
+    """The metric of this name, if it is one of those that are computed; ``where`` says who asks for it.
+
+    >>> dml.metrics.among("R@1", dml.metrics.chosen(["R@K"], ks=[1, 2]), "the criterion").key
+    'R@1'
+    """
+    by_name = {metric.key: metric for metric in computed}
+    if name not in by_name:
+        KIND.get(name)  # an unknown name is told so
+        raise UserError(
+            f"{where} is {name}, which is not computed: add it to evaluation.metrics, or choose from {', '.join(by_name)}."
+        )
+    return by_name[name]
+
+
+def first(scores: Mapping[str, Optional[float]]) -> str:
+    """The headline of recorded scores, which stands first among them, in a few words: ``R@1 53.68``.
+
+    >>> dml.metrics.first({"R@1": 0.5368, "NMI": 0.6})
+    'R@1 53.68'
+    """
+    name, value = next(iter(scores.items()))
+    return f"{name} {KIND.get(name).shown(value)}"
+
+
+def leading(names: Iterable[str]) -> list[str]:
+    """The few of these metrics to show where there is no room for all: the first, which is the headline, and one of each
+    leading family.
+
+    >>> leading(["RP", "R@1", "R@2", "NMI", "F1"])
+    ['RP', 'R@1', 'NMI']
+    """
+    shown: dict[str, str] = {}
+    for name in names:
+        metric = KIND.get(name)
+        if metric.leads or not shown:
+            shown.setdefault(metric.family, name)
+    return list(shown.values())

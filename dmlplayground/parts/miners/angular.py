@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import math
+
+from .shared.base import KIND, Miner
+from .shared.tuples import Cube
+
+
+@KIND.register(title="Angular")
+class Angular(Miner):
+    """Every triplet whose angle at the negative, arctan(D_ap / (2 |n - (a + p) / 2|)) of unit rows, is above ``angle``.
+
+    The condition depends on all three rows, so this is the only miner that needs memory for all triplets of a batch.
+
+    angle: the least angle at a negative that is kept, in degrees.
+    """
+
+    gives = "triplets"
+
+    def __init__(self, *, angle: float = 20.0):
+        super().__init__()
+        self.require(0 <= angle < 90, f"angle is from 0 to below 90 degrees, not {angle}.")
+        self.slope = math.tan(math.radians(angle))
+
+    def hybrid_forward(self, F, pairs):
+        # |n - (a + p) / 2|^2 = (D_an^2 + D_pn^2) / 2 - D_ap^2 / 4
+        to_anchor = pairs.squared_distances()
+        between = pairs.between_references()
+        apart = F.expand_dims(to_anchor, 2)
+        middle = F.broadcast_add(F.expand_dims(to_anchor, 1), F.expand_dims(between, 0)) / 2
+        middle = F.broadcast_sub(middle, apart / 4)
+        wide = F.broadcast_greater(apart, 4 * self.slope**2 * middle)
+        every = F.broadcast_mul(F.expand_dims(pairs.positive, 2), F.expand_dims(pairs.negative, 1))
+        return Cube(pairs, wide * every)

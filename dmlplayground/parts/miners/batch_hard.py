@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from ..graph import rows
+from .shared.base import KIND, Miner
+from .shared.tuples import Listed
+
+
+@KIND.register(title="Batch hard", also=("hardest",))
+class BatchHard(Miner):
+    """One triplet an anchor: its farthest positive and its nearest negative. Rows without either are left out."""
+
+    gives = "triplets"
+
+    def hybrid_forward(self, F, pairs):
+        distances = pairs.squared_distances()
+        positive, negative = (
+            rows.largest(F, distances, pairs.positive),
+            rows.smallest(F, distances, pairs.negative),
+        )
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Optional
+
+from ..graph import random_draws, rows
+from .distance_weighted import DistanceWeighted
+from .shared.base import KIND
+from .shared.tuples import Listed
+
+
+@KIND.register(title="Rho-regularised distance-weighted")
+class RhoDistance(DistanceWeighted):
+    """Distance-weighted triplets, one an anchor, of which some push an anchor from its own class.
+
+    With probability p an anchor's triplet becomes (a, a, j), j another image of its class drawn evenly: the anchor
+    stands for the positive, a positive for the negative. That keeps embeddings from collapsing along directions that
+    the training classes do not need. Published p: CUB 0.4 (margin 0.35, SNR 0.3), Cars 0.35, SOP 0.15.
+
+    p: the share of anchors whose triplet is exchanged.
+    cutoff: nearer negatives are drawn as if they were this far.
+    nonzero_cutoff: no negative is drawn from this distance on; null: no such bound, as in the study.
+    """
+
+    def __init__(self, *, p: float = 0.2, cutoff: float = 0.5, nonzero_cutoff: Optional[float] = None):
+        super().__init__(cutoff=cutoff, nonzero_cutoff=nonzero_cutoff, each="anchor")
+        self.require(0 <= p <= 1, f"p is a probability from 0 to 1, not {p}.")
+        self.p = p
+
+    def draw(self, F, pairs, distances, allowed):
+        law = random_draws.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
+        positive, negative = (
+            random_draws.column(F, weights, random_draws.numbers(F, law)) for weights in (pairs.positive, law)
+        )
+        swapped = random_draws.numbers(F, law) < self.p
+        own = F.argmax(pairs.own, axis=1, keepdims=True)
+        negative = swapped * positive + (1 - swapped) * negative
+        positive = swapped * own + (1 - swapped) * positive
+        # An exchanged triplet needs no negative.
+        mined = rows.row_sums(F, pairs.positive) > 0
+        return Listed.each_anchor(
+            pairs, positive, negative, F.maximum(mined * swapped, pairs.complete_rows())
+        )

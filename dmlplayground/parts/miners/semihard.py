@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from ..graph import random_draws, rows
+from .shared.base import KIND, Miner
+from .shared.tuples import Band, Listed
+
+
+@KIND.register(title="Semi-hard", also=("semi-hard",))
+class SemiHard(Miner):
+    """Negatives that are farther off than the positive, but by less than a margin: D_ap < D_an < D_ap + margin.
+
+    Distances are those of unit rows, not squared. Two studies mean two things by the name: Roth et al. draw one
+    triplet an anchor, its positive evenly and its negative evenly among those (if there are none, among all
+    negatives); the Reality Check's library keeps every such triplet (and those at the margin).
+
+    margin: the width of the band; the loss's own margin, as a rule.
+    each: draw one triplet for each ``anchor``, or keep ``all``.
+    """
+
+    gives = "triplets"
+
+    def __init__(self, *, margin: float = 0.2, each: Literal["anchor", "all"] = "anchor"):
+        super().__init__()
+        self.require(margin > 0, f"margin must be above 0, not {margin}.")
+        self.margin = margin
+        self.each = each
+
+    def hybrid_forward(self, F, pairs):
+        distances = pairs.distances()
+        if self.each == "all":
+            return Band(pairs, distances, 0.0, self.margin)
+        positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, distances))
+        gaps = F.broadcast_sub(distances, rows.entry(F, distances, positive))
+        band = pairs.negative * (gaps > 0) * (gaps < self.margin)
+        choice = random_draws.or_else(F, band, pairs.negative)
+        negative = random_draws.column(F, choice, random_draws.numbers(F, distances))
+        return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

@@ -1,0 +1,86 @@
+"""The base of every miner: the miner as a plain object, and the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Optional, Union
+
+from ....base import registry
+from .batch import mined
+from .tuples import Pairs, Triplets
+
+
+class Miner(registry.Named):
+    """Which pairs or triplets of a batch count.
+
+    A subclass writes ``hybrid_forward(self, F, pairs)``: it is given all pairs of the batch, its rows at unit length
+    and without gradient, and returns ``pairs.keep(...)`` or ``Triplets`` of them. Random numbers come from MXNet's
+    generator (``F.random``), so a trial's seed decides them.
+
+    >>> a, p, n = dml.mining.create("semihard").mine(np.eye(4, dtype=np.float32), np.array([0, 0, 1, 1]))
+    >>> len(a) == len(p) == len(n)
+    True
+    """
+
+    kind = "miner"
+    gives: ClassVar[Literal["pairs", "triplets"]]
+    # True: rows get unit length first; False: they are taken as the head gives them.
+    unit: ClassVar[bool] = True
+
+    keeps_all: ClassVar[bool] = False  # gives back the pairs that it was given
+    in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory
+
+    def __init__(self):
+        self.width = 0  # of the embeddings, told when the miner joins an objective or is given a batch
+
+    def check(self, rows: int, width: int) -> None:
+        """Raise UserError if the miner cannot read a batch of this shape."""
+
+    def hybrid_forward(self, F, pairs: Pairs) -> Union[Pairs, Triplets]:
+        raise NotImplementedError
+
+    def mine(self, embeddings, labels):
+        """The indices of what is mined in a batch of arrays: (a1, p, a2, n), or (a, p, n)."""
+        return mined(self, embeddings, labels)
+
+
+@dataclass(frozen=True)
+class MinerRecord(registry.Part):
+    """A miner, and what it gives.
+
+    >>> dml.mining.get("semihard").gives
+    'triplets'
+    """
+
+    @property
+    def gives(self) -> str:
+        """``pairs`` or ``triplets``."""
+        return self.build.gives  # type: ignore[attr-defined]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"gives": self.gives}
+
+
+KIND: registry.Kind[MinerRecord] = registry.Kind(
+    "miner", "dmlplayground.parts.miners", MinerRecord, setting="mining"
+)
+
+
+def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional[Miner]:
+    """A loss's miner: the requested one, its own, or ``all``; None for a loss that takes none.
+
+    ``loss`` is a ``methods.Loss``. A loss that reads the whole batch as it is laid out refuses any miner.
+
+    >>> loss = dml.methods.create("margin", 10, 64)
+    >>> type(dml.mining.miner_for(loss, None)).__name__
+    'DistanceWeighted'
+    """
+    if loss.reads == "batch":
+        loss.require(not given, "it looks at the whole batch as it is laid out, and takes no miner.")
+        return None
+    name, options = registry.split(given or loss.default_miner() or "all")
+    miner = KIND.create(name, **options)
+    miner.width = loss.embed_dim
+    return miner

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .shared.base import KIND, Optimizer
+
+
+@KIND.register(title="Adam")
+class Adam(Optimizer):
+    """A running mean of the gradient over the root of one of its square, as MXNet computes it.
+
+        g <- clip(g + weight_decay w);  m <- beta1 m + (1 - beta1) g;  v <- beta2 v + (1 - beta2) g^2
+        w <- w - lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt v + epsilon)
+
+    Weight decay is part of the gradient here; ``adamw`` keeps it apart.
+
+    beta1: weight of the old mean.
+    beta2: weight of the old mean square.
+    epsilon: added to the root. PyTorch adds it after the correction by 1 - beta2^t, where the same number
+        weighs more in the first steps.
+    """
+
+    slots = 2
+
+    def __init__(self, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-7, **shared: Any):
+        super().__init__(**shared)
+        self.require_shares(beta1=beta1, beta2=beta2)
+        self.require_epsilon(epsilon)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def update(self, F, weight, gradient, state, lr, weight_decay, step):
+        mean, square = state
+        F.adam_update(
+            weight,
+            gradient,
+            mean,
+            square,
+            out=weight,
+            lr=lr * self.correction(step),
+            wd=weight_decay,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            # Its lazy form is for sparse gradients and would leave out the decay of rows without any.
+            lazy_update=False,
+            **self.clipping,
+        )
+
+    def correction(self, step: int) -> float:
+        """What the rate is multiplied by while the means are still drawn to the zero they began with."""
+        return math.sqrt(1 - self.beta2**step) / (1 - self.beta1**step)

@@ -1,0 +1,80 @@
+"""The base of every optimizer: the registry, and the options that all of them share.
+
+An optimizer is a rule for one array of weights: it knows nothing of networks, devices or epochs' losses. ``training``
+calls it for every array, with the learning rate of the moment, and keeps its state. Rules are written with MXNet's
+operators, which they are given as ``F``: nothing here imports MXNet, and nothing waits for a device.
+"""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from ....base.options import options_of
+from ....base.registry import Kind, Named, Part
+
+HIGHEST = 1e30  # of a rate: what 32 bits hold, with room for a product
+
+
+class Optimizer(Named):
+    """A rule by which an array of weights moves. A subclass writes ``update`` and says how many arrays it remembers.
+
+    lr: the learning rate, which the schedule scales.
+    weight_decay: how strongly weights are drawn to zero; added to the gradient unless the optimizer says otherwise.
+    clip: every element of the gradient is cut to between -clip and clip; nothing: it is not.
+    clip_norm: gradients are shortened together so that their joint length is at most this; nothing: they are not.
+        A part of the model with a clip_norm of its own (``groups``) is measured alone, all others as one.
+
+    >>> dml.optimizers.create("adam", lr=0.001, weight_decay=0.01).weight_decay
+    0.01
+    """
+
+    kind = "optimizer"
+    slots = 0  # arrays of state beside every array of weights, all zero to begin with
+
+    def __init__(
+        self,
+        *,
+        lr: float = 1e-4,
+        weight_decay: float = 1e-5,
+        clip: Optional[float] = None,
+        clip_norm: Optional[float] = None,
+    ):
+        self.require(0 <= lr <= HIGHEST, f"{lr:g} is not a valid learning rate (lr).")
+        self.require(0 <= weight_decay <= HIGHEST, f"{weight_decay:g} is not a valid weight_decay.")
+        for key, value in {"clip": clip, "clip_norm": clip_norm}.items():
+            self.require(value is None or value > 0, f"{key} must be above 0, not {value}.")
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.clip = clip
+        self.clip_norm = clip_norm
+
+    def update(self, F, weight, gradient, state, lr: float, weight_decay: float, step: int) -> None:
+        """Move ``weight`` in place, and the arrays of ``state`` with it; ``step`` counts from 1."""
+        raise NotImplementedError
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Called before every epoch, counted from 1."""
+
+    @property
+    def clipping(self) -> dict[str, float]:
+        """``clip`` as MXNet's own updates take it."""
+        return {} if self.clip is None else {"clip_gradient": self.clip}
+
+    def decayed(self, weight, gradient, weight_decay: float):
+        """The gradient with weight decay in it, then clipped, in the order of MXNet's Adam."""
+        gradient = gradient + weight_decay * weight
+        return gradient if self.clip is None else gradient.clip(-self.clip, self.clip)
+
+    def require_shares(self, **shares: float) -> None:
+        """Refuse a value that cannot weigh a running mean."""
+        for key, value in shares.items():
+            self.require(0 <= value < 1, f"{key} must be from 0 to below 1, not {value}.")
+
+    def require_epsilon(self, epsilon: float) -> None:
+        self.require(epsilon > 0, f"epsilon must be above 0, not {epsilon}.")
+
+
+SHARED = options_of(Optimizer.__init__, skip=("self",))
+"""The options of every optimizer. They keep their values when a trial gets another optimizer."""
+
+KIND: Kind[Part] = Kind("optimizer", "dmlplayground.parts.optimizers")

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from ..graph import rows
+from ..graph.pairwise import root
+from .shared.base import KIND, Regularizer
+
+
+@KIND.register(title="Embedding norm", also=("l2_reg", "embedding l2"))
+class EmbeddingNorm(Regularizer):
+    """Keeps embeddings short:
+
+        R = mean over rows i of |x_i|^power
+
+    It is for embeddings that the head does not normalise. With ``power`` 2 it is the L2 term of N-pairs and angular
+    (theirs is a mean over pairs of |a|^2 + |p|^2, which is twice this mean); with 1 that of Roth et al., weight 0.005.
+
+    weight: what the term is multiplied by.
+    power: the exponent of the lengths.
+    """
+
+    def __init__(self, *, weight: float = 0.005, power: float = 2.0):
+        super().__init__(weight)
+        self.require(power > 0, f"power must be above 0, not {power}.")
+        self.power = power
+
+    def hybrid_forward(self, F, embeddings, labels):
+        return F.mean(self._powers(F, embeddings))
+
+    def of_pairs(self, F, anchors, positives):
+        """The mean over pairs of |a|^power + |p|^power."""
+        return F.mean(self._powers(F, anchors) + self._powers(F, positives))
+
+    def _powers(self, F, embeddings):
+        squares = rows.row_sums(F, F.square(embeddings))
+        return squares if self.power == 2 else root(F, squares) ** self.power

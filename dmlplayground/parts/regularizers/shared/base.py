@@ -1,0 +1,30 @@
+"""The base of every regularizer: the regularizer as a plain object, and the registry."""
+
+from __future__ import annotations
+
+from ....base import registry
+
+
+class Regularizer(registry.Named):
+    """A term that is added to any loss, times ``weight``.
+
+    A subclass writes ``hybrid_forward(self, F, embeddings, labels)``, which returns one number, (1,).
+
+    >>> dml.regularizers.create("embedding_norm", weight=0.01, power=2).weight
+    0.01
+    """
+
+    kind = "regularizer"
+
+    def __init__(self, weight: float):
+        self.require(weight >= 0, f"weight must not be negative, not {weight}.")
+        self.weight = weight
+        self.dtype = "float32"
+
+    def hybrid_forward(self, F, embeddings, labels):
+        raise NotImplementedError
+
+
+KIND: registry.Kind[registry.Part] = registry.Kind(
+    "regularizer", "dmlplayground.parts.regularizers", setting="regularizers"
+)

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from .shared.base import KIND, BatchSampler, need_blocks, need_classes
+
+
+@KIND.register(title="Class blocks", also=("m per class", "PK batches", "class balanced"))
+class Blocks(BatchSampler):
+    """Class blocks: some images of one class, then as many of another; the classes of a batch differ.
+
+    per_class: how many images of each class.
+    """
+
+    def __init__(self, *, per_class: int = 5):
+        self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
+        self.per_class = per_class
+
+    def check(self, batch_size, num_classes):
+        blocks = need_blocks(batch_size, self.per_class)
+        need_classes(blocks, num_classes, f"batch_size {batch_size} in class blocks of {self.per_class}")
+
+    def draw(self, rng):
+        classes = self.groups.classes(rng, self.batch_size // self.per_class)
+        return self.groups.draw(rng, classes, self.per_class).ravel()

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+import numpy as np
+
+from ...base import seeds
+from .blocks import Blocks
+from .shared.base import KIND, View
+
+
+@KIND.register(title="Class blocks of classes with near proxies", needs=("proxies",))
+class NearProxies(Blocks):
+    """Class blocks of classes with similar proxies: the first class of a batch is drawn uniformly,
+    the others with chances inversely proportional to the distance of their proxies from the first one's.
+
+    per_class: how many images of each class.
+
+    Which classes are near is decided when an epoch begins. Only the direction of a proxy counts.
+    """
+
+    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+        proxies = np.asarray(self.seen(view).proxies(), np.float32)
+        self.require(
+            proxies.ndim == 2 and len(proxies) == self.groups.count,
+            f"needs a proxy for each of {self.groups.count} classes; got {proxies.shape}.",
+        )
+        self.require(
+            np.isfinite(proxies).all(), "the proxies hold a value that is not finite (NaN or infinity)."
+        )
+        proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)
+        rng = seeds.generator(self.seed, "batches", epoch)
+        for _ in range(self.length(epoch)):
+            classes = self._near(rng, proxies)
+            yield self.groups.draw(rng, classes, self.per_class).ravel()
+
+    def _near(self, rng: np.random.Generator, proxies: np.ndarray) -> np.ndarray:
+        first = int(rng.integers(self.groups.count))
+        distances = np.linalg.norm(proxies - proxies[first], axis=1)
+        # Drawing one after another without replacement is taking the first to arrive, each at its own rate.
+        arrivals = rng.exponential(size=self.groups.count) * np.maximum(distances, 1e-6)
+        arrivals[first] = -1
+        return np.argsort(arrivals, kind="stable")[: self.batch_size // self.per_class]

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .shared.base import KIND, Schedule
+
+
+@KIND.register(title="Half a cosine down", also=("cosine annealing",))
+class Cosine(Schedule):
+    """From the whole rate down to ``final`` of it along half a cosine: slowly, then fast, then slowly.
+
+        final + (1 - final) (1 + cos(pi t)) / 2,  t from 0 to 1 over the training
+
+    final: the share of the rate at the end.
+    """
+
+    def __init__(self, *, final: float = 0.0, **shared: Any):
+        super().__init__(**shared)
+        self.require_share(final=final)
+        self.final = final
+
+    def after(self, passed, length, epoch):
+        return self.final + (1 - self.final) * (1 + math.cos(math.pi * passed / length)) / 2

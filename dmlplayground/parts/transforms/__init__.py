@@ -1,0 +1,52 @@
+"""Transforms, one file each: what happens to an image between its file and a batch.
+
+>>> import numpy as np
+>>> import dmlplayground as dml
+>>> images = np.zeros((4, 64, 64, 3), np.uint8)
+>>> dml.transforms.create("paper").train(images, np.array([2, 0]), np.random.default_rng(1)).shape
+(2, 56, 56, 3)
+
+A new file that registers a transform is all it takes to add one. See ``base`` for what a transform must provide.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import augmentations
+from .shared.base import KIND, Augmented, Pipeline, Transform
+from .shared.stored import Stored
+
+__all__ = ["KIND", "Stored", "Transform", "create", "get", "names"]
+
+
+def names() -> list[str]:
+    """The keys of all transforms, sorted.
+
+    >>> "paper" in dml.transforms.names()
+    True
+    """
+    return KIND.names()
+
+
+def get(name: str) -> Pipeline:
+    """The facts of a transform: its title, its options, its notes.
+
+    >>> dml.transforms.get("plain").key
+    'plain'
+    """
+    return KIND.get(name)
+
+
+def create(name: str, **options: Any) -> Transform:
+    """A transform by name: ``create("paper", crop=0.9).train(images, rows, rng)``.
+
+    >>> images = np.zeros((3, 40, 40, 3), np.uint8)
+    >>> dml.transforms.create("plain").train(images, np.array([0, 2]), np.random.default_rng(0)).shape
+    (2, 40, 40, 3)
+    """
+    part = KIND.get(name)
+    options = part.fill(options, KIND.name)
+    steps = [augmentations.create(**given) for given in options.pop("augment", ())]
+    transform: Transform = part.build(**options)
+    return Augmented(transform, steps) if steps else transform

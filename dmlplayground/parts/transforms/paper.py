@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+
+from .shared.base import KIND, Transform, windows
+from .shared.stored import Stored
+
+
+@KIND.register(title="The first study's text")
+class Paper(Transform):
+    """The first study's text: images of 256 x 256, a random crop of 224 and a flip in training, the centre crop in
+    test.
+
+    resize: the size all images are squashed to, whatever their proportions (bicubic).
+    crop: the crop's share of height and width; of 256 it is 224. Data sets with a size of their own keep it.
+    flip: whether half of the training images are mirrored.
+    """
+
+    def __init__(self, *, resize: int = 256, crop: float = 0.875, flip: bool = True):
+        self.require(0 < crop <= 1, f"crop must be above 0 and at most 1, not {crop}.")
+        self.require_sides(resize=resize)
+        self.stored = self.stored_for_test = Stored("squash", resize)
+        self.crop = crop
+        self.flip = flip
+
+    def train(self, images, rows, rng):
+        height, width = self.test_shape(images)
+        count = len(rows)
+        tops = rng.integers(0, images.shape[1] - height + 1, count)
+        lefts = rng.integers(0, images.shape[2] - width + 1, count)
+        flips = rng.random(count) < 0.5 if self.flip else np.zeros(count, bool)
+        return windows(images, rows, tops, lefts, height, width, flips)
+
+    def test(self, images, rows):
+        height, width = self.test_shape(images)
+        tops = np.full(len(rows), (images.shape[1] - height) // 2)
+        lefts = np.full(len(rows), (images.shape[2] - width) // 2)
+        return windows(images, rows, tops, lefts, height, width, np.zeros(len(rows), bool))
+
+    def test_shape(self, images):
+        height, width = self.one_size(images)
+        return round(height * self.crop), round(width * self.crop)

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from .shared.base import KIND, Transform
+from .shared.stored import Stored
+
+
+@KIND.register(title="Images as they are")
+class Plain(Transform):
+    """Images unchanged, in training and in test; all must have the same size. Also for features."""
+
+    takes_features = True
+
+    def __init__(self) -> None:
+        self.stored = self.stored_for_test = Stored("none")
+
+    def train(self, images, rows, rng):
+        return images[rows]
+
+    def test(self, images, rows):
+        return images[rows]
+
+    def test_shape(self, images):
+        return self.one_size(images) if images.ndim > 2 else (1, images.shape[1])

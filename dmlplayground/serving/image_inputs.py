@@ -1,0 +1,126 @@
+"""Images in any form (files, folders, arrays or a data set), prepared for a trial's transform."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Union
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..parts.data import Dataset
+from ..parts.data.shared import decoding
+from ..parts.data.shared.catalogue import SUFFIXES, Catalogue, is_image, natural
+from ..parts.data.shared.images import Images
+from ..parts.transforms.shared.stored import Stored
+
+Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.ndarray], Dataset]
+
+
+class Pictures(NamedTuple):
+    """Images, each with its name and its class ('' if unknown)."""
+
+    dataset: Dataset
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    def digests(self) -> tuple[str, ...]:
+        """A digest of each image's content: the file's, or else the pixels'."""
+        images = self.dataset.images
+        if isinstance(images, Files):
+            return tuple(map(images.digest, range(len(images))))
+        return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in range(len(images)))
+
+
+class Files(decoding.Live):
+    """Image files. Each is read once, for its pixels and for its digest."""
+
+    def __init__(self, catalogue: Catalogue, stored: Stored):
+        super().__init__(catalogue, stored)
+        self._digests: dict[int, str] = {}
+
+    def image(self, row: int) -> np.ndarray:
+        path = self.catalogue.path(row)
+        content = decoding.content_of(path)
+        self._digests[row] = _digest(content)
+        return decoding.pixels(content, path, self.stored)
+
+    def digest(self, row: int) -> str:
+        """A digest of the file; it is read only if its image has not been asked for yet."""
+        if row not in self._digests:
+            self._digests[row] = _digest(decoding.content_of(self.catalogue.path(row)))
+        return self._digests[row]
+
+
+class Arrays(Images):
+    """Pictures in memory, of any sizes, resized as the trial's test images are."""
+
+    def __init__(self, arrays: Sequence[np.ndarray], stored: Stored):
+        shapes = {stored.shape(*array.shape[:2]) for array in arrays}
+        super().__init__(len(arrays), *(shapes.pop() if len(shapes) == 1 else (None, None)))
+        self.arrays = arrays
+        self.stored = stored
+
+    def image(self, row: int) -> np.ndarray:
+        return self.stored.apply(np.ascontiguousarray(self.arrays[row]))
+
+
+def read(given: Given, stored: Stored) -> Pictures:
+    """``given`` as pictures, to be stored in this way."""
+    if isinstance(given, Dataset):
+        names = tuple(f"{given.name}/{given.split}/{row}" for row in range(len(given)))
+        classes = tuple(given.class_names[label] for label in given.labels)
+        return Pictures(given, names, classes)
+    if isinstance(given, (str, Path)):
+        root = Path(given)
+        return _files(images_in(root), stored, root)
+    if len(given) and all(isinstance(each, (str, Path)) for each in given):
+        return _files([Path(each) for each in given], stored)  # type: ignore[arg-type]
+    return _arrays(given, stored)  # type: ignore[arg-type]
+
+
+def images_in(folder: Path) -> list[Path]:
+    """All images in a folder and its subfolders, sorted by name."""
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise UserError(f"there is no file or folder {folder}.")
+    found = {str(path): path for path in folder.rglob("*") if is_image(path)}
+    if not found:
+        raise UserError(f"there are no images in {folder} (known: {', '.join(SUFFIXES)}).")
+    return [found[name] for name in natural(found)]
+
+
+def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> Pictures:
+    """A file in a folder directly below ``root`` has the class that this folder is named after."""
+    if missing := [path for path in paths if not path.is_file()]:
+        raise UserError(f"there is no file {missing[0]}.")
+    names = tuple(str(path) for path in paths)
+    catalogue = Catalogue(
+        "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False
+    )
+    dataset = Dataset("files", "test", Files(catalogue, stored), catalogue.labels, catalogue.class_names)
+    classes = tuple("" if root is None or path.parent in (root, path) else path.parent.name for path in paths)
+    return Pictures(dataset, names, classes)
+
+
+def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
+    arrays = [np.asarray(array) for array in arrays]
+    for array in arrays:
+        if array.ndim != 3 or array.shape[2] != 3 or array.dtype != np.uint8:
+            raise UserError(
+                "images are files, a data set, or arrays (H, W, 3) of uint8 in RGB; got an array "
+                f"{array.shape} of {array.dtype}."
+            )
+    if not arrays:
+        raise UserError("there are no images to embed.")
+    labels = np.zeros(len(arrays), np.int32)
+    dataset = Dataset("arrays", "test", Arrays(arrays, stored), labels, ("all",))
+    names = tuple(str(row) for row in range(len(arrays)))
+    return Pictures(dataset, names, ("",) * len(arrays))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

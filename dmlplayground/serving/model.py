@@ -1,0 +1,158 @@
+"""A trained model: the networks of a trial, or exported ones, side by side."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.errors import UserError, unknown
+from ..parts import transforms
+from ..parts.backbones.shared.engines import Engine
+from ..parts.data import Dataset
+from ..parts.transforms.shared.stored import Stored
+from ..trial.store import BEST
+from ..trial.training import folds, models, scoring
+from . import image_inputs, matching, mxnet_files
+from .distances import unit
+from .index import Index
+
+FORMATS = ("mxnet", "onnx")
+
+
+class Model:
+    """The model that ``dml.load`` returns.
+
+    ``width`` is how many numbers an embedding has, ``distance`` how near two of them are measured to be, ``trial`` the
+    configuration that was trained.
+    """
+
+    def __init__(self, target: Path, which: str = BEST, engine: str = "float32"):
+        self.source = target
+        self.members: Sequence[Any] = (
+            mxnet_files.read(target) if target.suffix == ".json" else scoring.learners(target, which)
+        )
+        for member in self.members:
+            member.extractor = Engine(member.network, engine)
+        self.trial = self.members[0].trial
+        if self.trial.head.reduction == "components":
+            raise UserError(
+                f"{target}: images are reduced together there (head.reduction components); others cannot join them."
+            )
+        self.width = sum(member.width for member in self.members)
+        self.distance = self.trial.evaluation.distance
+        self.transform = transforms.create(**self.trial.transform)
+
+    def __repr__(self) -> str:
+        return f"Model({self.source}: {self.width} numbers an image)"
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all weights, the same for a trial and its export."""
+        whole = hashlib.sha256()
+        for member in self.members:
+            arrays = (parameter.list_data()[0] for parameter in member.network.collect_params().values())
+            whole.update("".join(sorted(_digest(array.asnumpy()) for array in arrays)).encode())
+        return whole.hexdigest()
+
+    def embed(self, given: image_inputs.Given, threads: int = 1) -> np.ndarray:
+        """Embeddings (N, width) of images, prepared exactly as the trial's test images were.
+
+        ``given``: a file or a folder, a list of files, arrays (H, W, 3) of uint8 in RGB and of any sizes, or a data set.
+        """
+        return self.embed_dataset(image_inputs.read(given, self.stored).dataset, threads)
+
+    def embed_dataset(self, dataset: Dataset, threads: int = 1) -> np.ndarray:
+        return models.embed(self.members, dataset, self.transform, threads)
+
+    def search(self, gallery: image_inputs.Given) -> Index:
+        """An index of these images, to search in: ``model.search("photos").find("query.jpg", count=5)``."""
+        index = Index(self)
+        index.add(gallery)
+        return index
+
+    def threshold(
+        self, given: Optional[image_inputs.Given] = None, false_accepts: float = 0.01
+    ) -> matching.Threshold:
+        """The distance up to which two images match, set on images of known classes.
+
+        ``given``: a folder with a folder for every class, or a data set. Without it, the trial's validation classes: each
+        fold's networks are looked at on the classes that were kept back from them, and ``matching.joined`` puts the
+        folds' distances together. A trial without validation classes takes its test images. ``false_accepts`` is the
+        share of pairs of different classes that may be taken for matches.
+        """
+        matching.check_share(false_accepts)
+        if given is None and (kept := folds.kept_back(self.trial)):
+            return self._threshold_of_folds(kept, false_accepts)
+        classes: ArrayLike
+        if given is None:
+            dataset, _ = models.data_of(self.trial, "test")
+            classes, measured_on = dataset.labels, f"{dataset.name} (test classes)"
+        else:
+            dataset, _, classes = image_inputs.read(given, self.stored)
+            measured_on = str(given)
+        embeddings = self.embed_dataset(dataset)
+        return matching.calibrate(embeddings, classes, self.distance, false_accepts, measured_on)
+
+    def _threshold_of_folds(self, kept: dict[int, Dataset], false_accepts: float) -> matching.Threshold:
+        measured_on = f"the validation classes of {self.trial.data['name']}"
+        parts = []
+        for fold in dict.fromkeys(member.fold for member in self.members):
+            members = [member for member in self.members if member.fold == fold]
+            embeddings = models.embed(members, kept[fold], self.transform)
+            if len(members) < len(self.members):
+                embeddings = unit(embeddings)  # as they stand beside those of the other folds
+            labels = kept[fold].labels
+            parts.append(matching.calibrate(embeddings, labels, self.distance, false_accepts, measured_on))
+        if len(parts) > 1:
+            measured_on += ", the networks of each fold alone on those kept back from it"
+        return matching.joined(parts, self.distance, measured_on)
+
+    def export(self, path: str | Path, form: str = "mxnet", resize: bool = False) -> list[Path]:
+        """Write the model for other programs. Returns the files that were written.
+
+        ``mxnet``: for plain MXNet, and for ``dml.load``; ``path`` is without a suffix. ``onnx``: one graph for ONNX
+        Runtime and the like; ``resize`` lets it take images of any size.
+        """
+        if form not in FORMATS:
+            raise unknown("format", form, FORMATS)
+        if not Path(path).name:
+            raise UserError(f"{path} is a folder: add the name of the network to write.")
+        if form == "onnx":
+            from . import onnx_file  # needs the extra "onnx"
+
+            return [onnx_file.write(self, Path(path), resize)]
+        if resize:
+            raise UserError("only an ONNX file can include the resizing; export with --format onnx.")
+        return mxnet_files.write(self.members, Path(path), self.input_size)
+
+    @property
+    def input_size(self) -> tuple[int, int]:
+        """Height and width of the images that enter the network, after resizing and cropping."""
+        stored, size = self.stored, self.trial.data.get("size")
+        if stored.resize == "none" and not isinstance(size, int):
+            raise UserError(
+                "this trial takes images of any size, but other programs need a fixed one: "
+                "train with a transform that resizes or crops."
+            )
+        side = int(size or 0) if stored.resize == "none" else stored.size
+        height, width = self.transform.test_shape(np.empty((0, side, side, 3), np.uint8))
+        return int(height), int(width)
+
+    @property
+    def stored(self) -> Stored:
+        """How an image is resized before its crop. If the trial's data had a size of their own, images get that size."""
+        size = self.trial.data.get("size")
+        stored = self.transform.stored_for_test
+        if stored.resize == "none" and isinstance(size, int):
+            return Stored("squash", size)
+        return stored
+
+
+def _digest(array: np.ndarray) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()

@@ -1,0 +1,108 @@
+"""A trained embedding network as files that plain MXNet reads, and that we read back.
+
+    NAME.json                            what it is: its trial and its files
+    NAME-symbol.json, NAME-0000.params   the network, from uint8 images (B, H, W, 3) to embeddings (B, E);
+                                         of an ensemble NAME-0-symbol.json, NAME-0-0000.params and so on
+
+Normalisation is part of the network; resizing and cropping are not. ``NAME.json`` says the height and width (``input``)
+of the images that it was tested with, and images of other sizes give poor embeddings:
+
+    network = mxnet.gluon.SymbolBlock.imports("NAME-symbol.json", ["data"], "NAME-0000.params")
+    embeddings = network(mxnet.nd.array(images, dtype="uint8"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..base import files
+from ..base.errors import UserError
+from ..parts.backbones.shared.weights import formats
+from ..trial import config
+
+FORMAT = "dmlplayground embedding network"
+
+
+def write(learners: Sequence[Any], target: Path, size: tuple[int, int]) -> list[Path]:
+    """Export the learners of a model, side by side; ``target`` is a path without a suffix, ``size`` the height and width
+    of the images they take."""
+    with files.replacing_all() as begin:
+        return _write(learners, target, size, begin)
+
+
+def _write(
+    learners: Sequence[Any], target: Path, size: tuple[int, int], begin: Callable[..., IO]
+) -> list[Path]:
+    from mxnet import cpu, sym
+
+    members, written = [], []
+    for number, learner in enumerate(learners):
+        stem = target if len(learners) == 1 else target.with_name(f"{target.name}-{number}")
+        graph = learner.network(sym.var("data", dtype="uint8"))
+        parameters = learner.network.collect_params()
+        statistics = set(graph.list_auxiliary_states())
+        arrays = {
+            f"{'aux' if name in statistics else 'arg'}:{name}": parameter.list_data()[0].as_in_context(cpu())
+            for name, parameter in parameters.items()
+        }
+        symbol, params = (
+            stem.with_name(f"{stem.name}-symbol.json"),
+            stem.with_name(f"{stem.name}-0000.params"),
+        )
+        begin(symbol).write(graph.tojson())
+        formats.dump(arrays, begin(params, "wb"))
+        members.append(
+            {"symbol": symbol.name, "params": params.name, "width": learner.width, "fold": learner.fold}
+        )
+        written += [symbol, params]
+    description = target.with_name(f"{target.name}.json")
+    trial = learners[0].trial
+    described = {
+        "format": FORMAT,
+        "config": trial.mapping(),
+        "members": members,
+        "distance": trial.evaluation.distance,
+        "input": {"height": size[0], "width": size[1], "channels": "rgb", "type": "uint8"},
+    }
+    files.dump_json(described, begin(description))
+    return [description, *written]
+
+
+class Exported:
+    """One exported network, which embeds as a learner does."""
+
+    def __init__(self, trial: config.Trial, folder: Path, member: dict[str, Any]):
+        from mxnet import MXNetError, cpu, gluon, sym
+
+        symbol, params = str(folder / member["symbol"]), str(folder / member["params"])
+        try:
+            self.network = gluon.SymbolBlock(sym.load(symbol), sym.var("data", dtype="uint8"))
+            self.network.collect_params().load(params, ctx=cpu())
+        except (MXNetError, OSError, ValueError, AssertionError) as problem:
+            raise UserError(
+                f"{symbol} and {params} are not an exported network: {str(problem).splitlines()[0]}"
+            ) from None
+        self.network.hybridize(static_alloc=True, static_shape=True)
+        self.extractor: Any = self.network
+        self.trial = trial
+        self.width, self.fold = int(member["width"]), int(member["fold"])
+
+    def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
+        from mxnet import nd
+
+        from ..parts.backbones.shared.engines import extract
+
+        return extract(self.extractor, (nd.array(block, dtype="uint8") for block in blocks), self.width)
+
+
+def read(description: Path) -> list[Exported]:
+    """The networks described in that file by ``write``."""
+    content = files.read_json(description)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise UserError(f"{description} does not describe an exported network.")
+    trial = config.trial(content["config"])
+    return [Exported(trial, description.parent, member) for member in content["members"]]

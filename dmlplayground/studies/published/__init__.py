@@ -1,0 +1,183 @@
+"""What was published: numbers quoted from studies, one file per study, each with the conditions under which it holds.
+
+A number is shown beside a trial's only if all of its conditions agree. If not, ``differences`` says which do not. To
+add a study, add a file:
+
+    @KIND.register(title="Authors: Title (venue)", year=2020)
+    def quotes():
+        yield Quote("table 4", conditions={"method.name": "npairs", "data.name": "cub200", ...}, scores={"R@1": Score(51.6)})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from ...parts import protocols
+from .quotes import KIND, UNTRAINED, Quote, Quoted, Score, Study, flat, flatten, method_of, words
+
+__all__ = [
+    "KIND",
+    "UNTRAINED",
+    "Quote",
+    "Quoted",
+    "Score",
+    "Study",
+    "Table",
+    "curve",
+    "differences",
+    "find",
+    "flatten",
+    "get",
+    "matching",
+    "method_of",
+    "names",
+    "notes",
+    "of_method",
+    "tables",
+    "tabulated",
+    "words",
+]
+
+names, get = KIND.names, KIND.get
+MANY = 10**9  # more runs than any mean needs
+
+
+def tabulated(protocol: str) -> list[Study]:
+    """The studies whose tables show the results of this protocol."""
+    return [study for study in map(get, names()) if study.protocol == protocol]
+
+
+@cache
+def quotes() -> tuple[Quote, ...]:
+    """Every published number, tables before curves."""
+    found = [replace(quote, study=key) for key in names() for quote in get(key).build()]
+    return tuple(sorted(found, key=lambda quote: bool(quote.axis)))
+
+
+def of_method(method: str) -> list[Quote]:
+    """Everything that was published about a method."""
+    return [quote for quote in quotes() if quote.conditions["method.name"] == method]
+
+
+class Table(NamedTuple):
+    """A table of a study: what all of its rows share is in the title."""
+
+    title: str
+    rows: list[tuple[str, ...]]  # the first holds the headings
+
+
+def tables(study: str) -> list[Table]:
+    """The tables of a study, a line for each of its rows. Points of curves are left out."""
+    found: dict[str, list[Quote]] = {}
+    for quote in quotes():
+        if quote.study == study and not quote.axis:
+            found.setdefault(quote.source, []).append(quote)
+    return [_table(source, each, get(study).metrics) for source, each in found.items()]
+
+
+def _table(source: str, found: Iterable[Quote], renamed: Mapping[str, str]) -> Table:
+    cells: dict[tuple[str, ...], dict[tuple[str, str], Score]] = {}
+    for quote in found:
+        there = (words(quote.conditions.get(f"{part}.name", "")) for part in ("method", "data", "backbone"))
+        row = cells.setdefault((quote.label, *there), {})
+        row.update({(quote.outcome, metric): score for metric, score in quote.scores.items()})
+    columns = dict.fromkeys(column for row in cells.values() for column in row)
+    differ = [place for place, values in enumerate(zip(*cells)) if len(set(values)) > 1] or [0]
+    shared = [name for place, name in enumerate(next(iter(cells))) if place not in differ]
+    headings = [("row", "method", "data set", "network")[place] for place in differ]
+    rows = [(*headings, *(f"{outcome} {renamed.get(metric, metric)}".strip() for outcome, metric in columns))]
+    for names, row in cells.items():
+        scores = (str(row[column]) if column in row else "-" for column in columns)
+        rows.append((*(names[place] for place in differ), *scores))
+    return Table(", ".join(filter(None, [source, *shared])), rows)
+
+
+def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:
+    """The quotes whose conditions all agree with a configuration and its number of runs."""
+    there = flat(config)
+    return [quote for quote in quotes() if quote.names(there) and not quote.differences(there, runs)]
+
+
+def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted]:
+    """The published figures for this outcome of such trials, by metric: from a table, or from a curve if no table has
+    them."""
+    found: dict[str, Quoted] = {}
+    for quote in _beside(config, runs):
+        if _outcome(quote, config) == outcome:
+            for metric in quote.scores:
+                found.setdefault(metric, _quoted(quote, metric))
+    return found
+
+
+def _outcome(quote: Quote, config: Mapping[str, Any]) -> str:
+    """The result of such a trial that the quote is to be compared with."""
+    return quote.outcome or protocols.get(config["protocol"]["name"]).leading
+
+
+def _beside(config: Mapping[str, Any], runs: int) -> list[Quote]:
+    """The quotes that can be shown beside such trials. Points of a curve are left out if a table has them, even one of
+    more runs."""
+    in_tables = any(not quote.axis for quote in matching(config, MANY))
+    return [quote for quote in matching(config, runs) if not (quote.axis and in_tables)]
+
+
+def curve(config: Mapping[str, Any], runs: int, axis: str) -> dict[str, Quoted]:
+    """The point of a published curve against ``axis`` that such trials correspond to, by metric."""
+    found = (quote for quote in matching(config, runs) if quote.axis == axis)
+    return {metric: _quoted(quote, metric) for quote in found for metric in quote.scores}
+
+
+def differences(config: Mapping[str, Any], runs: int) -> tuple[Quote, list[str]] | None:
+    """The table row of the same method and data set that is nearest to such trials, and what differs. None if there is
+    no such row, or nothing differs."""
+    there = flat(config)
+    rows = [quote for quote in quotes() if not quote.axis and quote.names(there)]
+    if not rows or _beside(config, runs):
+        return None
+    nearest = min(rows, key=lambda quote: len(quote.differences(there, runs)))
+    return nearest, nearest.differences(there, runs)
+
+
+def _quoted(quote: Quote, metric: str) -> Quoted:
+    score = quote.scores[metric]
+    return Quoted(score.value, f"{get(quote.study).title}, {quote.source}", score.doubt, score.half)
+
+
+class Trials(NamedTuple):
+    """What is to be compared with published numbers: a configuration, its number of runs, and which of its outcomes."""
+
+    config: Mapping[str, Any]
+    runs: int
+    outcomes: tuple[str, ...]
+
+
+def notes(shown: Iterable[Trials]) -> list[str]:
+    """Notes on the published figures beside these trials: their source, what is doubtful, what differs."""
+    sources: dict[str, None] = {}
+    doubts: dict[str, None] = {}
+    apart: dict[str, None] = {}
+    for trials in shown:
+        method = method_of(trials.config)
+        for quote in _beside(trials.config, trials.runs):
+            study = get(quote.study)
+            if _outcome(quote, trials.config) in trials.outcomes:
+                sources[
+                    f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}".strip()
+                ] = None
+                for metric, score in quote.scores.items():
+                    if score.doubt:
+                        doubts[f"Doubtful (?): {method} {metric}: {score.doubt}."] = None
+        if near := differences(trials.config, trials.runs):
+            quote, found = near
+            apart[
+                f"Not compared with the published row of {method} ({quote.study}, {quote.source}): {'; '.join(found)}."
+            ] = None
+    return [*sources, *doubts, *_shortened(list(apart))]
+
+
+def _shortened(lines: list[str], limit: int = 6) -> list[str]:
+    more = len(lines) - limit
+    return lines if more <= 0 else [*lines[:limit], f"The same holds for {more} more rows."]

@@ -1,0 +1,136 @@
+"""A published number: its conditions, and how a trial differs from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional
+
+from ...base import registry
+
+
+@dataclass(frozen=True)
+class Study(registry.Part):
+    """A publication: its file's function gives the numbers."""
+
+    year: int = 0
+    warning: str = ""  # what a reader must know about all of them
+    protocol: str = ""  # whose results its tables show under names of their own
+    metrics: Mapping[str, str] = field(default_factory=dict)  # what those tables call the metrics
+
+
+KIND: registry.Kind[Study] = registry.Kind("study", "dmlplayground.studies.published", Study)
+
+
+UNTRAINED = "no training"  # in a method's place: the network as it came
+
+
+def method_of(config: Mapping[str, Any]) -> str:
+    """What a table calls such a trial."""
+    return UNTRAINED if config.get("epochs") == 0 else str(config["method"]["name"])
+
+
+class Not(NamedTuple):
+    """A condition: anything but this."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return f"not {self.value}"
+
+
+class Score(NamedTuple):
+    """In percent; ``half`` is half of the 95 % interval of the mean, ``spread`` the standard deviation over runs."""
+
+    value: float
+    half: Optional[float] = None
+    spread: Optional[float] = None
+    doubt: str = ""
+
+    def __str__(self) -> str:
+        interval = "" if self.half is None else f" ± {self.half:g}"
+        return f"{self.value:g}{interval}{'?' * bool(self.doubt)}"
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A number that others published: always shown as theirs."""
+
+    value: float
+    source: str
+    doubt: str = ""
+    half: float | None = None  # of the 95 % interval of its mean, where that was published
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Scores that were published together, and under which conditions."""
+
+    source: str  # where in the study
+    # By dotted key of a trial's configuration: a value, a tuple of values, or Not(value).
+    conditions: Mapping[str, Any]
+    scores: Mapping[str, Score]
+    runs: Optional[int] = None  # how many runs the mean is of, if known
+    outcome: str = ""  # the result of a trial that it is to be compared with; empty: the one that leads
+    axis: str = ""  # a point of a curve against this key; empty: a row of a table
+    label: str = ""  # the study's name for the row
+    study: str = field(default="", compare=False)
+
+    def names(self, flat: Mapping[str, Any]) -> bool:
+        """Whether it is about this method and data set at all."""
+        return all(_agrees(self.conditions[key], flat.get(key)) for key in ("method.name", "data.name"))
+
+    def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
+        """How a trial differs from the published one. Empty if the two may be compared."""
+        found = [
+            f"{_heading(key)} {words(there)} there, {words(flat.get(key))} here"
+            for key, there in self.conditions.items()
+            if not _agrees(there, flat.get(key))
+        ]
+        if self.runs is not None and runs < self.runs:
+            found.append(f"{self.runs} run{'s' * (self.runs != 1)} there, {runs} here")
+        return found
+
+
+def _agrees(there: Any, here: Any) -> bool:
+    if isinstance(there, Not):
+        return bool(here != there.value)
+    return here in there if isinstance(there, tuple) else bool(here == there)
+
+
+def words(value: Any) -> str:
+    """A condition, or what a trial has in its place, as one reads it."""
+    if isinstance(value, tuple) and not isinstance(value, Not):
+        return " or ".join(dict.fromkeys(map(words, value)))
+    return "none" if value is None or value == [] else str(value)
+
+
+def _heading(key: str) -> str:
+    return key.removesuffix(".name")
+
+
+def scores(metrics: tuple[str, ...], values: tuple, doubts: Mapping[str, str] = {}) -> dict[str, Score]:
+    """A row of a table as scores by metric, without the empty cells."""
+    return {
+        metric: Score(value, doubt=doubts.get(metric, ""))
+        for metric, value in zip(metrics, values)
+        if value is not None
+    }
+
+
+def flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration by dotted keys, under the name of its method in tables."""
+    return {**flatten(config), "method.name": method_of(config)}
+
+
+def flatten(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested mappings as one, with dotted keys."""
+    return dict(_items(mapping, ""))
+
+
+def _items(config: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            yield from _items(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value

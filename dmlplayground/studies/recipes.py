@@ -1,0 +1,346 @@
+"""Recipes: the published settings of a study, every value with its source. They are read in layers, where later ones
+win:
+
+    hyperparams/<study>/common.yaml                 what all trials of the study share
+    hyperparams/<study>/<row>.yaml                  what one row of its tables has on every data set
+    hyperparams/<study>/<data set>/common.yaml      what all rows share on one data set
+    hyperparams/<study>/<data set>/<row>.yaml       what is left
+
+A row is named after its method; where a study has two rows of one method, the file names the method. All files look alike:
+
+    source: log                      # of the values of the method's record, which hold where no other is given
+    note: >
+      whatever must be known of it
+    values:                          # what differs from that record
+      optimizer.name: {value: rmsprop, source: paper, note: ...}
+    backbones:                       # what differs again, with another backbone than the study's first
+      resnet50_v2: {source: script, values: {...}}
+
+A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. One
+that says ``every_method: true`` has a row for every method on its data sets, files or not. The
+results that were published with such settings stand in ``reports/published``.
+
+In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
+``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
+``musgrave2020/cub200/margin_per_class`` does both. ``some/file.yaml`` is a file of the user's own, such as a search writes;
+``some/folder`` holds the winners of searches for many methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Optional
+
+from ..base import resources
+from ..base.errors import UserError, unknown
+from ..base.options import build
+from ..base.safe_yaml import read_yaml
+from ..parts import methods
+from ..parts.layers import merge, nested, overlay
+
+SOURCES = {
+    "log": "printed in the log of a published run",
+    "script": "the default of the released script; no log shows whether the result was made with it",
+    "paper": "said in the text of the study",
+    "code": "what the released code really does",
+    "published search": "the winner of the study's own search, at full precision",
+    "search": "found by a search of ours, on validation classes",
+    "chosen": "our choice, where nothing was published and the default does not work",
+    "unpublished": "nothing was published; the value is that of CUB-200-2011",
+}
+Source = Literal["log", "script", "paper", "code", "published search", "search", "chosen", "unpublished"]
+COMMON = "common"
+WINNER = "best.yaml"  # in the folder of a search
+FORMER_NAMES = {"paper": "fehervari2019", "released": "fehervari2019_released"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a recipe, and where it comes from.
+
+    >>> dml.hyperparams.Value(0.1, "paper").source
+    'paper'
+    """
+
+    value: Any
+    source: Optional[Source]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What differs from the method's defaults, and the source of the rest (if not given, that of the layer below).
+
+    >>> dml.hyperparams.Settings().values
+    {}
+    """
+
+    source: Optional[Source] = None
+    values: dict[str, Value] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The result of a search's winner, in percent.
+
+    >>> dml.hyperparams.Reported("conv4", "search", {"R@1": 53.1}).scores
+    {'R@1': 53.1}
+    """
+
+    backbone: str
+    source: Literal["search"]
+    scores: dict[str, float]
+    runs: Optional[int] = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Hyperparams(Settings):
+    """A recipe: a user's own file, or the layers of a built-in one.
+
+    >>> dml.hyperparams.find("fehervari2019", "npairs", "cub200").method
+    'npairs'
+    """
+
+    method: str = ""  # built-in files are named after their methods unless they say otherwise
+    title: str = ""
+    data: str = ""  # the data set; in a file, where the folder is not named after it
+    like: str = ""  # the study whose files these are laid over
+    every_method: bool = False  # whether methods without a file are rows of the study too
+    backbones: dict[str, Settings] = field(default_factory=dict)
+    reported: list[Reported] = field(default_factory=list)
+    # The validation score that the study reports of these settings, in percent.
+    target: Optional[float] = None
+    search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
+
+    @property
+    def parts(self) -> dict[str, dict[str, str]]:
+        """The parts of a trial that come with the recipe unless the trial names others."""
+        named = {"method": self.method, "backbone": self.backbone}
+        return {part: {"name": name} for part, name in named.items() if name}
+
+    @property
+    def backbone(self) -> str:
+        """The network that the recipe brings; a search's file says it in its results."""
+        named = self.values.get("backbone.name")
+        return str(named.value) if named else next((result.backbone for result in self.reported), "")
+
+    def on(self, backbone: str, data: str = "") -> Settings:
+        """The settings for a backbone; for one that the file does not name, those shared by all. What they say of their
+        own data set is left out for another."""
+        own = self.backbones.get(backbone, Settings())
+        values = overlaid(self.values, own.values)
+        if backbone != self.backbone:
+            values = _without("backbone", values)
+        if data and self.data and data != self.data:
+            values = _without("data", values)
+        return Settings(own.source or self.source, values, own.note or self.note)
+
+    def over(self, below: Optional[Hyperparams]) -> Hyperparams:
+        """This file merged over a more general one."""
+        if below is None:
+            return self
+        backbones = dict(below.backbones)
+        for name, own in self.backbones.items():
+            old = backbones.get(name, Settings())
+            backbones[name] = Settings(
+                own.source or old.source, overlaid(old.values, own.values), own.note or old.note
+            )
+        return replace(
+            self,
+            source=self.source or below.source,
+            method=self.method or below.method,
+            title=self.title or below.title,
+            data=self.data or below.data,
+            note=self.note or below.note,
+            values=overlaid(below.values, self.values),
+            backbones=backbones,
+            reported=self.reported or below.reported,
+            target=below.target if self.target is None else self.target,
+        )
+
+
+def _without(part: str, values: dict[str, Value]) -> dict[str, Value]:
+    return {key: entry for key, entry in values.items() if not key.startswith(f"{part}.")}
+
+
+def overlaid(below: dict[str, Value], above: dict[str, Value]) -> dict[str, Value]:
+    return overlay(below, above, plain=lambda entry: entry.value)
+
+
+class Name(NamedTuple):
+    """A built-in recipe.
+
+    >>> str(dml.hyperparams.Name("fehervari2019", "cub200", "npairs"))
+    'fehervari2019/cub200/npairs'
+    """
+
+    study: str
+    data: str
+    row: str
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+def studies() -> dict[str, Hyperparams]:
+    """Every study by its key, as its common file tells it.
+
+    >>> "fehervari2019" in dml.hyperparams.studies()
+    True
+    """
+    folders = sorted(path.parent for path in resources.hyperparams().glob(f"*/{COMMON}.yaml"))
+    return {folder.name: _file(folder / f"{COMMON}.yaml") for folder in folders}
+
+
+def names() -> list[Name]:
+    """All built-in recipes.
+
+    >>> dml.hyperparams.Name("fehervari2019", "cub200", "npairs") in dml.hyperparams.names()
+    True
+    """
+    return sorted(name for study in studies() for name in _names(study))
+
+
+def of_method(method: str) -> list[tuple[Name, Hyperparams]]:
+    """Every recipe of a method.
+
+    >>> "roth2020" in {name.study for name, recipe in dml.hyperparams.of_method("npairs")}
+    True
+    """
+    methods.get(method)
+    found = [(name, read(name)) for name in names()]
+    return [(name, recipe) for name, recipe in found if recipe.method == method]
+
+
+def _names(study: str) -> frozenset[Name]:
+    return _names_below(resources.hyperparams(), study)
+
+
+@cache  # a grid asks for each of its cells
+def _names_below(everything: Path, study: str) -> frozenset[Name]:
+    paths = [path for folder in _lineage(study) for path in folder.glob("*/*.yaml")]
+    found = {Name(study, path.parent.name, path.stem) for path in paths if path.stem != COMMON}
+    if _file(everything / study / f"{COMMON}.yaml").every_method:
+        found |= {Name(study, path.parent.name, method) for path in paths for method in methods.names()}
+    return frozenset(found)
+
+
+def _lineage(study: str) -> list[Path]:
+    """The folder of the study, below it that of the one it is like, and so on."""
+    folder = resources.hyperparams() / study
+    like = _file(folder / f"{COMMON}.yaml").like
+    return [folder, *(_lineage(like) if like else [])]
+
+
+def read(name: Name | Path) -> Hyperparams:
+    """A recipe by its name, or a file of the user's own.
+
+    >>> dml.hyperparams.read(dml.hyperparams.Name("fehervari2019", "cub200", "npairs")).method
+    'npairs'
+    """
+    if isinstance(name, Path):
+        return build(Hyperparams, read_yaml(name), where=name.name)
+    return _read(name)
+
+
+@cache
+def _read(name: Name) -> Hyperparams:
+    recipe = None
+    for path in _layers(name):
+        recipe = _file(path).over(recipe)
+    assert recipe is not None  # a study has a common file
+    return replace(recipe, method=recipe.method or name.row, data=recipe.data or name.data)
+
+
+def _layers(name: Name) -> Iterator[Path]:
+    """The files of a recipe that are there, the most general first."""
+    for folder in reversed(_lineage(name.study)):
+        for place in (folder, folder / name.data):
+            for stem in (COMMON, name.row):
+                if (place / f"{stem}.yaml").is_file():
+                    yield place / f"{stem}.yaml"
+
+
+@cache
+def _file(path: Path) -> Hyperparams:
+    where = path.relative_to(resources.hyperparams()).with_suffix("").as_posix()
+    content = read_yaml(path)  # a row's file may be empty
+    return build(Hyperparams, content or {}, where=where)
+
+
+def find(given: str, method: str, data: str) -> Hyperparams:
+    """The recipe that ``hyperparams: given`` names for a trial of this method (empty: any) and data set.
+
+    >>> dml.hyperparams.find("fehervari2019/margin", "npairs", "cub200")
+    Traceback (most recent call last):
+        ...
+    dmlplayground.base.errors.UserError: fehervari2019/margin holds settings of margin, not of npairs.
+    """
+    if not isinstance(given, str):
+        raise UserError(f"hyperparams is a name or a .yaml file, not {given!r}.")
+    path = _own_file(given, method)
+    found = read(path) if path else read(resolve(given, method, data))
+    if method and found.method != method:
+        raise UserError(f"{given} holds settings of {found.method or 'no method'}, not of {method}.")
+    return found
+
+
+def _own_file(given: str, method: str) -> Optional[Path]:
+    """The file of the user's own that is meant, if one is."""
+    path = Path(given)
+    if path.suffix == ".yaml":
+        return path
+    return path / method / WINNER if (path / method / WINNER).is_file() else None
+
+
+def resolve(given: str, method: str, data: str) -> Name:
+    """The recipe that ``study``, ``study/row``, ``study/data set`` or ``study/data set/row`` names.
+
+    >>> str(dml.hyperparams.resolve("fehervari2019", "npairs", "cub200"))
+    'fehervari2019/cub200/npairs'
+    """
+    study, *rest = given.split("/")
+    study = FORMER_NAMES.get(study, study)
+    if study not in studies():
+        raise unknown("hyperparameters (and no .yaml file)", given, studies(), FORMER_NAMES)
+    known = _names(study)
+    places = {name.data for name in known}
+    place = rest.pop(0) if rest and rest[0] in places else data
+    row = rest.pop(0) if rest else _row_of(place, method, known)
+    if rest or Name(study, place, row) not in known:
+        rows = ", ".join(sorted({name.row for name in known if name.data == place}))
+        for_it = ", ".join(sorted({name.data for name in known if name.row == row}))
+        raise UserError(
+            f"there are no {study} hyperparameters for {row} on {place}; "
+            + (
+                f"there are some for {for_it}."
+                if for_it
+                else f"there are some for {rows or ', '.join(sorted(places))}."
+            )
+        )
+    return Name(study, place, row)
+
+
+def _row_of(place: str, method: str, known: frozenset[Name]) -> str:
+    """The row named after the method, or else the only row of the method."""
+    here = [name for name in known if name.data == place]
+    if method in {name.row for name in here}:
+        return method
+    rows = [name.row for name in here if read(name).method == method]
+    return rows[0] if len(rows) == 1 else method
+
+
+def layer(recipe: Hyperparams, backbone: str, data: str = "") -> dict[str, Any]:
+    """A recipe's values as a layer of the configuration of a trial on this data set (empty: its own).
+
+    >>> found = dml.hyperparams.find("fehervari2019", "npairs", "cub200")
+    >>> sorted(dml.hyperparams.layer(found, "inception_bn"))[:3]
+    ['backbone', 'evaluation', 'protocol']
+    """
+    values = recipe.on(backbone, data).values
+    return merge(*(nested(key, entry.value) for key, entry in values.items()))

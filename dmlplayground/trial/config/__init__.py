@@ -1,0 +1,54 @@
+"""A trial as a value: typed, validated, completed with every default, and named by its content.
+
+``trial`` makes one of a mapping (``building``, with ``layers`` and ``safe_yaml`` below it); ``schema`` says what it
+holds, ``checking`` what is refused. ``Trial.mapping()`` is the canonical form: it holds every value, so that a record
+can be rerun even if defaults change.
+
+>>> from dmlplayground import config
+>>> config.trial({"method": "npairs"}, ["batch_size=32"]).batch_size
+32
+"""
+
+from ...base.safe_yaml import parse_yaml, read_yaml
+from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, override
+from .building import of_today, recipe, trial
+from .checking import check
+from .optimizer_groups import optimizer_of
+from .places import Places
+from .reference import reference
+from .schema import Ensemble, Evaluation, Groups, Head, Named, Trial
+from .units import Unit, check_batches, check_data, criterion, total_epochs, units
+from .variants import Variants, free
+
+__all__ = [
+    "COMPONENTS",
+    "Ensemble",
+    "Evaluation",
+    "Groups",
+    "Head",
+    "Named",
+    "Places",
+    "Trial",
+    "Unit",
+    "Variants",
+    "check",
+    "check_batches",
+    "check_data",
+    "criterion",
+    "dotted",
+    "expand",
+    "free",
+    "merge",
+    "nested",
+    "of_today",
+    "overlay",
+    "override",
+    "optimizer_of",
+    "parse_yaml",
+    "read_yaml",
+    "recipe",
+    "reference",
+    "total_epochs",
+    "trial",
+    "units",
+]

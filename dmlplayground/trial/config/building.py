@@ -1,0 +1,190 @@
+"""A complete, checked trial from layers: the schema's neutral values, the method's published settings (its record), the
+data set's and the backbone's own, the values that the key ``hyperparams`` names, the user's file, and
+``--set key=value``. Later layers win."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional, Union
+
+from ...base import registry
+from ...base.errors import UserError, unknown
+from ...base.options import convert
+from ...parts import methods
+from ...parts.layers import COMPONENTS, dotted, expand, merge, override
+from ...studies import recipes
+from . import first_edition, optimizer_groups, part_keys, trial_ids
+from .checking import check
+from .schema import FIELDS, NEEDED, Named, Trial
+
+__all__ = ["of_today", "recipe", "trial"]
+
+FIRST = ("data", "backbone")  # what other layers depend on
+A_PART = "a name, or a mapping with a name and options"
+
+
+def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
+    """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides.
+
+    >>> dml.config.trial({"method": "npairs"}, ["batch_size=32"]).batch_size
+    32
+    >>> dml.config.trial({"method": "npair"})
+    Traceback (most recent call last):
+        ...
+    dmlplayground.base.errors.UserError: unknown method 'npair'. Did you mean 'npairs'? Known:...
+    """
+    built = unchecked(given, overrides)
+    check(built)
+    return built
+
+
+def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
+    """The trial, complete and with the right types, without checking whether its values can work."""
+    built = Trial(**completed(layered(given, overrides)))
+    object.__setattr__(built, "id", trial_ids.name(built))
+    return built
+
+
+def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """All layers as one mapping, as they say it."""
+    given = _said(given, overrides)
+    found = _recipe(given)
+    given = _whole(merge(_neutral("data"), found.parts if found else {}, given))
+    of_data = _of_data(given["data"])
+    brought = {
+        key: of_data[key] for key in ("backbone",) if key in of_data
+    }  # features come with their network
+    given = merge(_neutral("backbone"), brought, given)
+    method, backbone = (part_keys.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
+    layers = [_neutral(*(key for key in part_keys.NEUTRAL if key not in FIRST))]
+    layers += [expand(method.configuration), of_data, expand(backbone.configuration)]
+    if found:
+        layers.append(recipes.layer(found, given["backbone"]["name"], given["data"]["name"]))
+    return merge({"groups": {}}, *layers, given)
+
+
+def completed(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a trial has for these keys: of the right types, and the parts with every option. None depends on
+    another key, except that ``groups`` needs ``optimizer``."""
+    values = {}
+    for key, value in said.items():
+        if key not in FIELDS:
+            raise unknown("configuration key", key, FIELDS)
+        if key in COMPONENTS and value is not None:
+            _check_form(value, key)
+        typed = convert(value, FIELDS[key], key)
+        values[key] = _component(key, typed) if key in COMPONENTS else typed
+    if "groups" in values:
+        values["groups"] = optimizer_groups.all_complete(values["optimizer"], values["groups"])
+    return values
+
+
+def of_today(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's configuration with all of today's keys, whichever edition wrote it. If it names parts that no longer
+    exist, it stays as it is.
+
+    So records of the same configuration are equal, even if keys and options were added between them.
+
+    >>> mapping = dml.config.trial({"method": "npairs"}).mapping()
+    >>> older = {key: value for key, value in mapping.items() if key != "embed_dim"}
+    >>> dml.config.of_today(older)["embed_dim"]
+    64
+    """
+    without_seed = json.dumps({key: value for key, value in recorded.items() if key != "seed"})
+    return {**json.loads(_of_today(without_seed)), "seed": recorded["seed"]}
+
+
+@functools.lru_cache(maxsize=10_000)  # a store has few configurations besides their seeds
+def _of_today(recorded: str) -> str:
+    content = json.loads(recorded)
+    try:
+        return json.dumps(unchecked(content).mapping())
+    except UserError:
+        return json.dumps(first_edition.translated(content))
+
+
+def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """Everything that the key ``hyperparams`` of such a configuration sets, by dotted keys; empty without that key.
+
+    >>> recipe({"method": "npairs", "data": "cub200", "hyperparams": "fehervari2019"})["backbone.name"]
+    'inception_bn'
+    """
+    given = _said(given, overrides)
+    found = _recipe(given)
+    if found is None:
+        return {}
+    backbone, data = (merge(_neutral(key), found.parts, given)[key]["name"] for key in ("backbone", "data"))
+    brought = {f"{part}.name": value["name"] for part, value in found.parts.items() if part not in given}
+    return {**brought, **dotted(recipes.layer(found, backbone, data))}
+
+
+def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> dict[str, Any]:
+    """What the user says, in a file and on the command line."""
+    if isinstance(given, Trial):
+        given = given.mapping()
+    if isinstance(overrides, str):
+        raise UserError(f"overrides must be a list of texts such as 'epochs=3', not {overrides!r}.")
+    # Overrides are merged first, so the order of a part's name and its options does not matter.
+    changes = merge(*(expand(override(text)) for text in overrides))
+    said = merge(first_edition.translated(expand(given)), changes)
+    first_edition.refuse(said)
+    return said
+
+
+def _neutral(*keys: str) -> dict[str, Named]:
+    return {key: {"name": part_keys.NEUTRAL[key]} for key in keys}
+
+
+def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
+    """The settings that the key ``hyperparams`` (removed here) stands for in such a trial."""
+
+    def name(part: str) -> str:
+        value = given.get(part, {"name": part_keys.NEUTRAL.get(part, "")})
+        return str(value.get("name", "")) if isinstance(value, Mapping) else ""
+
+    wanted = given.pop("hyperparams", None)
+    return None if wanted is None else recipes.find(wanted, name("method"), name("data"))
+
+
+def _of_data(given: Named) -> dict[str, Any]:
+    """What the data set sets by default, which may depend on its options."""
+    name, options = registry.split(given)
+    return expand(part_keys.of("data").get(name).configured(options))
+
+
+def _whole(given: dict[str, Any]) -> dict[str, Any]:
+    """What the user says, after checking that it names every part that a trial needs."""
+    for key in NEEDED:
+        _check_part(given.get(key, {}), key)
+    if "name" not in given.get("method", {}):
+        if wrong := [key for key in given if key not in FIELDS]:
+            raise unknown("configuration key", wrong[0], FIELDS)
+        raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
+    return given
+
+
+def _check_form(given: Any, key: str) -> None:
+    if FIELDS[key] != list[Named]:
+        _check_part(given, key)
+        return
+    if not isinstance(given, list):
+        raise UserError(f"{key} must be a list, each entry being {A_PART}, not {given!r}.")
+    for place, one in enumerate(given):
+        _check_part(one, f"{key}[{place}]", named=True)
+
+
+def _check_part(given: Any, where: str, named: bool = False) -> None:
+    """``named``: a mapping without a name, which only changes options of another layer's part, will not do."""
+    if not isinstance(given, Mapping) or not isinstance(given.get("name", None if named else ""), str):
+        raise UserError(f"{where} must be {A_PART}, not {given!r}.")
+
+
+def _component(key: str, given: Any) -> Any:
+    """The part with every option; for an optional part nothing, and for a list each of its parts."""
+    if not isinstance(given, Mapping):
+        return given and [_component(key, one) for one in given]
+    name, options = registry.split(given)
+    kind = part_keys.of(key)
+    return {"name": name, **kind.get(name).fill(options, kind.name)}

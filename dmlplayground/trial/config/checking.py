@@ -1,0 +1,220 @@
+"""Values and combinations that cannot work, and are refused before any work starts.
+
+The parameters of a check are the keys of a trial that it looks at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ...base import registry
+from ...base.errors import UserError
+from ...parts import methods, metrics, optimizers, samplers, schedules, transforms
+from ...parts import miners as miners
+from ...parts import regularizers as terms
+from ...parts.metrics.shared.table import HIGHEST_RANK
+from .optimizer_groups import optimizer_of
+from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trial
+from .units import check_batches, criterion
+
+__all__ = ["CHECKS", "check", "looks_at", "run"]
+
+LARGEST_COUNT = 10**9
+WIDEST = 2**16  # of a layer
+LARGEST = {"embed_dim": WIDEST, "batch_size": 10**6, "devices": 1000, "ensemble.members": 10_000}
+
+
+def check(trial: Trial) -> None:
+    """Values and combinations that cannot work, found without any data; ``check_data`` finds the others.
+
+    >>> dml.config.check(dml.config.trial({"method": "npairs"}))
+    """
+    for one in CHECKS:
+        run(one, vars(trial))
+
+
+def run(one: Callable[..., None], values: Mapping[str, Any]) -> None:
+    """One check of the values of a trial."""
+    one(*(values[key] for key in looks_at(one)))
+
+
+@functools.cache
+def looks_at(one: Callable[..., None]) -> tuple[str, ...]:
+    """The keys that a check looks at."""
+    return tuple(inspect.signature(one).parameters)
+
+
+def _counts(
+    embed_dim: int,
+    batch_size: int,
+    accumulate: int,
+    devices: int,
+    ensemble: Ensemble,
+    iterations: Optional[int],
+) -> None:
+    _check_counts(
+        embed_dim=embed_dim, batch_size=batch_size, accumulate=accumulate, devices=devices, iterations=iterations,
+        **{"ensemble.members": ensemble.members},
+    )  # fmt: skip
+    _require(batch_size % devices == 0, f"batch_size {batch_size} cannot be split over {devices} devices.")
+
+
+def _epochs(epochs: int, frozen_epochs: int) -> None:
+    for key, value in {"epochs": epochs, "frozen_epochs": frozen_epochs}.items():
+        _require(value >= 0, f"{key} must not be negative, not {value}.")
+    _require(epochs <= LARGEST_COUNT, f"epochs must be at most {LARGEST_COUNT}.")
+    _require(frozen_epochs <= epochs, f"frozen_epochs {frozen_epochs} is more than epochs {epochs}.")
+
+
+def _seed(seed: int) -> None:
+    """A seed is a number from 0 to below 2**63."""
+    _require(seed >= 0, f"seed must not be negative, not {seed}.")
+    _require(seed < 2**63, "seed must be below 2**63.")
+
+
+def _metrics(protocol: Named, evaluation: Evaluation) -> None:
+    """Check that every requested metric exists, and that the one that chooses and the one that leads are computed."""
+    counts = ("every", "training_every", "kmeans_starts")
+    _check_counts(**{f"evaluation.{key}": getattr(evaluation, key) for key in counts})
+    ranks = evaluation.ks
+    _require(
+        ranks and min(ranks) >= 1 and max(ranks) <= HIGHEST_RANK,
+        f"evaluation.ks must be a list of ranks from 1 to {HIGHEST_RANK}, not {ranks}.",
+    )
+    chosen = dataclasses.asdict(evaluation)
+    metrics.headline(chosen)
+    metrics.among(criterion(protocol, evaluation).key, metrics.of_trial(chosen), "protocol.criterion")
+    if chosen["training_metrics"]:
+        metrics.chosen(chosen["training_metrics"], chosen["ks"], chosen["clustering"])
+
+
+def _optimizers(optimizer: Named, groups: Groups) -> None:
+    """An optimizer refuses impossible values of its own."""
+    for group, given in vars(groups).items():
+        rule = optimizers.create(**optimizer_of(optimizer, groups, group))
+        multipliers = (given["lr_mult"], *given["lr_mult_by_name"].values())
+        for multiplier in (*multipliers, *given["wd_mult_by_name"].values()):
+            _require(multiplier >= 0, f"groups.{group}: a multiplier must not be negative, not {multiplier}.")
+        highest = rule.lr * max(multipliers)
+        _require(highest <= optimizers.HIGHEST, f"groups.{group}: {highest:g} is no learning rate.")
+
+
+def _average(ema: Average) -> None:
+    decay = ema.decay
+    _require(decay is None or 0 <= decay < 1, f"ema.decay must be from 0 to below 1, not {decay}.")
+
+
+def _schedule(schedule: Named) -> None:
+    schedules.create(**schedule)
+
+
+def _head(head: Head, epochs: int) -> None:
+    _require(
+        head.reduction == "linear" or epochs == 0,
+        "head.reduction components is for networks as they are: it leaves nothing to train, so epochs must be 0.",
+    )
+    for width in head.bottleneck:
+        _require(1 <= width <= WIDEST, f"head.bottleneck: widths must be from 1 to {WIDEST}, not {width}.")
+    for key in ("dropout", "bottleneck_dropout"):
+        rate = getattr(head, key)
+        _require(0 <= rate < 1, f"head.{key} must be at least 0 and below 1, not {rate}.")
+
+
+def _objective(
+    method: Named, mining: Optional[Named], memory: CrossBatchMemory, batch_size: int, sampler: Named
+) -> None:
+    """The loss, its miner, its memory and the sampler go together."""
+    name, options = registry.split(method)
+    loss = methods.create(name, 2, 2, **options)  # a loss refuses impossible values of its own
+    miner = miners.miner_for(loss, mining)  # the two must go together
+    if remembered := methods.memory_for(loss, miner, dataclasses.asdict(memory)):
+        remembered.check(batch_size)
+    looking = samplers.get(sampler["name"])
+    _require(
+        "proxies" in loss.weights or "proxies" not in looking.needs,
+        f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.",
+    )
+    if loss.reads == "batch":
+        loss.check(batch_size, loss.embed_dim)
+        problems = [_problem(loss, labels) for labels in _labels_of_batches(sampler, batch_size)]
+        if problems and all(problems):
+            raise UserError(f"the batches of the sampler {looking.key} are not for {name}: {problems[-1]}")
+
+
+def _problem(loss: methods.Loss, labels: np.ndarray) -> Optional[UserError]:
+    try:
+        loss.check_layout(labels)
+    except UserError as problem:
+        return problem
+    return None
+
+
+def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
+    """The labels of a batch that the sampler draws of two classes, if it can, and of as many as it can need: how many
+    images of a class a batch has may depend on that."""
+    name, options = registry.split(sampler)
+    for classes in (2, batch_size):
+        labels = np.repeat(np.arange(classes), 4 * batch_size // classes)
+        alike = _Alike(np.ones((len(labels), 2)), np.ones((classes, 2)))
+        with contextlib.suppress(UserError):
+            made = samplers.create(name, labels, batch_size, iterations=1, **options)
+            yield labels[next(iter(made.batches(0, alike)))]
+
+
+class _Alike(NamedTuple):
+    """A sampler's view where all embeddings, and all proxies, are the same."""
+
+    of_images: np.ndarray
+    of_classes: np.ndarray
+
+    def embeddings(self) -> np.ndarray:
+        return self.of_images
+
+    def proxies(self) -> np.ndarray:
+        return self.of_classes
+
+
+def _miner(
+    mining: Optional[Named], memory: CrossBatchMemory, embed_dim: int, batch_size: int, devices: int
+) -> None:
+    """The miner can read the rows that a device has."""
+    if mining is not None:
+        miners.create(**mining).check(max(batch_size // devices, memory.size or 0), embed_dim)
+
+
+def _regularizers(regularizers: list[Named]) -> None:
+    for term in regularizers:
+        terms.of(term)
+
+
+def _transform(transform: Named) -> None:
+    transforms.create(**transform)
+
+
+def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
+    check_batches(sampler, protocol, batch_size, num_classes=None)
+
+
+CHECKS: tuple[Callable[..., None], ...] = (
+    _counts, _epochs, _seed, _metrics, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
+    _regularizers, _transform,
+)  # fmt: skip
+
+
+def _check_counts(**counts: Optional[int]) -> None:
+    for key, value in counts.items():
+        _require(value is None or value >= 1, f"{key} must be at least 1, not {value}.")
+        largest = LARGEST.get(key, LARGEST_COUNT)
+        _require(value is None or value <= largest, f"{key} must be at most {largest}, not {value}.")
+
+
+def _require(condition: Any, message: str) -> None:
+    if not condition:
+        raise UserError(message)

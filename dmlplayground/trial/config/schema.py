@@ -1,0 +1,241 @@
+"""The keys of a trial, each with its type, its neutral value and its meaning.
+
+Nothing here knows which parts there are. ``building`` makes a trial of a user's mapping, and completes its parts.
+
+A neutral value never changes its meaning: the id of a trial is made of what differs from it (``trial_ids``), so a new
+key whose neutral value does nothing leaves every trial's id as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import dataclass
+from typing import Any, Literal, Optional, Union
+
+from ...parts.metrics.shared.table import KS, STANDARD
+
+Named = dict[str, Any]
+"""A part by its name with its options: ``{"name": "pairs", "same_image": 0.1}``; a bare word is the name alone."""
+
+
+def key(neutral: Any, about: str) -> Any:
+    """A key of the configuration, with its neutral value and what it means."""
+    if isinstance(neutral, (list, dict)):
+        return dataclasses.field(default_factory=lambda: type(neutral)(neutral), metadata={"about": about})
+    return dataclasses.field(default=neutral, metadata={"about": about})
+
+
+def part(about: str) -> Any:
+    """A key that names a part."""
+    return dataclasses.field(metadata={"about": about})
+
+
+@dataclass(frozen=True)
+class Groups:
+    """What a part of the model does differently: any key of the optimizer, and multipliers of two of them.
+
+    >>> dml.config.trial({"method": "npairs"}, ["groups.head.lr_mult=10"]).groups.head["lr_mult"]
+    10.0
+    """
+
+    backbone: dict[str, Any] = key(
+        {},
+        "what the optimizer does differently for the backbone: keys of an optimizer, such as lr, or multipliers: lr_mult, "
+        "lr_mult_by_name, wd_mult_by_name",
+    )
+    head: dict[str, Any] = key({}, "the same for the layers after the backbone")
+    loss: dict[str, Any] = key({}, "the same for the loss's own weights, such as proxies")
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """The keys of a group beside those of the optimizer."""
+
+    lr_mult: float = key(1.0, "of the learning rate")
+    lr_mult_by_name: dict[str, float] = key({}, "by a piece of the parameter's name, in lr_mult's place")
+    wd_mult_by_name: dict[str, float] = key({}, "of the weight decay, by a piece of the parameter's name")
+
+
+@dataclass(frozen=True)
+class Head:
+    """The layers between the backbone's features and the embedding.
+
+    >>> dml.config.trial({"method": "npairs"}, ["head.dropout=0.2"]).head.dropout
+    0.2
+    """
+
+    bias: bool = key(True, "whether the last layer has a bias")
+    normalize: bool = key(False, "embeddings of unit length")
+    bottleneck: list[int] = key([], "widths of linear layers before the last")
+    bottleneck_dropout: float = key(0.0, "the share of the bottleneck's outputs that training drops")
+    layer_norm: bool = key(False, "layer normalisation of the features, before everything else")
+    weight_norm: bool = key(False, "weight normalisation of the last layer")
+    dropout: float = key(0.0, "the share of the last layer's outputs that training drops")
+    to_classes: bool = key(False, "a further layer onto one output a class; its output is then the embedding")
+    pooling: Literal["average", "average+max"] = key(
+        "average", "how the backbone's last map becomes features"
+    )
+    init: Literal["xavier", "truncnorm", "fan_in"] = key(
+        "xavier",
+        "how the head's weights are drawn at the start; fan_in: weights and biases uniformly within one over the root of "
+        "a layer's inputs, as PyTorch draws them",
+    )
+    init_scale: float = key(0.2, "how large these weights are at the start; fan_in has a size of its own")
+    reduction: Literal["linear", "components"] = key(
+        "linear",
+        "what makes embed_dim numbers of the features; linear: a last layer; components: no layer, but the principal "
+        "components of the images that are embedded together, standardised first and of unit length; no labels are used",
+    )
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Several learners as one model, their embeddings side by side.
+
+    >>> dml.config.trial({"method": "npairs", "ensemble": {"members": 3}}).ensemble.members
+    3
+    """
+
+    members: int = key(1, "how many networks are trained as one model, their embeddings side by side")
+    order: Literal["sequential", "parallel"] = key(
+        "sequential", "members are trained one after the other, or all at once on the same batches"
+    )
+
+
+@dataclass(frozen=True)
+class CrossBatchMemory:
+    """Rows of earlier batches with which a loss of pairs or triplets compares a batch too."""
+
+    size: Optional[int] = key(
+        None, "how many rows of earlier batches a batch is compared with too; nothing: none"
+    )
+    form: Literal["authors", "alone", "library"] = key(
+        "authors",
+        "which losses count; authors: the batch's own plus that against the memory; alone: only that against the memory; "
+        "library: as alone, but a row is a positive of its own copy too, as in an early version of the Reality Check's "
+        "library",
+    )
+    start: int = key(0, "how many batches pass before the memory is used")
+    weight: float = key(1.0, "what the loss against the memory is multiplied by")
+
+
+@dataclass(frozen=True)
+class Average:
+    """A moving average of the weights, which is then what is evaluated, kept and exported."""
+
+    decay: Optional[float] = key(
+        None,
+        "the weight of the old average when a step's weights are added to it; (1 + t) / (10 + t) after t steps, if that is "
+        "less; nothing: no average",
+    )
+
+
+#: The first keys of an evaluation are part of every trial's name; those added later only where they are not neutral.
+NAMING = ("ks", "clustering", "kmeans_starts", "distance", "every")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is measured, and when.
+
+    >>> dml.config.trial({"method": "npairs"}, ["evaluation.ks=[1, 10]"]).evaluation.ks
+    [1, 10]
+    """
+
+    metrics: list[str] = key(
+        list(STANDARD),
+        "what is measured; a name with K for a number, such as R@K, stands for one of each of ks",
+    )
+    ks: list[int] = key(list(KS), "the numbers that K stands for")
+    clustering: bool = key(True, "false: leaves out the metrics that need clusters")
+    headline: Optional[str] = key(None, "the metric that leads tables; nothing: the first of the metrics")
+    intervals: Optional[Literal["bootstrap", "normal"]] = key(
+        None, "how 95 % intervals of means over queries are made; nothing: none"
+    )
+    training_metrics: list[str] = key([], "what is measured of the embeddings of training images")
+    training_every: int = key(
+        1,
+        "these are measured after every so many epochs, if the epoch is evaluated; untrained and last always",
+    )
+    kmeans_starts: Optional[int] = key(
+        None,
+        "starts of k-means, of which the one of least inertia counts; nothing: ten, or one if there are more than 1,000 classes",
+    )
+    distance: Literal["euclidean", "cosine", "hamming"] = key(
+        "euclidean", "how the distance of two embeddings is measured"
+    )
+    tsne: bool = key(
+        False, "a t-SNE map of sample images on the page, beside that of their principal components"
+    )
+    every: int = key(1, "epochs between evaluations; the last epoch is always evaluated")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training with its evaluation. Made by ``config.trial``, which completes and checks it.
+
+    >>> trial = dml.config.trial({"method": "npairs", "epochs": 3})
+    >>> trial.epochs, trial.method["name"]
+    (3, 'npairs')
+    """
+
+    method: Named = part("the loss")
+    data: Named = part("the data set")
+    backbone: Named = part("the network that images go through")
+    sampler: Named = part("which images make up a batch")
+    transform: Named = part("what happens to an image between its file and a batch")
+    optimizer: Named = part("how weights move along their gradients")
+    schedule: Named = part("what the learning rate is multiplied by during training")
+    protocol: Named = part("which classes are trained on, what chooses an epoch, and which result counts")
+    embed_dim: int = key(64, "the length of an embedding")
+    head: Head = Head()
+    mining: Optional[Named] = key(
+        None, "which pairs or triplets of a batch count; nothing: as the method has it"
+    )
+    regularizers: list[Named] = key([], "terms added to the loss, each with its weight")
+    memory: CrossBatchMemory = CrossBatchMemory()
+    batch_size: int = key(128, "images in a batch")
+    iterations: Optional[int] = key(None, "steps in an epoch; nothing: one pass over the images")
+    accumulate: int = key(1, "batches (episodes) whose gradients are averaged into one step")
+    epochs: int = key(20, "how many epochs are trained")
+    frozen_epochs: int = key(0, "how many epochs at the start leave the backbone as it is")
+    groups: Groups = Groups()
+    freeze_batchnorm: Union[bool, Literal["statistics"]] = key(
+        False,
+        "what of the backbone's batch normalisation stays as it is; true: statistics, scale and shift; statistics: these "
+        "alone",
+    )
+    ema: Average = Average()
+    ensemble: Ensemble = Ensemble()
+    evaluation: Evaluation = Evaluation()
+    devices: int = key(1, "how many devices share a batch; without a GPU these are parts of the processor")
+    device: Literal["auto", "cpu", "gpu"] = key("auto", "where to compute; auto: on GPUs if there are any")
+    amp: Union[bool, Literal["bfloat16"]] = key(
+        False,
+        "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
+    )
+    seed: int = key(0, "what every random number of the trial derives from")
+
+    #: A readable name that is different for every different trial; set by ``config.trial``.
+    id: str = dataclasses.field(default="", init=False, compare=False)
+
+    def mapping(self) -> dict[str, Any]:
+        """The canonical form: plain values in the order of the fields."""
+        return {key: plain(value) for key, value in vars(self).items() if key != "id"}
+
+
+def plain(value: Any) -> Any:
+    """Plain values, which nothing else holds; ``dataclasses.asdict`` does the same in six times the time."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return plain(vars(value)) if dataclasses.is_dataclass(value) else value
+
+
+FIELDS = typing.get_type_hints(Trial)
+"""Every key with its type."""
+del FIELDS["id"]
+NEEDED = tuple(field.name for field in dataclasses.fields(Trial) if field.type == "Named")
+"""Those without which there is no trial."""

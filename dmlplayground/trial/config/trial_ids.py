@@ -1,0 +1,118 @@
+"""The id of a trial: a readable name that ends in a digest of what differs from the neutral values.
+
+So adding a key or an option renames no trial, if its neutral value keeps the old behaviour.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...parts import optimizers
+from ...parts.layers import COMPONENTS
+from . import optimizer_groups, part_keys
+from .schema import Groups, Named, Trial, plain
+
+__all__ = ["as_text", "departures", "name", "named", "texts"]
+
+#: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
+LEFT_OUT = ("device",)
+DIGITS = 12  # of the digest; ids of the first edition have 10 digits and are made in another way (``first_edition``)
+
+
+def name(trial: Trial) -> str:
+    """The trial's id."""
+    return named(trial, texts(departures(vars(trial))))
+
+
+def texts(departures: Mapping[str, Any]) -> dict[str, str]:
+    """Departures as the digest reads them."""
+    return {key: json.dumps(value, sort_keys=True) for key, value in departures.items()}
+
+
+def as_text(texts: Mapping[str, str]) -> str:
+    """The text of a mapping of these ``texts``."""
+    return "{" + ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts)) + "}"
+
+
+def named(trial: Trial, departures: Mapping[str, str]) -> str:
+    """The id of a trial with these departures, which are ``texts``."""
+    words = [
+        trial.method["name"],
+        trial.data["name"],
+        trial.backbone["name"].replace(":", "."),
+        f"e{trial.embed_dim}",
+        f"s{trial.seed}",
+        hashlib.sha256(as_text(departures).encode()).hexdigest()[:DIGITS],
+    ]
+    return "-".join(words)
+
+
+def departures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything in which the values of a trial, or of some of its keys, differ from the neutral ones, by key."""
+    apart = (*COMPONENTS, *LEFT_OUT, "groups", "id")
+    content = plain({key: value for key, value in values.items() if key not in apart})
+    found = _differing(content, neutral_values(Trial))
+    for key in values:
+        if key in COMPONENTS and (own := _of_part(key, values[key])):
+            found[key] = own
+    if "groups" in values:
+        differing = {
+            group: _of_group(values["optimizer"], values["groups"], group) for group in vars(values["groups"])
+        }
+        if differing := {group: own for group, own in differing.items() if own}:
+            found["groups"] = differing
+    return found
+
+
+@functools.cache
+def neutral_values(cls: type) -> Mapping[str, Any]:
+    """The neutral value of every key that has one."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(cls):
+        if field.default is not dataclasses.MISSING:
+            held = dataclasses.is_dataclass(field.default)
+            values[field.name] = dataclasses.asdict(field.default) if held else field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            values[field.name] = field.default_factory()
+    return values
+
+
+def _differing(content: Mapping[str, Any], neutral: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in content.items():
+        usual = neutral.get(key, ...)
+        if isinstance(value, Mapping) and isinstance(usual, Mapping):
+            value = _differing(value, usual)
+            usual = {}
+        if value != usual:
+            found[key] = value
+    return found
+
+
+def _of_part(key: str, component: Any) -> Any:
+    """The name, unless it is the neutral one, and the options that differ from the part's own; of several, of each."""
+    if not isinstance(component, Mapping):
+        return component and [_of_part(key, one) for one in component]
+    options = part_keys.of(key).get(component["name"]).options
+    usual = {
+        "name": part_keys.NEUTRAL.get(key),
+        **{option: known.default for option, known in options.items()},
+    }
+    return _differing(component, usual)
+
+
+def _of_group(base: Named, given: Groups, group: str) -> dict[str, Any]:
+    """The multipliers that have an effect, and the settings of an optimizer other than the trial's."""
+    multipliers = {key: getattr(given, group)[key] for key in optimizer_groups.MULTIPLIERS}
+    found = _differing(multipliers, neutral_values(optimizer_groups.Multipliers))
+    own = optimizer_groups.optimizer_of(base, given, group)
+    if own["name"] == base["name"]:
+        return {**found, **_differing(own, base)}
+    usual = {option: known.default for option, known in optimizers.get(own["name"]).options.items()}
+    usual.update({option: base[option] for option in optimizers.SHARED})
+    return {**found, **_differing(own, usual)}

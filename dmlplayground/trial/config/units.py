@@ -1,0 +1,80 @@
+"""The units that a trial trains one after another, and how many classes that leaves for its batches."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple, Optional
+
+from ...parts import metrics, protocols, samplers
+from .schema import Evaluation, Named, Trial
+
+__all__ = ["Unit", "check_batches", "check_data", "criterion", "total_epochs", "units"]
+
+
+class Unit(NamedTuple):
+    """One training: a fold of the protocol, and the members of an ensemble that learn there side by side.
+
+    >>> dml.config.units(dml.config.trial({"method": "npairs"}))[0].fold
+    0
+    """
+
+    fold: int
+    members: range
+
+
+def units(trial: Trial) -> list[Unit]:
+    """All trainings of a trial in order; each takes the trial's number of epochs.
+
+    >>> trial = dml.config.trial({"method": "npairs", "protocol": {"name": "validated", "folds": 3}})
+    >>> [unit.fold for unit in dml.config.units(trial)]
+    [0, 1, 2]
+    """
+    count = trial.ensemble.members
+    parallel = trial.ensemble.order == "parallel"
+    groups = [range(count)] if parallel else [range(member, member + 1) for member in range(count)]
+    folds = range(protocols.create(**trial.protocol).trainings)
+    return [Unit(fold, members) for fold in folds for members in groups]
+
+
+def total_epochs(trial: Trial) -> int:
+    """How many epochs the trial has in all.
+
+    >>> trial = dml.config.trial({"method": "npairs", "epochs": 3, "protocol": {"name": "validated", "folds": 4}})
+    >>> dml.config.total_epochs(trial)
+    12
+    """
+    return trial.epochs * len(units(trial))
+
+
+def criterion(protocol: Named, evaluation: Evaluation) -> metrics.Metric:
+    """The metric that chooses an epoch: the protocol's, or the one that the evaluation is led by.
+
+    >>> trial = dml.config.trial({"method": "npairs", "protocol": "validated"})
+    >>> dml.config.criterion(trial.protocol, trial.evaluation).key
+    'MAP@R'
+    """
+    name = protocols.create(**protocol).criterion
+    return metrics.headline(dataclasses.asdict(evaluation)) if name is None else metrics.get(name)
+
+
+def check_data(trial: Trial, num_classes: Optional[int]) -> None:
+    """Check that the configured batches can be made from this many training classes, or (None) from any number.
+
+    >>> dml.config.check_data(dml.config.trial({"method": "npairs", "batch_size": 60}), 20)
+    Traceback (most recent call last):
+        ...
+    dmlplayground.base.errors.UserError: batch_size 60 as pairs needs 30 classes, but the training split has 20.
+    """
+    check_batches(trial.sampler, trial.protocol, trial.batch_size, num_classes)
+
+
+def check_batches(sampler: Named, protocol: Named, batch_size: int, num_classes: Optional[int]) -> None:
+    """The same of these parts.
+
+    >>> dml.config.check_batches({"name": "pairs"}, {"name": "paper"}, 60, None)
+    """
+    batches = samplers.KIND.create(**sampler)
+    folds = protocols.create(**protocol)
+    trained = {None} if num_classes is None else {len(fold.train) for fold in folds.folds(num_classes)}
+    for classes in trained:
+        batches.check(batch_size, classes)

@@ -1,0 +1,80 @@
+"""The manifest of a store: which trials its sweep is to hold, so that a report can name those that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...base import files
+from ...base.errors import UserError, warn
+from . import checks
+
+FILE = "experiment.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a sweep was called and the trials it was to run, each with its ``id`` and ``config``."""
+
+    title: str = ""
+    about: str = ""
+    file: str = ""
+    trials: list[dict[str, Any]] = field(default_factory=list)
+    # Whether its trials were proposed one by one, given the validation scores of the earlier ones.
+    search: bool = False
+
+
+def read(store: str | Path) -> Manifest:
+    """The store's manifest; an empty one if no sweep has left any."""
+    path = Path(store) / FILE
+    if not path.exists():
+        return Manifest()
+    try:
+        return _manifest(files.read_json(path))
+    except checks.Wrong as reason:
+        problem = f"{path} is damaged: {reason}."
+    except UserError as unreadable:
+        problem = str(unreadable)
+    warn(
+        f"{problem} So it is unknown which trials are missing. Run the sweep again to have the file rewritten."
+    )
+    return Manifest()
+
+
+def _manifest(content: Any) -> Manifest:
+    if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
+        raise checks.Wrong("it has no list of trials")
+    for entry in content["trials"]:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+            raise checks.Wrong("a trial in it has no id")
+        checks.configuration(entry.get("config"))
+    known = {key: content[key] for key in Manifest.__dataclass_fields__ if key in content}
+    if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
+        raise checks.Wrong("its title is not a string")
+    if not isinstance(known.get("search", False), bool):
+        raise checks.Wrong("it does not say whether it belongs to a search")
+    return Manifest(**known)
+
+
+def write(
+    store: Path,
+    title: str,
+    about: str,
+    file: str,
+    trials: Mapping[str, Mapping[str, Any]],
+    part: bool = False,
+) -> None:
+    """Write down which ``trials`` (configurations by id) the store is to hold. ``part``: keep those listed before,
+    since these are only a part of the sweep or an addition to it.
+    """
+    known = read(store).trials if part else []
+    stated = {entry["id"]: entry for entry in known}
+    stated.update({id: {"id": id, "config": dict(config)} for id, config in trials.items()})
+    files.write_json(store / FILE, asdict(Manifest(title, about, file, list(stated.values()))))
+
+
+def write_search(store: Path, title: str, about: str) -> None:
+    """Write down that the store belongs to a search, whose trials are not known beforehand."""
+    files.write_json(store / FILE, asdict(Manifest(title, about, search=True)))

@@ -1,0 +1,198 @@
+"""Records: what is kept of a trial, and everything that reports read."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from ... import __version__
+from ...base import files
+from ...base.errors import UserError, warn
+from . import checks, existing, locks
+
+__all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "survey", "versions"]
+
+RECORD, TRIAL = "record.json", "trial.json"
+FORMAT = 1
+
+
+@dataclass
+class Record:
+    """One trial's record. ``status`` is running, finished, failed or interrupted.
+
+    ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``member`` (the first that is trained
+    there), ``epoch``, ``loss``, ``learning_rate``, ``steps``, ``images``, ``seconds``, ``processor_seconds``, ``health``
+    and, where there was an evaluation, ``metrics``, ``measured_on`` and ``evaluation_seconds``; where they were asked for
+    also ``kmeans``, ``intervals`` and ``training``, the metrics of the training images.
+    ``results`` holds what a table shows, by the names that the protocol lists: ``untrained``, ``best`` and ``last`` under
+    ``paper``, each with its metrics and the weights that gave them.
+    ``cost`` holds what the epochs do not tell: ``parameters``, the numbers that a training learns, ``results_seconds``, what
+    the results took at the end, and ``load``, the machine's mean load while training ran in the last sitting.
+
+    >>> record = dml.records.Record.load(trial / "record.json")
+    >>> record.status, record.config["method"]["name"]
+    ('finished', 'npairs')
+    """
+
+    id: str
+    config: dict[str, Any]
+    status: str = "running"
+    epochs: list[dict[str, Any]] = field(default_factory=list)
+    results: dict[str, Any] = field(default_factory=dict)
+    started: str = ""
+    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+    cost: dict[str, Any] = field(default_factory=dict)
+    error: Optional[str] = None
+    format: int = FORMAT
+
+    @property
+    def seed(self) -> int:
+        return self.config["seed"]
+
+    def save(self, folder: Path, through: Optional[Path] = None) -> None:
+        files.write_json(folder / RECORD, asdict(self), through)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Record:
+        """The record in a file; a UserError with the reason if it is damaged."""
+        path = Path(path)
+        if not path.exists() and (trials := sorted(path.parent.glob(f"*/{RECORD}"))):
+            raise UserError(f"{path.parent} is a store: name one of its trials, such as {trials[0].parent}.")
+        content = files.read_json(path)
+        newer = content.get("format", 0) if isinstance(content, dict) else 0
+        if isinstance(newer, int) and newer > FORMAT:
+            raise UserError(
+                f"{path} was written by a newer dmlplayground (format {newer}); this one reads {FORMAT}."
+            )
+        try:
+            checks.record(content)
+        except checks.Wrong as reason:
+            raise UserError(f"{path} is not the record of a trial, or is damaged: {reason}.") from None
+        return cls(**{key: value for key, value in content.items() if key in cls.__dataclass_fields__})
+
+
+def find(folder: Path) -> Optional[Record]:
+    """The current record in a trial's folder, or None if there is none yet.
+
+    A trial that is marked as running, but that no process is training, was interrupted by its process's death.
+
+    >>> dml.records.find(trial).status
+    'finished'
+    """
+    path = folder / RECORD
+    if not path.exists():
+        return None
+    record = Record.load(path)
+    if record.id != folder.resolve().name:
+        raise UserError(f"{path} is the record of another trial, {record.id}.")
+    if record.status == "running" and not locks.alive(folder):
+        record.status = "interrupted"
+    return record
+
+
+def survey(store: str | Path) -> tuple[list[Record], list[str]]:
+    """All records of a store, by id, and a line about each that cannot be used.
+
+    >>> found, problems = dml.records.survey(store)
+    >>> len(found), problems
+    (1, [])
+    """
+    store = existing(store)
+    found, problems = [], []
+    for path in sorted(store.glob(f"*/{RECORD}")):
+        try:
+            record = find(path.parent)
+        except UserError as problem:
+            problems.append(str(problem))
+        else:
+            found += [record] if record else []
+    return found, problems
+
+
+def load_store(store: str | Path) -> list[Record]:
+    """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder.
+
+    The user is warned about the others.
+
+    >>> [record.status for record in dml.records.load_store(store)]
+    ['finished']
+    """
+    store = Path(store)
+    if store.is_file():
+        return [Record.load(store)]
+    if (store / RECORD).is_file():
+        return [Record.load(store / RECORD)]
+    found, problems = survey(store)
+    for problem in problems:
+        warn(f"{problem} It is left out.")
+    return found
+
+
+def versions() -> dict[str, str]:
+    """The versions that decide a trial's numbers.
+
+    >>> dml.records.versions()["dmlplayground"] == dml.__version__
+    True
+    """
+    from importlib import metadata  # here, as listings load this file
+
+    found = {"dmlplayground": __version__, "python": platform.python_version()}
+    for name in (
+        "mxnet",
+        "mxnet-cu112",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "numba",
+        "gluoncv",
+        "matplotlib",
+        "pillow",
+    ):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """The machine that a trial runs on.
+
+    >>> sorted(dml.records.machine())
+    ['cores', 'omp_threads', 'processor', 'system']
+    """
+
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "omp_threads": os.environ.get("OMP_NUM_THREADS"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
+
+
+def now() -> str:
+    """The time in UTC, to the second, as records have it.
+
+    >>> dml.records.now()[10]
+    'T'
+    """
+
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

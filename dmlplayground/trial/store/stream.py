@@ -1,0 +1,68 @@
+"""The stream of a trial's epochs: one line of JSON for each, written while the trial runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ...base import files
+from . import checks
+
+FILE = "epochs.jsonl"
+
+
+class Growing:
+    """A file of a trial that is added to while the trial runs.
+
+    It is made in the lock's folder and stays open. If another process takes the trial over, ``locks`` replaces it by a
+    copy, and later writes here go nowhere.
+    """
+
+    def __init__(self, path: Path, begins: bytes, through: Path):
+        self.path = path
+        with files.writing_to(path):
+            self._file = (through / path.name).open("wb", buffering=0)
+            self._file.write(begins)
+            (through / path.name).replace(path)
+
+    def write(self, content: bytes) -> None:
+        with files.writing_to(self.path):
+            self._file.write(content)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Stream(Growing):
+    """The stream of a trial that starts, or continues after the epochs it has."""
+
+    def __init__(self, folder: Path, epochs: Iterable[dict[str, Any]], through: Path):
+        super().__init__(folder / FILE, b"".join(map(_line, epochs)), through)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        self.write(_line(entry))
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    return (json.dumps(entry) + "\n").encode()
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """The entries so far. A half-written or damaged line is left out, since the stream only shows how far a trial is."""
+    try:
+        lines = (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    except FileNotFoundError:
+        return []
+    entries = (_entry(line) for line in lines if line.endswith("\n"))
+    return [entry for entry in entries if entry is not None]
+
+
+def _entry(line: str) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+        checks.epoch(entry)
+    except (ValueError, RecursionError):
+        return None
+    return entry

@@ -1,0 +1,99 @@
+"""Training: ``train(config)`` runs one trial in the one loop (``run``) and returns its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+from ...base.errors import UserError
+from .. import config as configuration
+from ..config import Trial
+from ..store import BEST, locks, records
+from ..store.records import Record
+from . import trackers
+
+__all__ = ["evaluate", "train"]
+
+
+def train(
+    config: Trial | Mapping[str, Any] | str | Path,
+    store: str | Path = "runs",
+    *,
+    threads: int = 1,
+    quiet: bool = True,
+    log: Iterable[str] = (),
+) -> Record:
+    """Train a trial to its end and return its record, which is kept in ``store`` under the trial's id.
+
+    ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again. An interrupted one
+    continues from its checkpoint. One that another process is training raises ``locks.Busy``. ``threads`` threads
+    prepare the batches; the results do not depend on their number. ``log`` names trackers that
+    get the curves as well: tensorboard, wandb, mlflow.
+
+    >>> record = dml.train(tiny, store)
+    >>> record.status
+    'finished'
+    """
+    given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
+    trial = configuration.trial(given)
+    folder = configuration.Places(store).folder(trial)
+    known = _finished(folder)
+    if known is not None:
+        return known
+    progress = trackers.progress(log, quiet)
+    with locks.hold(folder) as held:
+        if (known := _finished(folder)) is not None:  # by another process, a moment ago
+            return known
+        # Under the lock: it takes seconds, in which another process could start the same trial.
+        from .run import Run
+
+        return Run(trial, held, threads, progress).execute()
+
+
+def evaluate(
+    target: str | Path | Any,
+    labels: Optional[str | Path | Any] = None,
+    *,
+    which: str = BEST,
+    data: Optional[str] = None,
+    split: str = "test",
+    engine: str = "float32",
+    metrics: Optional[Sequence[str]] = None,
+    ks: Optional[Sequence[int]] = None,
+    clustering: Optional[bool] = None,
+    distance: Optional[str] = None,
+    seed: Optional[int] = None,
+) -> dict[str, Optional[float]]:
+    """The scores of a trained trial, or of embeddings of any framework with their ``labels``, by metric.
+
+    ``target`` is a trial's folder; or with ``labels`` an array (N, E), or a ``.npy`` file of one, and the labels (N,) likewise.
+    Of a trial, ``which`` says whether its best or its last weights count, ``data`` another data set than its own, ``split``
+    which part of it, and ``engine`` how embeddings are computed: float32, fused or bfloat16. ``metrics``, ``ks``,
+    ``clustering``, ``distance`` and ``seed`` are as when the trial was run where nothing is given; of arrays, as in
+    ``metrics.evaluate``.
+
+    >>> evaluate([[0.0, 0.1], [0.0, 0.0], [1.0, 1.1], [1.0, 1.0]], [5, 5, 7, 7], metrics=["R@K"], ks=[1])
+    {'R@1': 1.0}
+    """
+    from . import scoring  # loads MXNet
+
+    shared: dict[str, Any] = {
+        "metrics": metrics,
+        "ks": ks,
+        "clustering": clustering,
+        "distance": distance,
+        "seed": seed,
+    }
+    if labels is not None:
+        if (data, split, engine) != (None, "test", "float32"):
+            raise UserError(
+                "data, split and engine are for a trial, not for arrays of embeddings and labels."
+            )
+        return scoring.of_arrays(target, labels, **shared)
+    return scoring.of_trial(Path(target), which=which, data=data, split=split, engine=engine, **shared)
+
+
+def _finished(folder: Path) -> Optional[Record]:
+    known = records.find(folder)
+    return known if known is not None and known.status == "finished" else None

@@ -1,0 +1,131 @@
+"""What learners are trained on: the batches of every step, drawn by a sampler that may look at the learners first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Optional
+
+import numpy as np
+from mxnet import nd
+
+from ...parts import samplers
+from ...parts.data import Dataset
+from ...parts.data.shared import loader
+from ..config import Trial
+from . import models
+from .learner import Batch, Learner, Step
+
+
+class Feed:
+    """The batches of learners that are trained side by side. It is also the view that their sampler has
+    (``samplers.View``)."""
+
+    def __init__(
+        self,
+        trial: Trial,
+        dataset: Dataset,
+        learners: Sequence[Learner],
+        transform: Any,
+        *,
+        seed: int,
+        threads: int = 1,
+    ):
+        self.trial = trial
+        self.dataset = dataset
+        self.learners = learners
+        self.transform = transform
+        self.seed = seed
+        self.threads = threads
+        self.sampler = samplers.create(
+            labels=dataset.labels,
+            batch_size=trial.batch_size,
+            iterations=trial.iterations and trial.iterations * trial.accumulate,
+            seed=seed,
+            **trial.sampler,
+        )
+        looks = "embeddings" in samplers.get(self.sampler.key).needs
+        self.memory = Memory() if looks and self.sampler.refresh == "steps" else None
+
+    def steps(self, epoch: int) -> int:
+        """How many steps the epoch (counted from 1) has."""
+        return -(-self.sampler.length(epoch - 1) // self.trial.accumulate)
+
+    def batches(self, epoch: int) -> Iterator[list[Batch]]:
+        """The batches of each of its steps."""
+        prepared = loader.training_batches(
+            self.dataset,
+            self.sampler,
+            self.transform,
+            seed=self.seed,
+            epoch=epoch - 1,
+            threads=self.threads,
+            view=self,
+        )
+        while step := list(islice(prepared, self.trial.accumulate)):
+            self._rows = [rows for rows, _, _ in step]
+            yield [(images, labels) for _, images, labels in step]
+
+    def seen(self, steps: Sequence[Step]) -> None:
+        """Note the embeddings that the learners computed for the batches of a step."""
+        if self.memory is not None:
+            for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
+                self.memory.note(rows, embeddings)
+
+    # --- what samplers see -------------------------------------------------------------------------------------------
+
+    def proxies(self) -> np.ndarray:
+        """The first learner's proxies, (C, E)."""
+        return self.learners[0].loss.proxies.data().asnumpy()
+
+    def embeddings(self) -> np.ndarray:
+        """The learners' embeddings of all training images, side by side: remembered ones, or computed now."""
+        remembered = None if self.memory is None else self.memory.recall()
+        if remembered is None:
+            remembered = models.embed(self.learners, self.dataset, self.transform, self.threads)
+            if self.memory is not None:
+                self.memory.replace(remembered)
+        return remembered
+
+    # --- state -------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The state that a killed run could not compute again."""
+        remembered = None if self.memory is None else self.memory.recall()
+        return {} if remembered is None else {"embeddings": remembered}
+
+    def load_state(self, state: dict[str, np.ndarray]) -> None:
+        if self.memory is not None and "embeddings" in state:
+            self.memory.replace(state["embeddings"])
+
+
+class Memory:
+    """The last embedding that training gave of each image, (N, E) float32.
+
+    Embeddings of an epoch's steps stay on the device until the memory is next asked for. So no step waits for the
+    host, and a sampler sees the memory as it was when the epoch began.
+    """
+
+    def __init__(self) -> None:
+        self._values: Optional[np.ndarray] = None
+        self._rows: list[np.ndarray] = []
+        self._noted: list[nd.NDArray] = []
+
+    def note(self, rows: np.ndarray, embeddings: Sequence[nd.NDArray]) -> None:
+        """Note new embeddings of these rows, by one learner or by several side by side."""
+        self._rows.append(rows)
+        joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
+        self._noted.append(joined.detach())
+
+    def recall(self) -> Optional[np.ndarray]:
+        """The memory with everything noted so far; None if it was never filled."""
+        if self._noted and self._values is not None:
+            values = self._values.copy()  # a copy, so that what was handed out before does not change
+            for rows, embeddings in zip(self._rows, self._noted):
+                values[rows] = embeddings.asnumpy()
+            self.replace(values)
+        return self._values
+
+    def replace(self, values: np.ndarray) -> None:
+        self._values = values.astype(np.float32, copy=False)
+        self._rows, self._noted = [], []

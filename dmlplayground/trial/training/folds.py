@@ -1,0 +1,76 @@
+"""The images of a trial, divided as its protocol divides the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...base.errors import UserError
+from ...parts import backbones, data, protocols, transforms
+from ...parts.data import Dataset
+from ..config import Trial, check_data
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One training of the trial: on ``train``, evaluated on ``monitor`` after its epochs."""
+
+    number: int
+    train: Dataset
+    monitor: Dataset
+    measured_on: str  # "test" or "validation"
+
+
+@dataclass(frozen=True)
+class Division:
+    """Everything that a trial trains and tests on."""
+
+    folds: list[Fold]
+    test: Dataset
+
+
+def divide(trial: Trial) -> Division:
+    """The trial's data, loaded and divided; raises UserError where a batch cannot be made of it."""
+    transform = transforms.create(**trial.transform)
+    protocol = protocols.create(**trial.protocol)
+    train = data.load(**trial.data, split="train", stored=transform.stored)
+    test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
+    kept = kept_back(trial)
+    folds = [
+        Fold(
+            fold.number,
+            train if len(fold.train) == train.num_classes else train.subset(fold.train),
+            kept.get(fold.number, test),
+            protocols.get(protocol.key).watches,
+        )
+        for fold in protocol.folds(train.num_classes)
+    ]
+    check_data(trial, train.num_classes)
+    _check_network(trial, train)
+    for fold in folds:
+        transform.check(fold.train.images)
+    return Division(folds, test)
+
+
+def kept_back(trial: Trial) -> dict[int, Dataset]:
+    """By the fold's number, the images of the classes that it is not trained on, prepared like test images. Empty if the
+    protocol trains on all classes."""
+    protocol = protocols.create(**trial.protocol)
+    if protocols.get(protocol.key).watches != protocols.VALIDATION:
+        return {}
+    stored = transforms.create(**trial.transform).stored_for_test
+    pool = data.load(**trial.data, split="train", stored=stored)
+    return {fold.number: pool.subset(fold.kept) for fold in protocol.folds(pool.num_classes)}
+
+
+def _check_network(trial: Trial, train: Dataset) -> None:
+    """Refuse a network for images on a data set of features, and the reverse."""
+    name = trial.backbone["name"]
+    takes_features = backbones.get(name).preprocessing is None
+    if takes_features != (train.images.ndim == 2):
+        given, taken = ("images", "features") if takes_features else ("features", "images")
+        raise UserError(f"the data set {train.name} holds {given}, and the backbone {name} takes {taken}.")
+    if takes_features and train.images.shape[1] != trial.backbone["features"]:
+        raise UserError(
+            f"backbone.features is {trial.backbone['features']}, and the data set {train.name} has "
+            f"{train.images.shape[1]} features a row."
+        )

@@ -1,0 +1,267 @@
+"""A learner: one network with its loss and its optimizers. It takes batches to learn from and images to embed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import mxnet as mx
+import numpy as np
+from mxnet import autograd, nd
+from mxnet.gluon import nn
+
+from ...base import registry, seeds
+from ...parts import backbones, methods, schedules
+from ...parts.backbones.shared.engines import extract
+from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
+from ...parts.backbones.shared.weights import loading
+from ..config import Trial
+from . import mixed_precision, trainers
+from .trainers import Average, PartTrainer
+
+Batch = tuple[np.ndarray, np.ndarray]
+
+
+class Step(NamedTuple):
+    """What a step leaves on the device: the mean loss of its batches, and each batch's embeddings and labels."""
+
+    loss: nd.NDArray
+    embeddings: list[nd.NDArray]
+    labels: list[nd.NDArray]
+
+
+class Learner:
+    """Network, loss and optimizers of a trial; ``place`` (fold, member) distinguishes the learners of one trial.
+
+    The network and the loss are each one static graph. They are two, not one, so that a batch split over several
+    devices is gathered before the loss, and the health figures can look at the embeddings.
+    """
+
+    def __init__(
+        self,
+        trial: Trial,
+        num_classes: int,
+        contexts: list[mx.Context],
+        place: tuple[int, int] = (0, 0),
+        pretrained: bool = True,  # False: the weights are about to be loaded anyway
+    ):
+        mx.random.seed(seeds.integer(trial.seed, "initialisation", *place))
+        self.trial = trial
+        self.fold = place[0]
+        self.contexts = contexts
+        self.scaler = mixed_precision.scaler(trial.amp)
+        self.network = _network(trial, num_classes, pretrained)
+        self.loss = methods.loss(
+            trial.method["name"],
+            num_classes=num_classes,
+            embed_dim=self.network.head.width,
+            mining=trial.mining,
+            regularizers=trial.regularizers,
+            memory=dataclasses.asdict(trial.memory),
+            **registry.split(trial.method)[1],
+        )
+        if trial.freeze_batchnorm:
+            freeze_batchnorm(self.network.backbone, learned=trial.freeze_batchnorm == "statistics")
+        self.network.collect_params().reset_ctx(contexts)
+        self.loss.collect_params().reset_ctx(contexts[0])
+        blocks = {"backbone": self.network.backbone, "head": self.network.head, "loss": self.loss}
+        self.parts = {group: PartTrainer(named(block), trial, group) for group, block in blocks.items()}
+        self.schedule = schedules.create(**trial.schedule)
+        decay = trial.ema.decay
+        self.average = None if decay is None else Average(self._parameters(), decay)
+        if trial.accumulate > 1:
+            for parameter in self.learned():
+                parameter.grad_req = "add"
+        self.network.hybridize(static_alloc=True, static_shape=True)
+        # What batches go through: in training, and to be embedded (where another engine may take its place).
+        self.in_training: Callable = (
+            mixed_precision.Mixed(self.network, trial.amp) if trial.amp else self.network
+        )
+        self.extractor: Callable = self.network
+        self.loss.hybridize(static_alloc=True, static_shape=True)
+
+    @property
+    def width(self) -> int:
+        return self.network.head.width
+
+    def learned(self) -> list:
+        return [parameter for part in self.parts.values() for parameter in part.parameters.values()]
+
+    def begin_epoch(self, epoch: int, steps: int = 1) -> None:
+        """Prepare for the epoch (counted from 1), which has ``steps`` steps."""
+        self.epoch, self.steps, self.steps_done = epoch, steps, 0
+        for part in self.parts.values():
+            part.begin_epoch(epoch)
+        self._set_rates()
+        self.active = [
+            part
+            for name, part in self.parts.items()
+            if name != "backbone" or epoch > self.trial.frozen_epochs
+        ]
+
+    def _set_rates(self) -> None:
+        """Set the learning rates that the schedule has for the next step."""
+        self.scale_rates(self.schedule.scale(self.epoch, self.trial.epochs, self.steps_done, self.steps))
+
+    def scale_rates(self, factor: float) -> None:
+        """Multiply every part's learning rate by this factor."""
+        self.scale = factor
+        for part in self.parts.values():
+            part.scale(factor)
+
+    def step(self, batches: list[Batch]) -> Step:
+        """One update from the mean loss of the batches, without waiting for the device."""
+        if self.trial.accumulate > 1:
+            for parameter in self.learned():
+                parameter.zero_grad()
+        total, outputs, targets = None, [], []
+        for images, labels in batches:
+            self.loss.loss.check_labels(labels)
+            labels = _on(self.contexts[0], labels)
+            with autograd.record():
+                embeddings = self.forward(images)
+                loss = self.loss(embeddings, labels)
+                if len(batches) > 1:
+                    loss = loss / len(batches)
+                scaled = loss if self.scaler is None else loss * self.scaler.loss_scale
+            scaled.backward()
+            total = loss if total is None else total + loss
+            outputs.append(embeddings)
+            targets.append(labels)
+        self._update()
+        self.steps_done += 1
+        if self.schedule.moves == "step":
+            self._set_rates()
+        return Step(total, outputs, targets)
+
+    def _update(self) -> None:
+        divisor = 1 if self.scaler is None else self.scaler.loss_scale
+        if self.scaler is not None and self.scaler.has_overflow(self.learned()):
+            return
+        trainers.step(self.active, self.trial.optimizer["clip_norm"], divisor)
+        if self.average is not None:
+            self.average.update()
+
+    def forward(self, images: np.ndarray) -> nd.NDArray:
+        """Embeddings of a block of images to train on, computed in equal parts on the devices and gathered on the first."""
+        shares = np.split(images, len(self.contexts))
+        outputs = [self.in_training(_on(context, share)) for share, context in zip(shares, self.contexts)]
+        if len(outputs) == 1:
+            return outputs[0]
+        return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
+
+    def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
+        """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics; by
+        the average of the weights where one is kept."""
+        placed = (
+            _on(self.contexts[number % len(self.contexts)], block) for number, block in enumerate(blocks)
+        )
+        if self.average is None:
+            return extract(self.extractor, placed, self.width)
+        self.average.exchange()
+        try:
+            return extract(self.extractor, placed, self.width)
+        finally:
+            self.average.exchange()
+
+    # --- state -----------------------------------------------------------------------------------------------------
+
+    def _parameters(self) -> dict[str, mx.gluon.Parameter]:
+        """Everything that decides embeddings and loss, by its place."""
+        blocks = {"network": self.network, "loss": self.loss}
+        return {
+            f"{block}.{name}": parameter
+            for block, owner in blocks.items()
+            for name, parameter in named(owner).items()
+        }
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """The weights as they are trained, as arrays."""
+        return {name: parameter.list_data()[0].asnumpy() for name, parameter in self._parameters().items()}
+
+    def load_weights(self, weights: dict[str, np.ndarray]) -> None:
+        own = self._parameters()
+        loading.check(own, weights, "the trial's file of weights")
+        for name, parameter in own.items():
+            parameter.set_data(nd.array(weights[name], dtype=weights[name].dtype))
+        if self.average is not None:
+            self.average = Average(own, self.average.decay)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """``weights``, their average, and the state of the optimizers and of the loss: everything needed to continue
+        exactly.
+        """
+        held: dict[str, Any] = {part: trainer.state() for part, trainer in self.parts.items()}
+        held["weights"] = self.weights()
+        held["memory"] = self.loss.state()
+        if self.average is not None:
+            held["average"] = self.average.state()
+        return {
+            f"{part}:{name}": np.asarray(array)
+            for part, arrays in held.items()
+            for name, array in arrays.items()
+        }
+
+    def load_state(self, state: dict[str, np.ndarray]) -> None:
+        self.load_weights(_part(state, "weights"))
+        for part, trainer in self.parts.items():
+            trainer.load_state(_part(state, part))
+        self.loss.load_state(_part(state, "memory"))
+        if self.average is not None:
+            self.average.load_state(_part(state, "average"))
+
+
+def weights_in(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The weights to evaluate and keep when this state was taken: their average where one is kept."""
+    weights = _part(state, "weights")
+    average = _part(state, "average")
+    return {name: average.get(name, array) for name, array in weights.items()}
+
+
+def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+    start = f"{part}:"
+    return {key[len(start) :]: array for key, array in state.items() if key.startswith(start)}
+
+
+def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
+    name, options = registry.split(trial.backbone)
+    if not pretrained:
+        options["pretrained"] = "none"
+    backbone = backbones.create(name, **options)
+    if trial.head.pooling == "average+max":
+        add_max_pooling(backbone)
+    record = backbones.get(name)
+    features = record.features or options["features"]
+    head = Head(trial.head, features, trial.embed_dim, num_classes)
+    network = Embedder(backbone, record.preprocessing, head)
+    head.initialize()
+    if record.preprocessing is not None:
+        for constant in (network.mean, network.scale):
+            constant.initialize()
+    return network
+
+
+def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:
+    """The array on a device. A CPU reads it in place, since MXNet's own copy of a block is slow."""
+    if context.device_type == "cpu":
+        return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
+    return nd.array(array, ctx=context, dtype=array.dtype)
+
+
+def named(block) -> dict[str, mx.gluon.Parameter]:
+    """The block's parameters by their place in it. Unlike Gluon's numbered names it is the same in every process."""
+    return block._collect_params_with_prefix()
+
+
+def freeze_batchnorm(block, learned: bool = False) -> None:
+    """Use the running statistics of batch-norm without changing them; its scale and shift are ``learned`` or fixed as
+    well."""
+
+    def freeze(layer):
+        if isinstance(layer, nn.BatchNorm):
+            layer._kwargs["use_global_stats"] = True
+            if not learned:
+                layer.collect_params().setattr("grad_req", "null")
+
+    block.apply(freeze)

@@ -1,0 +1,82 @@
+"""What a running trial shows: a line for each evaluation and, on a terminal, a bar with the time left."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+from ...parts import metrics
+from ...parts.protocols import UNTRAINED
+from ..config import Trial
+from ..store import locks
+
+BAR = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+
+
+class Progress:
+    """Progress of one trial on the terminal; ``quiet`` shows warnings only."""
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+        self.bar: tqdm | None = None
+        self.epochs = 0  # done so far
+
+    def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
+        if not self.quiet:
+            self.epochs = done
+            self.bar = tqdm(
+                total=units * trial.epochs,
+                initial=done,
+                desc=_shortened(trial.id, shutil.get_terminal_size().columns // 4),
+                bar_format=BAR,
+                miniters=0,
+                dynamic_ncols=True,
+                disable=None,  # no bar where no terminal shows it
+            )
+            if done:
+                self.bar.write(f"{trial.id}: continuing after epoch {done}")
+
+    def step(self, step: int, steps: int, loss: float) -> None:
+        if self.bar is not None:
+            place = f"epoch {self.epochs + 1}/{self.bar.total}, step {step}/{steps}"
+            self.bar.set_postfix_str(f"{place}, loss {loss:.4g}", refresh=False)
+            self.bar.update(self.epochs + step / steps - self.bar.n)
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        if self.bar is None:
+            return
+        if entry["epoch"]:
+            self.epochs += 1
+            self.bar.update(self.epochs - self.bar.n)
+        if "metrics" in entry:
+            self.bar.write(describe(entry))
+
+    def warn(self, message: str) -> None:
+        tqdm.write(f"warning: {message}", file=sys.stderr)
+
+    def end(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _shortened(name: str, room: int) -> str:
+    return name if len(name) <= room else f"{name[: room - 1]}…"
+
+
+def describe(entry: dict[str, Any]) -> str:
+    """One evaluated epoch in one line."""
+    validated = entry["measured_on"] != "test"
+    parts = [
+        f"fold {entry['fold']}" if validated else "",
+        f"member {entry['member']}" if entry["member"] else "",
+        UNTRAINED if entry["epoch"] == 0 else f"epoch {entry['epoch']}",
+    ]
+    place = ", ".join(filter(None, parts))
+    values = entry["metrics"]
+    shown = metrics.leading(values)
+    scores = "  ".join(f"{name} {metrics.get(name).shown(values[name]):>5}" for name in shown)
+    loss = f"  loss {entry['loss']:.4g}" if "loss" in entry else ""
+    return f"{place:>12}: {'validation ' * validated}{scores}{loss}"
