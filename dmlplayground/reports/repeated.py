@@ -1,8 +1,8 @@
 """Methods that a store has several times: on several divisions of its data's classes, with the winners of several searches.
 
-Any option of the data named ``division`` with a whole number says which division a trial is of, and the key ``search`` which
-search found its settings. Trials that differ in these, in the seed and in what the searches chose are repetitions of one
-method, and ``variance`` compares methods over them.
+Any option of the data named ``division`` or ``seed`` with a whole number says which division a trial is of, and the key
+``search`` which search found its settings. Trials that differ in these, in the seed and in what the searches chose are
+repetitions of one method, and ``variance`` compares methods over them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from .. import metrics
-from ..protocols import UNTRAINED, ProtocolPart
-from ..store.records import Record
+from ..parts import metrics
+from ..parts.protocols import UNTRAINED, ProtocolPart
+from ..trial.store.records import Record
 from . import orders
 from .figures import Figure, Series
 from .grouping import PROMINENT, Arena, Cell, canonical, named, score
@@ -22,7 +22,8 @@ from .statistics import LEVEL
 from .tables import Column, Interval, Row, Table
 from .variance import SOURCES, Comparison, Estimate, Run
 
-SEARCH, DIVISION = "search", "division"
+SEARCH = "search"
+DIVISIONS = ("division", "seed")  # options of data sets that say how their classes are divided
 HOW = (
     "± is half of a 95 % interval of the mean over new divisions, searches and seeds: mean squares of the analysis of variance, "
     "Satterthwaite's degrees of freedom, Student's distribution."
@@ -40,6 +41,7 @@ SHARES = (
     "Standard deviations in points, and the share of the variance of a single score. 0.00: no more than noise. The last row is "
     "that of all methods together, with 95 % intervals; shares of one method alone are rough."
 )
+NEW_SEARCH = "The order by one search and the order by another have a tau of"
 
 
 @dataclass
@@ -56,7 +58,11 @@ class Repeated:
     def results(self) -> list[str]:
         """What was measured of every trial: first what was chosen without test classes, if anything was."""
         every = [set(record.results) for runs in self.runs.values() for record in runs.values()]
-        known = [which for which in self.protocol.results if which != UNTRAINED and all(which in one for one in every)]
+        known = [
+            which
+            for which in self.protocol.results
+            if which != UNTRAINED and all(which in one for one in every)
+        ]
         return sorted(known, key=lambda which: which in (self.protocol.leading, self.protocol.beside))
 
     def compared(self, which: str = "", metric: str = "") -> Comparison:
@@ -81,7 +87,8 @@ class Repeated:
             return None if a is None or b is None else a - b
 
         found = {
-            name: dict(_known((run, gap(record)) for run, record in runs.items())) for name, runs in self.runs.items()
+            name: dict(_known((run, gap(record)) for run, record in runs.items()))
+            for name, runs in self.runs.items()
         }
         return Comparison.of(found)
 
@@ -117,7 +124,7 @@ def division(data: Mapping[str, Any]) -> tuple[int, ...]:
     >>> dml.reports.repeated.division({"name": "frozen", "of": {"name": "grocery", "division": 2}})
     (2,)
     """
-    own = [data[DIVISION]] if type(data.get(DIVISION)) is int else []
+    own = [data[key] for key in DIVISIONS if type(data.get(key)) is int]
     inner = (division(value) for value in data.values() if isinstance(value, Mapping))
     return (*own, *(number for numbers in inner for number in numbers))
 
@@ -127,7 +134,7 @@ def undivided(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: undivided(value) if isinstance(value, Mapping) else value
         for key, value in data.items()
-        if not (key == DIVISION and type(value) is int)
+        if not (key in DIVISIONS and type(value) is int)
     }
 
 
@@ -165,9 +172,14 @@ def _group(cells: Sequence[Cell], title: str) -> Repeated:
 def _labels(cells: Sequence[Cell]) -> list[str]:
     """A method's name, with the network and the sizes where these differ. Where that does not tell the settings of one search
     apart, with all that a table of the arena shows of them."""
-    keys = [key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in cells if cell.trained}) > 1]
+    keys = [
+        key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in cells if cell.trained}) > 1
+    ]
     short = [", ".join([cell.method, *(str(cell.flat.get(key)) for key in keys)]) for cell in cells]
-    places = [(label, division(cell.config["data"]), cell.config.get(SEARCH, 0)) for label, cell in zip(short, cells)]
+    places = [
+        (label, division(cell.config["data"]), cell.config.get(SEARCH, 0))
+        for label, cell in zip(short, cells)
+    ]
     twice = {place[0] for place in places if places.count(place) > 1}
     return [cell.label_without(SEARCH) if label in twice else label for label, cell in zip(short, cells)]
 
@@ -180,7 +192,11 @@ def tables(one: Repeated) -> list[Table]:
     found = one.compared()
     if not found.methods:
         return []
-    return [scores(one), *([noise(one)] if found.repeated else []), *([wins(one)] if len(found.methods) > 1 else [])]
+    return [
+        scores(one),
+        *([noise(one)] if found.repeated else []),
+        *([wins(one)] if len(found.methods) > 1 else []),
+    ]
 
 
 def scores(one: Repeated) -> Table:
@@ -190,13 +206,25 @@ def scores(one: Repeated) -> Table:
     design = f"{len(first.divisions)} × {first.searches} × {first.seeds:.3g}"
     columns = [Column("method", numeric=False)]
     columns += [Column(f"{one.metric} {which}", one.protocol.meaning(which)) for which in one.results]
-    columns += [Column(f"below {first.best}", WINS), Column("interval", WINS, numeric=False), Column("p", "adjusted")]
-    rows = [Row([name, *_before(before, name, one)], kind="baseline") for name, before in one.before().items()]
+    columns += [
+        Column(f"below {first.best}", WINS),
+        Column("interval", WINS, numeric=False),
+        Column("p", "adjusted"),
+    ]
+    rows = [
+        Row([name, *_before(before, name, one)], kind="baseline") for name, before in one.before().items()
+    ]
     for name in first.methods:
         values = [_interval(each, name) for each in found]
         gap = first.gaps.get((first.best, name))
-        told = [gap.wins.value, ends(gap.wins.interval), f"{first.adjusted[first.best, name]:.3f}"] if gap else [None] * 3
-        rows.append(Row([name, *values, *told], bold={1} if name in first.leaders and first.repeated else set()))
+        told = (
+            [gap.wins.value, ends(gap.wins.interval), f"{first.adjusted[first.best, name]:.3f}"]
+            if gap
+            else [None] * 3
+        )
+        rows.append(
+            Row([name, *values, *told], bold={1} if name in first.leaders and first.repeated else set())
+        )
     notes = [
         f"Percent, means of divisions × searches × seeds: {design}.",
         HOW,
@@ -204,6 +232,7 @@ def scores(one: Repeated) -> Table:
         *([RULE, WINS] if len(first.methods) > 1 else []),
         *([f"Not complete, so not in this table: {', '.join(first.left_out)}."] if first.left_out else []),
         *([_unlike(first)] if first.unlike else []),
+        *([f"{NEW_SEARCH} {tau:.2f}."] if (tau := orders.by_search(first)) is not None else []),
     ]
     return Table("repeated", "Over divisions and searches", one.title, columns, rows, notes)
 
@@ -249,7 +278,9 @@ def noise(one: Repeated) -> Table:
     return Table("noise", "Where the noise comes from", one.title, columns, rows, [SHARES])
 
 
-def _told(parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool = False) -> Iterator[Any]:
+def _told(
+    parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool = False
+) -> Iterator[Any]:
     share = shares(parts)
     for source in sources:
         part = parts[source]
@@ -306,26 +337,3 @@ def figure(one: Repeated) -> Optional[Figure]:
         [bars],
         note="Whiskers here: new divisions, searches and seeds.",
     )
-
-
-# --- length ----------------------------------------------------------------------------------------------------------
-
-
-def lengths(one: Mapping[float, Mapping[str, float]], title: str) -> Optional[Table]:
-    """A column for every length of training, a row for every method, the longest training's order; under each column the
-    tau with the order of the longest. None if there is one length alone."""
-    shares = sorted(one)
-    if len(shares) < 2:
-        return None
-    last = one[shares[-1]]
-    names = sorted(last, key=lambda name: -last[name])
-    columns = [Column("method", numeric=False), *(Column(f"{share:.3g} of the length") for share in shares)]
-    rows = [Row([name, *(one[share].get(name) for share in shares)]) for name in names]
-    taus: list[Any] = []
-    for share in shares:
-        shared = [name for name in names if name in one[share]]
-        enough = len(shared) >= orders.LEAST
-        taus.append(float(orders.taus([one[share][n] for n in shared], [last[n] for n in shared])) if enough else None)
-    rows.append(Row(["tau with the longest", *taus]))
-    note = "The best validation score at each length, mean over searches, in percent; each a training of its own length."
-    return Table("lengths", "Order by length", title, columns, rows, [note])

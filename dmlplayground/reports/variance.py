@@ -8,8 +8,8 @@ intervals that are too short. Instead the mean squares of the analysis of varian
 Satterthwaite's degrees of freedom and Student's distribution.
 
 The same divisions stand behind all methods, so differences are taken within divisions. The noise of a difference is that of
-all methods together, or a method's own where that is larger. A method whose own is beyond that of the others by a test is
-not pooled at all.
+all methods together, or a method's own where that is larger; the less alike methods are in their noise, the fewer degrees of
+freedom. A method whose own is beyond that of the others by a test is not pooled at all.
 """
 
 from __future__ import annotations
@@ -201,6 +201,27 @@ class Comparison:
         alike = [self._squares[name] for name in self.means if name not in self.unlike]
         return Squares(*(_together(filter(None, column)) for column in zip(*alike)))
 
+    @cached_property
+    def _likeness(self) -> float:
+        """How far methods that are pooled are known to have the same noise, in degrees of freedom: infinite if their mean
+        squares differ no more than those of equal noise do. Twice the inverse of how much the variances vary, relative to
+        their mean, beyond what their degrees of freedom explain."""
+        import numpy as np
+
+        found, weights = [], []
+        for source in Squares._fields:
+            alike = [getattr(self._squares[name], source) for name in self.means if name not in self.unlike]
+            if len(alike) < 3 or not all(one and one.value > 0 for one in alike):
+                continue
+            values, expected = (
+                np.array([one.value for one in alike]),
+                2 / np.mean([one.freedom for one in alike]),
+            )
+            found.append((values.var(ddof=1) / values.mean() ** 2 - expected) / (1 + expected))
+            weights.append(1 / expected)
+        varying = float(np.average(found, weights=weights)) if found else 0.0
+        return 2 / varying if varying > 0 else math.inf
+
     def _taken(self, name: str) -> Squares:
         """Those that stand for a method's noise."""
         return self._squares[name] if name in self.unlike else self.pooled
@@ -254,7 +275,8 @@ class Comparison:
         """The squared standard error of a method's mean where it is compared with others: that of all methods, or its own if
         that is larger."""
         own, shared = self._error(self._squares[name]), self._error(self.pooled)
-        return Square(max(own.value, shared.value), (own if name in self.unlike else shared).freedom)
+        lent = 0.0 if name in self.unlike else self._likeness
+        return Square(max(own.value, shared.value), min(own.freedom + lent, shared.freedom))
 
     def interval(self, name: str) -> Optional[tuple[float, float]]:
         """95 %, of the mean over new divisions, searches and seeds."""
