@@ -29,7 +29,7 @@ def test_divisions_and_searches_of_a_method_are_one_row():
     assert found.title == "frozen, paper protocol"
     compared = found.compared()
     assert (len(compared.divisions), compared.searches, compared.seeds) == (3, 2, 2)
-    assert found.results == ["best", "last"]  # on a version that knows no other results
+    assert found.results[-2:] == ["best", "last"]
 
 
 def test_division_is_any_option_of_that_name_or_a_seed_of_the_data():
@@ -64,15 +64,14 @@ def test_the_table_has_the_means_and_what_was_compared():
     found = only(fixture.finals(LEVELS, noise="seeds"))
     table = repeated.scores(found)
     assert [row.values[0] for row in table.rows] == ["untrained", *LEVELS]
-    assert [column.name for column in table.columns][:3] == ["method", "R@1 best", "R@1 last"]
-    compared = found.compared("best")
+    assert [column.name for column in table.columns[1:-3]] == [f"R@1 {which}" for which in found.results]
+    compared = found.compared()
     for row in table.rows[1:]:
         low, high = compared.interval(row.values[0])
-        assert (row.values[1].value, row.values[1].half) == pytest.approx(
-            (compared.mean(row.values[0]), (high - low) / 2)
-        )
+        value = row.values[1]
+        assert (value.value, value.half) == pytest.approx((compared.mean(row.values[0]), (high - low) / 2))
     assert [bool(row.bold) for row in table.rows] == [False, True, False, False]
-    assert table.rows[2].values[3] > 0.9 and float(table.rows[2].values[5]) < 0.01
+    assert table.rows[2].values[-3] > 0.9 and table.rows[2].values[-1] in ("0.001", "< 0.001")
     assert text(table.rows[0].values[1]) == "40.00 ± 0.00"
 
 
@@ -155,8 +154,9 @@ def test_the_best_of_every_rung_counts(tmp_path):
 def test_a_folder_of_searches_has_a_report(tmp_path):
     fixture.search(tmp_path / "search", SHORT)
     assert "Order by length" in reports.report(tmp_path / "search").read_text()
+    (tmp_path / "nothing").mkdir()
     with pytest.raises(UserError, match="holds no records"):
-        reports.report(tmp_path / "search" / "1" / "nothing")
+        reports.report(tmp_path / "nothing")
 
 
 def test_a_damaged_search_is_one_line(tmp_path):

@@ -98,6 +98,13 @@ def test_equal_scores_are_not_told_apart_and_give_no_warning():
     assert found.leaders == ["a", "b"] and found.interval("a") == (1.0, 1.0)
 
 
+def test_scores_without_noise_are_compared():
+    values = {name: {((), s, 0): level + s for s in (1, 2)} for level, name in enumerate("abcd")}
+    assert Comparison.of(values).unlike == {} and Comparison.of(values).methods == list("dcba")
+    values = {name: {((), s, 0): level for s in (1, 2)} for level, name in enumerate("abcd")}
+    assert Comparison.of(values).leaders == ["d"]
+
+
 def test_seeds_alone_tell_nothing_apart():
     found = drawn(7, [50, 0], NOISES["seeds"], divisions=1, searches=1, seeds=5)
     assert not found.repeated and found.apart == set() and found.interval("m00") is None

@@ -30,7 +30,7 @@ HOW = (
 )
 RULE = (
     "Bold (* in a terminal): the best, and those that cannot be told apart from it (differences within divisions, Holm's "
-    f"adjustment for all pairs, {LEVEL:.0%}); none below one that can. The noise is that of all methods together, or a method's "
+    f"adjustment for all pairs, {LEVEL * 100:.0f} %); none below one that can. The noise is that of all methods together, or a method's "
     "own where that is larger."
 )
 WINS = (
@@ -69,27 +69,23 @@ class Repeated:
         """By a result, in percent."""
         which, metric = which or self.results[0], metric or self.metric
         if (which, metric) not in self._compared:
-            found = {
-                name: dict(_known((run, score(record, which, metric)) for run, record in runs.items()))
-                for name, runs in self.runs.items()
-            }
+            found = {name: self.values(name, which, metric) for name in self.runs}
             self._compared[which, metric] = Comparison.of(found, metrics.get(metric).higher_is_better)
         return self._compared[which, metric]
+
+    def values(self, name: str, which: str = "", metric: str = "") -> dict[Run, float]:
+        """A method's scores by division, search and seed, in percent."""
+        which, metric = which or self.results[0], metric or self.metric
+        return dict(_known((run, score(record, which, metric)) for run, record in self.runs[name].items()))
 
     _compared: dict[tuple[str, str], Comparison] = field(default_factory=dict)
 
     def gained(self, first: str, second: str, metric: str = "") -> Comparison:
         """How much more one result of the same training is than another."""
-        metric = metric or self.metric
-
-        def gap(record: Record) -> Optional[float]:
-            a, b = (score(record, which, metric) for which in (first, second))
-            return None if a is None or b is None else a - b
-
-        found = {
-            name: dict(_known((run, gap(record)) for run, record in runs.items()))
-            for name, runs in self.runs.items()
-        }
+        found = {}
+        for name in self.runs:
+            a, b = (self.values(name, which, metric) for which in (first, second))
+            found[name] = {run: a[run] - b[run] for run in a if run in b}
         return Comparison.of(found)
 
     def before(self, metric: str = "") -> dict[str, Comparison]:
@@ -218,7 +214,7 @@ def scores(one: Repeated) -> Table:
         values = [_interval(each, name) for each in found]
         gap = first.gaps.get((first.best, name))
         told = (
-            [gap.wins.value, ends(gap.wins.interval), f"{first.adjusted[first.best, name]:.3f}"]
+            [gap.wins.value, ends(gap.wins.interval), _p(first.adjusted[first.best, name])]
             if gap
             else [None] * 3
         )
@@ -235,6 +231,10 @@ def scores(one: Repeated) -> Table:
         *([f"{NEW_SEARCH} {tau:.2f}."] if (tau := orders.by_search(first)) is not None else []),
     ]
     return Table("repeated", "Over divisions and searches", one.title, columns, rows, notes)
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def _unlike(found: Comparison) -> str:

@@ -192,7 +192,9 @@ class Comparison:
                     tests.append(
                         (stats.f.sf(one.value / rest.value, one.freedom, rest.freedom), name, source)
                     )
-        chance, name, source = min(tests, default=(1.0, "", ""))
+        if not tests:
+            return {}
+        chance, name, source = min(tests)
         return {name: source} if chance * len(tests) < LEVEL else {}
 
     @cached_property
