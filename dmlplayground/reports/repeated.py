@@ -30,8 +30,8 @@ HOW = (
 )
 RULE = (
     "Bold (* in a terminal): the best, and those that cannot be told apart from it (differences within divisions, Holm's "
-    f"adjustment for all pairs, {LEVEL * 100:.0f} %); none below one that can. The noise is that of all methods together, or a method's "
-    "own where that is larger."
+    f"adjustment for all pairs, {LEVEL * 100:.0f} %); none below one that can. The noise is that of all methods together, or a "
+    "method's own where that is larger."
 )
 WINS = (
     "below the best: the probability that the method scores less than the best one in a new division, with a new search "

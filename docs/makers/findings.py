@@ -36,6 +36,7 @@ from dmlplayground.trial.store.records import Record  # noqa: E402
 
 PAGE, DATA = "findings.md", "findings.json"
 FINALS, SEARCHES = "finals", "search"
+FROZEN = "frozen"  # the data set of features that are not trained further
 EXPERIMENTS = HERE.parents[1] / "experiments" / "arenas"
 MANY = 8  # names of a list; of a longer one the rest is counted
 
@@ -101,7 +102,7 @@ class Arena:
     def kind(self) -> str:
         """What is trained: ``scratch``, ``finetuned``, or a head on ``features`` that are not."""
         config = self.records[0].config
-        if config["data"]["name"] == "frozen" or config["backbone"]["name"] == "identity":
+        if config["data"]["name"] == FROZEN or config["backbone"]["name"] == "identity":
             return "features"
         return "scratch" if config["backbone"].get("pretrained", "none") == "none" else "finetuned"
 
@@ -197,7 +198,8 @@ def verdict(arena: Arena) -> str:
         return f"by {arena.score}, none of {len(compared.methods)} methods can be told apart from the one with the highest mean."
     if len(leaders) == 1:
         return f"by {arena.score}, **{leaders[0]}** leads with {_at(compared, leaders[0])}. {rest}"
-    return f"by {arena.score}, {listed(leaders)} lead and cannot be told apart from {leaders[0]}, {_at(compared, leaders[0])}. {rest}"
+    first = f"{leaders[0]}, {_at(compared, leaders[0])}"
+    return f"by {arena.score}, {listed(leaders)} lead and cannot be told apart from {first}. {rest}"
 
 
 def _at(compared: Comparison, name: str) -> str:
@@ -229,11 +231,15 @@ def everywhere(ready: Sequence[Arena]) -> list[str]:
         for pair in found.reversed
     }
     return [
-        f"of {plural(total, 'pair')} of methods that all {len(ready)} have, {len(pairs)} {'is' if len(pairs) == 1 else 'are'} told "
-        f"apart in the same order in all{what}.",
+        f"of {plural(total, 'pair')} of methods that all {len(ready)} have, {_told_apart(len(pairs))} in the same order in "
+        f"all{what}.",
         f"{plural(len(turned), 'pair')} stand in opposite order in two arenas, beyond the noise of both." if turned
         else "No pair stands in opposite order in two arenas beyond the noise of both.",
     ]  # fmt: skip
+
+
+def _told_apart(number: int) -> str:
+    return f"{number} {'is' if number == 1 else 'are'} told apart"
 
 
 def listed(words: Iterable[str], most: int = MANY) -> str:
@@ -253,7 +259,7 @@ def _of_arena(page: Page, arena: Arena) -> None:
     page.say(conditions(arena))
     page.say(
         f"{verdict(arena)[:1].upper()}{verdict(arena)[1:]}",
-        f"Of {plural(len(compared.gaps), 'pair')}, {len(compared.apart)} {'is' if len(compared.apart) == 1 else 'are'} told apart.",
+        f"Of {plural(len(compared.gaps), 'pair')}, {_told_apart(len(compared.apart))}.",
         *(not_above(arena)),
     )
     page.show(
@@ -288,7 +294,8 @@ def conditions(arena: Arena) -> str:
     images = sorted(
         {cost.images(record) for record in records if record.config["method"]["name"] in compared.methods}
     )
-    data = arena.found.title.rpartition(", ")[0] if arena.found else ""
+    named = records[0].config["data"]
+    data = named["of"]["name"] if isinstance(named.get("of"), dict) else named.get("of", named["name"])
     hours = sum(cost.processor(record) or 0.0 for record in records) / 3600
     seen = (
         f"{images[0]:,}"
@@ -297,18 +304,18 @@ def conditions(arena: Arena) -> str:
         if images
         else "no"
     )
+    searches = f"{compared.searches} search{'es' * (compared.searches != 1)}"
     return (
         f"Data: {data}. Network: {config['backbone']['name']}, {_weights(config)}. {plural(len(compared.methods), 'method')}, "
-        f"{plural(len(compared.divisions), 'division')} of the classes, {compared.searches} search{'es' * (compared.searches != 1)}, "
-        f"{compared.seeds:.3g} seeds; {seen} images a training, {hours:.1f} hours of processor time for {len(records):,} trainings."
+        f"{plural(len(compared.divisions), 'division')} of the classes, {searches}, {compared.seeds:.3g} seeds. {seen} images a "
+        f"training; {hours:.1f} hours of processor time for {plural(len(records), 'training')}."
     )
 
 
 def _weights(config: Any) -> str:
-    weights = config["backbone"].get("pretrained", "none")
-    return "from scratch" if weights == "none" and config["data"]["name"] != "frozen" else "pretrained, frozen" if (
-        config["data"]["name"] == "frozen"
-    ) else "pretrained"  # fmt: skip
+    if config["data"]["name"] == FROZEN:
+        return f"a head on frozen features of {config['data'].get('backbone', 'a network')}"
+    return "from scratch" if config["backbone"].get("pretrained", "none") == "none" else "pretrained"
 
 
 def scores(arena: Arena) -> Table:
