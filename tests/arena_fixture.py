@@ -16,7 +16,7 @@ METHODS = ("margin", "npairs", "proxy_nca", "triplet", "contrastive")
 
 def finals(levels, noise="all", seed=0, fall=1.0, untrained=40.0, **design):
     """Records of the methods with these levels of R@1 in percent. Test classes choose an epoch ``fall`` above the last one,
-    and validation classes one half as far above."""
+    and the one set beforehand is half as far above."""
     drawn = scores(np.random.default_rng(seed), list(levels.values()), NOISES[noise], **design)
     return [
         record(method, run, value, fall, untrained)
@@ -34,7 +34,7 @@ def record(method, run, value, fall=1.0, untrained=40.0, **changes):
     made.config["optimizer"]["lr"] = 0.001 * search + 0.0001 * len(method)  # what a search chose
     results = {
         which: at(made.epochs[-1], value + up)
-        for which, up in [("last", 0), ("validated", fall / 2), ("best", fall)]
+        for which, up in [("last", 0), ("beforehand", fall / 2), ("best", fall)]
     }
     made.results = {"untrained": at(made.epochs[0], untrained), **results}
     return made

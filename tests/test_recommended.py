@@ -81,10 +81,18 @@ def test_supported_are_the_best_of_complete_arenas(tmp_path):
 
 
 def test_pages_of_methods_and_getting_started_say_what_the_findings_do(monkeypatch, tmp_path):
-    told = {
-        "icons": {"kind": "scratch", "complete": True, "score": "R@1 (validated)", "best": ["margin"],
-                  "methods": {"margin": {"mean": 71.0, "interval": [69.0, 73.0]}, "npairs": {"mean": 60.0, "interval": [58.0, 62.0]}}},
-    }  # fmt: skip
+    scored = {
+        name: {"mean": mean, "interval": [mean - 2, mean + 2]}
+        for name, mean in [("margin", 71.0), ("npairs", 60.0)]
+    }
+    icons = {
+        "kind": "scratch",
+        "complete": True,
+        "score": "R@1 (validated)",
+        "best": ["margin"],
+        "methods": scored,
+    }
+    told = {"icons": icons}
     monkeypatch.setattr(evidence, "found", lambda path=None: told)
     assert "`icons`, by R@1 (validated)): `margin`" in evidence.recommended()
     assert "| icons | R@1 (validated) | 60.0 | 58.0 to 62.0 | below margin |" in evidence.in_arenas("npairs")

@@ -146,9 +146,9 @@ def test_the_best_of_every_rung_counts(tmp_path):
         "method",
         "1/8 of the length",
         "1/3 of the length",
-        "full length",
+        "the full length",
     ]
-    assert table.rows[-1].values == ["tau with the full length", -1, pytest.approx(0.816, abs=0.01), 1]
+    assert table.rows[-1].values == ["tau with the last", -1, pytest.approx(0.816, abs=0.01), 1]
 
 
 def test_a_folder_of_searches_has_a_report(tmp_path):

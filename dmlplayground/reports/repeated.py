@@ -41,7 +41,7 @@ SHARES = (
     "Standard deviations in points, and the share of the variance of a single score. 0.00: no more than noise. The last row is "
     "that of all methods together, with 95 % intervals; shares of one method alone are rough."
 )
-NEW_SEARCH = "The order by one search and the order by another have a tau of"
+NEW_SEARCH = "The orders by one search and by another have a tau of"
 
 
 @dataclass

@@ -83,6 +83,10 @@ def _best(content: Mapping[str, Any], metric: metrics.Metric) -> dict[Fraction, 
     return found
 
 
+def named(share: Fraction) -> str:
+    return "the full length" if share == 1 else f"{share} of the length"
+
+
 def table(found: Lengths, title: str) -> Optional[Table]:
     """A row for every method, in the order of the longest training, and the taus with that order. None of one length alone."""
     if len(found.shares) < 2:
@@ -90,11 +94,11 @@ def table(found: Lengths, title: str) -> Optional[Table]:
     compared = {share: found.compared(share) for share in found.shares}
     last = compared[found.shares[-1]]
     columns = [Column("method", numeric=False)]
-    columns += [Column("full length" if share == 1 else f"{share} of the length") for share in found.shares]
+    columns += [Column(named(share)) for share in found.shares]
     rows = [
         Row([name, *(one.mean(name) if name in one.means else None for one in compared.values())])
         for name in last.methods
     ]
     taus = [orders.agreement(one, last) for one in compared.values()]
-    rows.append(Row(["tau with the full length", *(one.tau if one else None for one in taus)]))
+    rows.append(Row(["tau with the last", *(one.tau if one else None for one in taus)]))
     return Table("lengths", f"Order by length: {found.metric}", title, columns, rows, [NOTE])

@@ -29,7 +29,7 @@ from dmlplayground.reports import cost, orders, repeated, rungs, tables, usable_
 from dmlplayground.reports.answers import listing  # noqa: E402
 from dmlplayground.reports.grouping import arenas  # noqa: E402
 from dmlplayground.reports.repeated import Repeated, ends  # noqa: E402
-from dmlplayground.reports.tables import Column, Row, Table, body, signed  # noqa: E402
+from dmlplayground.reports.tables import Column, Row, Table, body  # noqa: E402
 from dmlplayground.reports.variance import SOURCES, Comparison  # noqa: E402
 from dmlplayground.trial.store import manifest  # noqa: E402
 from dmlplayground.trial.store.records import Record  # noqa: E402
@@ -198,8 +198,8 @@ def verdict(arena: Arena) -> str:
         return f"by {arena.score}, none of {len(compared.methods)} methods can be told apart from the one with the highest mean."
     if len(leaders) == 1:
         return f"by {arena.score}, **{leaders[0]}** leads with {_at(compared, leaders[0])}. {rest}"
-    first = f"{leaders[0]}, {_at(compared, leaders[0])}"
-    return f"by {arena.score}, {listed(leaders)} lead and cannot be told apart from {first}. {rest}"
+    first = f"{leaders[0]} has the highest mean, {_at(compared, leaders[0])}"
+    return f"by {arena.score}, {first}, and {listed(leaders[1:])} cannot be told apart from it. {rest}"
 
 
 def _at(compared: Comparison, name: str) -> str:
@@ -391,12 +391,16 @@ def optimism(arena: Arena) -> Iterable[str]:
         means = [gaps.mean(name) for name in gaps.methods]
         beyond = [name for name in gaps.methods if (found := gaps.interval(name)) and found[0] > 0]
         yield (
-            f"{best} is {signed(fmean(means))} points above {other} on average over methods ({signed(min(means))} to "
-            f"{signed(max(means))}), beyond the noise for {len(beyond)} of {len(means)}."
+            f"{best} is {points(fmean(means))} points above {other} on average over methods ({points(min(means))} to "
+            f"{points(max(means))}), beyond the noise for {len(beyond)} of {len(means)}."
         )
     agreed = orders.agreement(arena.found.compared(best), arena.compared)
     if agreed and arena.found.results[0] != best:
-        yield f"The order by {best} and the order by {arena.found.results[0]} have a tau of {_tau(agreed)}."
+        yield f"The orders by {best} and by {arena.found.results[0]} have a tau of {_tau(agreed)}."
+
+
+def points(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _tau(found: orders.Agreement) -> str:
@@ -412,7 +416,7 @@ def length(arena: Arena) -> Iterable[str]:
         if found:
             turned = [f"{a} above {b}" for a, b in found.reversed]
             yield (
-                f"The order after {share} of the length and after all of it, by validation scores, have a tau of {_tau(found)}"
+                f"The orders after {rungs.named(share)} and after all of it, by validation scores, have a tau of {_tau(found)}"
                 + (
                     f"; beyond the noise of both, the shorter one alone has {listed(turned)}."
                     if turned
