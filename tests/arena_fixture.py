@@ -10,7 +10,13 @@ import numpy as np
 import reports_fixture
 from variance_fixture import NOISES, scores
 
-DATA = {"name": "frozen", "of": {"name": "grocery"}}
+DATA = {
+    "name": "frozen",
+    "of": {"name": "grocery"},
+    "backbone": "resnet50_v1",
+    "pretrained": "imagenet",
+    "size": 224,
+}
 METHODS = ("margin", "npairs", "proxy_nca", "triplet", "contrastive")
 
 
@@ -29,7 +35,7 @@ def record(method, run, value, fall=1.0, untrained=40.0, **changes):
     division, search, seed = run
     made = reports_fixture.record(method, seed, value / 100, noise=0.0, **changes)
     made.id = f"{method}-d{division}-r{search}-s{seed}"
-    made.config["data"] = {"name": DATA["name"], "of": {**DATA["of"], "division": division}}
+    made.config["data"] = {**DATA, "of": {**DATA["of"], "division": division}}
     made.config["search"] = search
     made.config["optimizer"]["lr"] = 0.001 * search + 0.0001 * len(method)  # what a search chose
     results = {

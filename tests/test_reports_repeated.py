@@ -104,6 +104,18 @@ def test_what_is_incomplete_is_named():
     assert "Not complete, so not in this table: npairs." in notes
 
 
+def test_networks_that_were_not_trained_have_rows_of_their_own():
+    records = fixture.finals(LEVELS)
+    for one in fixture.finals({"margin": 52}, noise="seeds", searches=1, seeds=1):
+        one.config.update(epochs=0, search=0)
+        one.config["head"]["reduction"] = "pca"
+        one.id += "-features"
+        records.append(one)
+    rows = repeated.scores(only(records)).rows
+    assert [row.values[0] for row in rows[:3]] == ["untrained", "no training, pca head", "margin"]
+    assert text(rows[1].values[1]).startswith("5") and rows[1].kind == "baseline"
+
+
 def test_optimism_is_the_gap_of_the_same_training():
     found = only(fixture.finals(LEVELS, fall=3.0)).gained("best", "last")
     assert [found.mean(name) for name in LEVELS] == pytest.approx([3, 3, 3])

@@ -89,22 +89,22 @@ class Repeated:
         return Comparison.of(found)
 
     def before(self, metric: str = "") -> dict[str, Comparison]:
-        """The scores before any training: of networks that were never trained, or else of the trials' own first ones. Each
-        alone, as they have no searches."""
+        """The scores without any training: of the trials' own networks at first, and of trials that trained nothing. Each alone,
+        as there are no searches."""
         metric = metric or self.metric
-        found: dict[str, dict[Run, Optional[float]]] = {}
+        starts: dict[Run, list[float]] = defaultdict(list)
+        for runs in self.runs.values():
+            for (place, _, seed), record in runs.items():
+                value = score(record, UNTRAINED, metric)
+                if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
+                    starts[place, 0, seed].append(value)
+        found = (
+            {UNTRAINED: {run: sum(values) / len(values) for run, values in starts.items()}} if starts else {}
+        )
         for name, runs in self.beside.items():
-            which = self.protocol.beside
-            found[name] = {run: score(record, which, metric) for run, record in runs.items()}
-        if not found:
-            starts: dict[Run, list[float]] = defaultdict(list)
-            for runs in self.runs.values():
-                for (division, _, seed), record in runs.items():
-                    value = score(record, UNTRAINED, metric)
-                    if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
-                        starts[division, 0, seed].append(value)
-            found[UNTRAINED] = {run: sum(values) / len(values) for run, values in starts.items()}
-        return {name: Comparison.of({name: dict(_known(values.items()))}) for name, values in found.items()}
+            pairs = ((run, score(record, self.protocol.beside, metric)) for run, record in runs.items())
+            found[name] = dict(_known(pairs))
+        return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 
 def _known(pairs: Iterable[tuple[Run, Optional[float]]]) -> Iterator[tuple[Run, float]]:
@@ -171,13 +171,18 @@ def _labels(cells: Sequence[Cell]) -> list[str]:
     keys = [
         key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in cells if cell.trained}) > 1
     ]
-    short = [", ".join([cell.method, *(str(cell.flat.get(key)) for key in keys)]) for cell in cells]
+    short = [", ".join([_name(cell), *(str(cell.flat.get(key)) for key in keys)]) for cell in cells]
     places = [
         (label, division(cell.config["data"]), cell.config.get(SEARCH, 0))
         for label, cell in zip(short, cells)
     ]
     twice = {place[0] for place in places if places.count(place) > 1}
     return [cell.label_without(SEARCH) if label in twice else label for label, cell in zip(short, cells)]
+
+
+def _name(cell: Cell) -> str:
+    """A network that was not trained is told by what its head does."""
+    return cell.method if cell.trained else f"{cell.method}, {cell.config['head']['reduction']} head"
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
