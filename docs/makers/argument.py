@@ -269,7 +269,7 @@ def _blocks() -> Iterator[str]:
 
 This page makes the argument of {study.title}.
 The scores of the first two sections are computed here; the numbers of the last are the study's.
-`python -m dmlplayground.reports.argument docs` writes the page.
+`python docs/makers/argument.py docs` writes the page.
 
 ## Three scores that see no difference
 
