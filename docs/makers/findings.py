@@ -60,8 +60,8 @@ can. The column *below* has the probability that a method scores less than the f
 seed of each."""
 
 AGAIN = """`sh experiments/arenas/run.sh NAME` runs an arena's searches and finals and keeps their records;
-`python docs/makers/findings.py experiments/results/arenas docs` makes this page of them. A store of your own that repeats searches
-or divisions has the same statistics in its report."""
+`python docs/makers/findings.py experiments/results/arenas docs` makes this page of them. A store of your own that repeats
+searches or divisions has the same statistics in its report."""
 
 
 @dataclass
