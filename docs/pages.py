@@ -52,6 +52,7 @@ def of_part(plural: str, kind: Kind, part: Part) -> str:
         works(part),
     ]
     sections += [
+        evidence.in_arenas(part.key) if plural == "methods" else "",
         evidence.on_glyphs(plural, kind, part),
         studied.settings(kind, part),
         studied.results(kind, part),
