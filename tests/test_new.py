@@ -96,13 +96,13 @@ def test_what_cannot_be_made_is_refused(word, name, message, tmp_path):
 def test_nothing_is_written_over(tmp_path):
     checkout(tmp_path)
     templates.write("miner", "mine", tmp_path)
-    with pytest.raises(UserError, match=r"mine\.py is there already"):
+    with pytest.raises(UserError, match=r"mine\.py exists already"):
         templates.write("miner", "mine", tmp_path)
 
 
 def test_a_folder_that_is_no_checkout_is_left_alone(tmp_path, capsys):
     (tmp_path / "setup.py").touch()
     assert main(["new", "miner", "mine", "--into", str(tmp_path)]) == 2
-    told = "is no checkout of dmlplayground: it has no dmlplayground and no tests."
+    told = "is not a checkout of dmlplayground: missing are dmlplayground and tests."
     assert capsys.readouterr().err == f"error: {tmp_path} {told}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["setup.py"]

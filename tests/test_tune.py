@@ -126,7 +126,9 @@ def test_a_criterion_may_be_better_the_lower_it_is():
     study = optuna.create_study(direction=search.direction)
     for value in (0.3, 0.2, 0.4):
         study.ask().report(value, 1)
-    assert "and 1 of the 2 others that came so far did better" in early_stopping.why("median", study, 0, 1)
+    assert "and 1 of the 2 other trials that reached this epoch were better" in early_stopping.why(
+        "median", study, 0, 1
+    )
 
 
 def test_whole_numbers_stay_whole():
@@ -403,7 +405,7 @@ def test_other_choices_need_another_store(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         optuna_search.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
     changed = wanted(config={**CONFIG, "batch_size": {"choose": [4, 8, 12]}})
-    with pytest.raises(UserError, match="had other choices: .* Use another store"):
+    with pytest.raises(UserError, match="holds a search with other ranges: .* Use a new store"):
         optuna_search.tune(changed, tmp_path, Machine(), quiet=True)
 
 

@@ -62,6 +62,8 @@ def _run(words: list[str]) -> int:
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
         return arguments.run(arguments) or 0
     except UserError as problem:
+        if os.environ.get("DMLPLAYGROUND_DEBUG"):
+            raise
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
@@ -94,7 +96,7 @@ class _Parser(argparse.ArgumentParser):
             if left[0].startswith("-"):
                 option = left[0].partition("=")[0]
                 raise unknown(f"option of {command.prog}", option, command.options())
-            command.error(f"there is one word too many: {left[0]}")
+            command.error(f"unexpected argument: {left[0]}")
         return arguments
 
     def options(self) -> list[str]:

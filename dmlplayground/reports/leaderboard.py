@@ -18,8 +18,8 @@ from .tables import Column, Difference, Row, Seconds, Table, units
 
 RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
-    "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). Nothing below a row that differs is bold, "
-    "nor is a single run."
+    "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A row below a significantly worse row is "
+    "never bold, nor is a single run."
 )
 SINGLE = "Figures without ± come from a single run, so their spread is unknown."
 PAIR = (

@@ -123,7 +123,7 @@ class Index:
         if rows.embeddings.shape[1:] != (model.width,):
             raise UserError(
                 f"{path} has {rows.embeddings.shape[1]} numbers an image and the model gives {model.width}: "
-                "they are of different models."
+                "the index was made by another model."
             )
         if weights not in ("", model.digest):  # none in files of earlier versions
             raise UserError(

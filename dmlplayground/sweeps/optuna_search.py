@@ -113,7 +113,7 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
             values = {key: parameter.ask(proposed, key) for key, parameter in search.parameters.items()}
         except ValueError as problem:
             raise UserError(
-                f"the search in {store} had other choices: {problem} Use another store."
+                f"the store {store} holds a search with other ranges: {problem} Use a new store."
             ) from None
         try:
             trial = search.trial(values)

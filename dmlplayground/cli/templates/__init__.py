@@ -36,10 +36,10 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
     plural = kinds()[word]
     _check(plural, word, name)
     if missing := [each for each in CHECKOUT if not (folder / each).exists()]:
-        raise UserError(f"{folder} is no checkout of dmlplayground: it has no {' and no '.join(missing)}.")
+        raise UserError(f"{folder} is not a checkout of dmlplayground: missing are {' and '.join(missing)}.")
     places = {folder / place: kind for kind, place in _places(plural, name).items()}
     if there := [path for path in places if path.exists()]:
-        raise UserError(f"{there[0]} is there already.")
+        raise UserError(f"{there[0]} exists already.")
     with files.replacing_all() as begin:
         for path, kind in places.items():
             begin(path).write(filled(plural, kind, name))

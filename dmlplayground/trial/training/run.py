@@ -405,7 +405,7 @@ class Losses:
         self._last = time.perf_counter()
 
     def add(self, losses: list) -> bool:
-        """Take the losses of a step's learners; whether any were read."""
+        """Queue the losses of a step. Returns whether some were read from the device."""
         self._waiting.append(losses[0] if len(losses) == 1 else nd.add_n(*losses) / len(losses))
         if len(self._waiting) < self._batch + IN_FLIGHT:
             return False
