@@ -14,7 +14,7 @@ from dmlplayground.parts.data.shared import catalogue, decoded_cache
 from dmlplayground.parts.transforms import Stored
 from dmlplayground.reports.grouping import arenas
 from dmlplayground.sweeps import optuna_search, search_space
-from dmlplayground.trial.config import schema, trial_ids
+from dmlplayground.trial.config import trial_ids
 from dmlplayground.trial.training import folds, models
 
 
@@ -54,12 +54,7 @@ def test_every_key_of_a_trial_is_in_its_id(place):
         parts = {"mining": {"name": "semihard"}, "regularizers": [{"name": "zero_mean"}]}
         changed = parts.get(first) or another(value)
     other = dataclasses.replace(TRIAL, **{first: changed})
-    assert (trial_ids.name(other) != trial_ids.name(TRIAL)) == (first not in trial_ids.LEFT_OUT)
-
-
-def test_every_key_of_the_schema_is_looked_at():
-    seen = {place[0] for place in leaves(TRIAL.mapping())}
-    assert {field.name for field in dataclasses.fields(schema.Trial)} - {"id", "groups"} == seen
+    assert (trial_ids.name(other) != trial_ids.name(TRIAL)) == (first != "device")
 
 
 def test_folds_are_joined_at_unit_length():
