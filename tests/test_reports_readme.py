@@ -38,8 +38,8 @@ def update():
 def every_record():
     packed = ROOT / "experiments" / "results" / "quickstart" / "records.jsonl.gz"
     if packed.exists():
-        return map(json.loads, gzip.decompress(packed.read_bytes()).splitlines())
-    return (json.loads(path.read_text(encoding="utf-8")) for path in KEPT)
+        return [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in KEPT]
 
 
 def kept_values(which, metric):
