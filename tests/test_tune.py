@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -460,3 +461,21 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
         capture_output=True, text=True,
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr
+
+
+@pytest.mark.parametrize("left", ["file", "link", "dangling link"])
+def test_the_lock_of_a_killed_search_is_taken_away(tmp_path, monkeypatch, left):
+    """Optuna's clock runs fast here, and stops the test where it would be looked at for ever."""
+    monkeypatch.chdir(tmp_path)
+    store = Path("store")
+    optuna_search._study(wanted(), store)
+    lock, journal = store / f"{optuna_search.JOURNAL}.lock", store / optuna_search.JOURNAL
+    if left == "file":
+        lock.touch()
+    else:
+        lock.symlink_to(journal.resolve() if left == "link" else journal)
+    ticks = iter(range(0, 1000, 5))
+    clock = SimpleNamespace(monotonic=lambda: next(ticks), sleep=lambda _: None)
+    monkeypatch.setattr("optuna.storages.journal._file.time", clock)
+    assert optuna_search._study(wanted(), store).trials == []
+    assert not os.path.lexists(lock)

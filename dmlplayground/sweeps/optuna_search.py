@@ -52,12 +52,18 @@ def tune(
 def _study(search: Search, store: Path) -> Any:
     optuna = optional.load("optuna")
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     store.mkdir(parents=True, exist_ok=True)
+    journal = (store / JOURNAL).resolve()
+    # Optuna's usual lock is a link. Where that points to nothing (as a relative one does, or one in a store that was moved)
+    # it waits for ever. A lock that is a file it takes away after 30 s, as its owner must have been killed.
+    lock = journal.with_name(f"{journal.name}.lock")
+    if lock.is_symlink() and not lock.exists():
+        lock.unlink()
     study = optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(store / JOURNAL))),
+        storage=JournalStorage(JournalFileBackend(str(journal), JournalFileOpenLock(str(journal)))),
         study_name="search",
         direction=search.direction,
         pruner=early_stopping.pruner(search.prune, search.epochs),
