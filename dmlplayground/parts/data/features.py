@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ...base import files, optional
+from ...base import array_files, files, optional
 from ...base.errors import UserError, unknown
 from . import KIND
 from .shared.catalogue import ROLES, Classes, Entry, catalogue, divide
@@ -23,7 +23,7 @@ def settings(path: str, **_: Any) -> dict[str, Any]:
 
     If the file does not exist yet, its width is unknown; loading the data set then fails with a message.
     """
-    file = Path(path).expanduser()
+    file = files.expanded(path)
     width = {"features": read(file).features.shape[1]} if file.is_file() else {}
     return {"backbone": {"name": "identity", **width}, "transform": "plain"}
 
@@ -43,7 +43,7 @@ def load(
     path: a .npz with the arrays ``features`` (N, width) and ``labels`` (N,), numbers or words, and if wanted ``split``
         (N,): train, test, query or gallery; or a Parquet file with columns of these names (needs pyarrow).
     """
-    table = read(Path(path).expanduser())
+    table = read(files.expanded(path))
     entries = [
         Entry(str(row), label, role) for row, (label, role) in enumerate(zip(table.labels, table.split))
     ]
@@ -104,7 +104,7 @@ def _npz(path: Path) -> dict[str, Any]:
     try:
         with files.opened(path) as file, np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files if name in COLUMNS}
-    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, TypeError, AttributeError) as problem:
+    except (zipfile.BadZipFile, *array_files.DAMAGE) as problem:
         raise UserError(f"data set features: {path} is not a .npz of plain arrays: {problem}.") from None
 
 

@@ -70,7 +70,7 @@ def _read_safetensors(path: Path) -> Arrays:
         header = json.loads(bytes(content[8:begin]))
         header.pop("__metadata__", None)
         return {name: _safetensor(entry, content[begin:]) for name, entry in header.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise UserError(f"{path} is not a .safetensors file, or is damaged: {problem}.") from None
 
 
