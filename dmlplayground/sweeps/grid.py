@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from ..base import resources
 from ..base.errors import UserError, unknown
@@ -170,10 +170,13 @@ def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int
         config.check_batches(sampler, protocol, batch_size, release.counts["train"].classes)
 
 
-def load(name: str | Path) -> tuple[Experiment, Path]:
-    """An experiment and its file, by path or by name (``quickstart``)."""
-    path = resources.find_experiment(str(name))
-    experiment = build(Experiment, derived_files.read(path, resources.find_experiment), where="")
+def load(given: Union[str, Path, Mapping[str, Any]]) -> tuple[Experiment, Path]:
+    """An experiment and its file, by path or by name (``quickstart``); or one that is given as a mapping, with a file of that
+    kind that is not there."""
+    mapping = isinstance(given, Mapping)
+    content = given if mapping else resources.find_experiment(str(given))
+    experiment = build(Experiment, derived_files.read(content, resources.find_experiment), where="")
+    path = derived_files.named(experiment.title) if mapping else content
     for key in experiment.methods:
         if key not in methods.names():
             raise unknown(f"method in {path.name}:", key, methods.names())

@@ -27,33 +27,34 @@ from ..trial import config
 from . import derived_files
 from .search_space import Search
 
+Given = Union[str, Path, Mapping[str, Any]]
+Settings = Union[Iterable[str], Mapping[str, Any]]
 
-def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
+
+def load(path: Given, overrides: Settings = ()) -> Search:
     """The search for one method's settings in a file, or by the name of a built-in one, with ``key=value`` overrides of
     its config."""
     found = load_all(path, overrides)
     if len(found) > 1:
-        raise UserError(f"{path} searches for the settings of {len(found)} methods; choose one of them.")
+        raise UserError(f"there are searches for {len(found)} methods in {path}; choose one of them.")
     return next(iter(found.values()))
 
 
-def load_all(
-    path: str | Path, overrides: Iterable[str] = (), wanted: Iterable[str] = ()
-) -> dict[str, Search]:
-    """The searches of a file by method, those of the ``wanted`` methods alone if any are named. A file that names no
-    methods holds one search, under the empty name."""
-    path = Path(path)
-    content = derived_files.read(
-        path if path.suffix == ".yaml" else resources.find_search(path), resources.find_search
-    )
+def load_all(given: Given, overrides: Settings = (), wanted: Iterable[str] = ()) -> dict[str, Search]:
+    """The searches of a file, or of a mapping in its place, by method, those of the ``wanted`` methods alone if any are named.
+    A file that names no methods holds one search, under the empty name."""
+    if not isinstance(given, Mapping):
+        given = Path(given)
+        given = given if given.suffix == ".yaml" else resources.find_search(given)
+    content = derived_files.read(given, resources.find_search)
     if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
-        changes = (config.expand(config.override(text)) for text in overrides)
+        changes = (config.expand(config.override(text)) for text in derived_files.settings(overrides))
         content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
     many = isinstance(content, Mapping) and "methods" in content
     if not many:
         if list(wanted):
             raise UserError(
-                f"{path} searches for the settings of one method; --methods is for files with `methods`."
+                f"{content.get('title', given)} searches for the settings of one method; --methods is for files with `methods`."
             )
         return {"": build(Search, content, where="")}
     file = build(_Many, {key: value for key, value in content.items() if key in _MANY}, where="")
