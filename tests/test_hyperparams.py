@@ -179,7 +179,8 @@ def test_what_the_list_prints_can_be_asked_for(capsys, tmp_path):
 
 def test_settings_as_json(capsys):
     assert cli.main(["hyperparams", "fehervari2019/cub200/npairs", "--json"]) == 0
-    (only,) = json.loads(capsys.readouterr().out)
+    only, other = json.loads(capsys.readouterr().out)
+    assert other["backbone"] == "resnet50_v2"
     assert (only["settings"], only["backbone"]) == ("fehervari2019/cub200/npairs", "inception_bn")
     assert only["values"]["embed_dim"]["value"] == 64 and only["values"]["embed_dim"]["source"]
     assert cli.main(["hyperparams", "--json"]) == 0

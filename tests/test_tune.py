@@ -479,3 +479,15 @@ def test_the_lock_of_a_killed_search_is_taken_away(tmp_path, monkeypatch, left):
     monkeypatch.setattr("optuna.storages.journal._file.time", clock)
     assert optuna_search._study(wanted(), store).trials == []
     assert not os.path.lexists(lock)
+
+
+def test_a_search_as_a_mapping(tmp_path):
+    content = {"title": "Small", "config": CONFIG, "trials": 3}
+    (tmp_path / "search.yaml").write_text(yaml.safe_dump(content))
+    assert search_files.load(content, {"epochs": 1}) == search_files.load(
+        tmp_path / "search.yaml", ["epochs=1"]
+    )
+    many = {"title": "Many", "methods": ["margin", "npairs"], "trials": 3, "config": {"data": "glyphs"}}
+    assert set(search_files.load_all(many)) == {"margin", "npairs"}
+    with pytest.raises(UserError, match="Small searches for the settings of one method"):
+        search_files.load_all(content, wanted=["npairs"])

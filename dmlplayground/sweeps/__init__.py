@@ -34,9 +34,9 @@ def sweep(
     Finished trials are never run again, and interrupted ones continue. A trial that fails is recorded as failed, and
     the others carry on. ``where`` and ``overrides`` are mappings, or texts such as ``"method=npairs"``: which trials of
     the grid, and what to change in all of them; what the store was to hold before stays in its report. ``executor`` is
-    ``local``, or ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names trackers that
-    get the curves as well: tensorboard, wandb, mlflow. If another runner is working on the same store, the two share
-    the work.
+    ``local``, or ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names
+    trackers that get the curves as well: tensorboard, wandb, mlflow. If another runner is working on the same store, the
+    two share the work.
 
     >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs", "margin"], "seed": [0]}}
     >>> [record.status for record in dml.sweep(experiment, store, where={"method": "npairs"})]
@@ -74,9 +74,9 @@ def tune(
     is the store, which ``hyperparams`` takes as it takes the file of a winner. ``methods`` names those wanted of them.
 
     ``search`` is a search file, the name of one of ours, or what a file would hold, as a mapping or as a
-    ``Search``. The winner's file is one of hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside it are the record of all that was tried
-    and an experiment that trains the winner ten times. The same call continues a search that was stopped. The other
-    arguments are those of ``sweep``.
+    ``Search``. The winner's file is one of hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside
+    it are the record of all that was tried and an experiment that trains the winner ten times. The same call continues a
+    search that was stopped. The other arguments are those of ``sweep``.
 
     >>> dml.tune("musgrave2020/search/triplet", workers=2)  # doctest: +SKIP
     PosixPath('runs/triplet/best.yaml')

@@ -73,4 +73,6 @@ def choose(
     where, overrides = derived_files.settings(where), derived_files.settings(overrides)
     experiment, path = grid.load(file)
     trials = experiment.trials(where, overrides)
+    if overrides:
+        experiment = experiment.changed(path.stem, overrides)
     return Chosen(experiment, path, trials, Path(store or Path("runs") / path.stem), bool(where or overrides))

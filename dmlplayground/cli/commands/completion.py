@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ...base import registry, resources
+from ..arguments import place, png
 
 EXAMPLE = "completion bash"
 PAGE = "getting-started"
@@ -31,10 +33,19 @@ def run(arguments) -> None:
     for command, action in _actions(whole, ""):
         if action.choices is None and (words := _words(command, action)):
             action.choices = words
+            if action.dest in ("config", "file"):  # a name, or a file of one's own
+                all_words = " ".join(words)
+                action.complete = {
+                    **shtab.FILE,
+                    "fish": all_words,
+                    "zsh": f"{{compadd -- {all_words}; _files}}",
+                }
+        elif action.type in (place, png):
+            action.complete = shtab.FILE
     print(shtab.complete(whole, arguments.shell))
 
 
-def _actions(parser: argparse.ArgumentParser, command: str) -> Iterator[tuple[str, argparse.Action]]:
+def _actions(parser: argparse.ArgumentParser, command: str) -> Iterator[tuple[str, Any]]:
     """Every argument with its command, those of actions with that of the command."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -47,14 +58,16 @@ def _actions(parser: argparse.ArgumentParser, command: str) -> Iterator[tuple[st
 def _words(command: str, action: argparse.Action) -> Sequence[str]:
     """What may stand there, as far as it has names."""
     from ...parts import methods
-    from ...trial import config, hyperparams
+    from ...trial import hyperparams
     from .. import templates
 
     plural = command if action.dest == "name" else {"backbone": "backbones", "data": "data"}.get(action.dest)
     if plural in registry.HOMES:
         return registry.kind(plural).names()
     if action.metavar == "KEY=VALUE":
-        return [f"{key.key}=" for key in config.reference()]
+        return [f"{key}=" for key in _keys()]
+    if action.metavar == "OPTION=VALUE":
+        return [f"{option}=" for option in _options(registry.kind("data"))]
     named = {
         ("experiments", "name"): resources.experiment_names,
         ("hyperparams", "name"): lambda: [*methods.names(), *map(str, hyperparams.names())],
@@ -68,3 +81,21 @@ def _words(command: str, action: argparse.Action) -> Sequence[str]:
     if "--hyperparams" in action.option_strings:
         return list(hyperparams.studies())
     return list(named.get((command, action.dest), tuple)())
+
+
+def _keys() -> list[str]:
+    """Every key of a configuration, the options of parts too."""
+    from ...parts.layers import COMPONENTS
+    from ...trial import config
+    from ...trial.config import part_keys
+
+    own = [key.key for key in config.reference() if key.key not in COMPONENTS]
+    return [
+        *own,
+        *COMPONENTS,
+        *(f"{key}.{option}" for key in COMPONENTS for option in _options(part_keys.of(key))),
+    ]
+
+
+def _options(kind: registry.Kind) -> list[str]:
+    return sorted({option for name in kind.names() for option in kind.get(name).options})

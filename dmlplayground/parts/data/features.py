@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
@@ -71,9 +72,6 @@ def read(path: Path) -> Table:
 @lru_cache(maxsize=2)  # both splits, and the configuration's look at the width, read the same file
 def _read(path: Path, *_: int) -> Table:
     columns = _parquet(path) if path.suffix == ".parquet" else _npz(path)
-    for name in COLUMNS[:2]:
-        if name not in columns:
-            raise unknown(f"data set features: {path} lacks the array", name, columns)
     try:
         features = np.asarray(columns["features"], np.float32)
     except (TypeError, ValueError):
@@ -103,7 +101,7 @@ def _word(label: Any) -> str:
 def _npz(path: Path) -> dict[str, Any]:
     try:
         with files.opened(path) as file, np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files if name in COLUMNS}
+            return {name: arrays[name] for name in _columns(path, arrays.files)}
     except (zipfile.BadZipFile, *array_files.DAMAGE) as problem:
         raise UserError(f"data set features: {path} is not a .npz of plain arrays: {problem}.") from None
 
@@ -114,4 +112,14 @@ def _parquet(path: Path) -> dict[str, Any]:
         table = parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as problem:
         raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
-    return {name: table.column(name).to_pylist() for name in table.column_names if name in COLUMNS}
+    return {name: table.column(name).to_pylist() for name in _columns(path, table.column_names)}
+
+
+def _columns(path: Path, names: Collection[str]) -> list[str]:
+    """Those that are read, of the arrays that the file has."""
+    for name in COLUMNS[:2]:
+        if name not in names:
+            raise UserError(
+                f"data set features: {path} has no array {name!r}; its arrays are {', '.join(sorted(names)) or 'none'}."
+            )
+    return [name for name in COLUMNS if name in names]
