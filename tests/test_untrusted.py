@@ -186,6 +186,21 @@ def test_a_deep_header_of_weights(tmp_path):
         formats.read(path)
 
 
+@pytest.mark.parametrize("kind", ["cut tar.gz", "deep", "bits", "list"])
+def test_a_damaged_package_of_weights(tmp_path, kind):
+    path, stream = tmp_path / "model.tgz", io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        content = {"deep": b"[" * 100_000, "list": b"[1]"}.get(kind, b"{}" + bytes(90_000))
+        member = tarfile.TarInfo("package/model.json")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    packed = stream.getvalue()
+    packed = packed[:40] + b"\xff" * 20 + packed[60:] if kind == "bits" else packed
+    path.write_bytes(damaged(kind) if kind == "cut tar.gz" else packed)
+    with pytest.raises(UserError, match=r"model\.tgz is not a package of TensorFlow\.js, or is damaged"):
+        formats.read(path)
+
+
 @pytest.mark.parametrize("shape", [(-5, 8), (10**12, 8), (10**30, 8)])
 def test_a_lying_header_of_numbers(tmp_path, shape):
     from dmlplayground.parts.data import features

@@ -37,6 +37,7 @@ PACKAGES = {
     "pillow_heif": Package("pictures in HEIC", "heic"),
     "pyarrow": Package("Parquet files", "parquet"),
     "ray": Package("sweeps on several machines", "ray"),
+    "resvg_py": Package("drawings (SVG)", "icons"),
     "shtab": Package("scripts for completion", "completion"),
     "starlette": Package("live pages", "serve"),
     "tensorboard": Package("TensorBoard's event files", "tensorboard"),
