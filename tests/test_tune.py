@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -377,6 +378,19 @@ def test_an_interrupted_search_goes_on(tmp_path):
     third = Machine()
     optuna_search.tune(wanted(prune=False), tmp_path, third, quiet=True)
     assert third.started == []
+
+
+@pytest.mark.parametrize("draw", ["tpe", "sobol"])
+def test_a_search_that_was_stopped_tries_what_it_would_have_tried(tmp_path, draw):
+    """TPE begins to look at earlier trials after ten."""
+    search = wanted(trials=16, prune=False, draw=draw)
+    whole, parts = Machine(), [Machine(stop_after) for stop_after in (1, 4, 7, None)]
+    optuna_search.tune(search, tmp_path / "whole", whole, quiet=True)
+    for machine in parts:
+        with contextlib.suppress(KeyboardInterrupt):
+            optuna_search.tune(search, tmp_path / "parts", machine, quiet=True)
+    tried = [trial.id for machine in parts for trial in machine.started]
+    assert tried == [trial.id for trial in whole.started] and len(set(tried)) == 16
 
 
 def files_of(store: Path) -> set[str]:
