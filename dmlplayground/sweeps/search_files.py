@@ -37,7 +37,7 @@ def load(path: Given, overrides: Settings = ()) -> Search:
     its config."""
     found = load_all(path, overrides)
     if len(found) > 1:
-        raise UserError(f"there are searches for {len(found)} methods in {path}; choose one of them.")
+        raise UserError(f"{path} searches for the settings of {len(found)} methods; choose one of them.")
     return next(iter(found.values()))
 
 
