@@ -32,7 +32,7 @@ PLACEHOLDERS = ("NAME", "METHOD")  # that a reader is to replace
 def parsed(line):
     words = shlex.split(line, comments=True)[1:]
     every = cli._commands()
-    return words, cli._parser(every).parse_args(cli._completed(words, every))
+    return words, cli.parser(every).parse_args(cli._completed(words, every))
 
 
 @pytest.mark.parametrize("line", COMMANDS)

@@ -10,6 +10,7 @@ The names are those that this version brings. The script is made by the package 
 from __future__ import annotations
 
 import argparse
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,11 +21,11 @@ EXAMPLE = "completion bash"
 PAGE = "getting-started"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "fish", "zsh"), help="your shell")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...base import optional
     from .. import parser
 
@@ -45,7 +46,7 @@ def run(arguments) -> None:
     print(shtab.complete(whole, arguments.shell))
 
 
-def _actions(parser: argparse.ArgumentParser, command: str) -> Iterator[tuple[str, Any]]:
+def _actions(parser: ArgumentParser, command: str) -> Iterator[tuple[str, Any]]:
     """Every argument with its command, those of actions with that of the command."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

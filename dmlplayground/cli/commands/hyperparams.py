@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ EXAMPLE = "hyperparams fehervari2019/cub200/npairs"
 PAGE = "studies"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "name",
         nargs="?",
@@ -34,7 +35,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...trial import hyperparams
 
     found, whole = chosen(arguments.name)
