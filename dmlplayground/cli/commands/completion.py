@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> None:
             if action.dest in ("config", "file"):  # a name, or a file of one's own
                 all_words = " ".join(words)
                 action.complete = {
-                    **shtab.FILE,
+                    **shtab.cmd(f"echo {all_words}"),
                     "fish": all_words,
                     "zsh": f"{{compadd -- {all_words}; _files}}",
                 }
