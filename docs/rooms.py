@@ -30,8 +30,15 @@ def knows(room: str) -> set[str]:
     found = set()
     for path in (PACKAGE / room).rglob("*.py"):
         depth = len(path.relative_to(PACKAGE).parts)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level == depth:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for_types = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        ]
+        ignored = {inner for node in for_types for inner in ast.walk(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level == depth and node not in ignored:
                 names = [node.module.partition(".")[0]] if node.module else [name.name for name in node.names]
                 found |= {name for name in names if name in ROOMS}
     return found - {room}

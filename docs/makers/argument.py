@@ -1,6 +1,6 @@
 """The Reality Check's argument, recomputed: what scores see, and how far apart the published methods are.
 
-``python -m dmlplayground.reports.argument docs`` writes its page and the two figures on it.
+``python docs/makers/argument.py docs`` writes its page and the two figures on it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..base import files
-from ..parts import methods, metrics, protocols
-from ..parts.metrics import Ranks
-from ..studies import published
-from ..studies.published import Quote, Score
-from .figure_files import COLOURS, INK, STYLE, saved
-from .tables import Column, Row, Table, body
+from dmlplayground.base import files
+from dmlplayground.parts import methods, metrics, protocols
+from dmlplayground.parts.metrics import Ranks
+from dmlplayground.reports.figure_files import COLOURS, INK, STYLE, saved
+from dmlplayground.reports.tables import Column, Row, Table, body
+from dmlplayground.studies import published
+from dmlplayground.studies.published import Quote, Score
 
 PAGE, SPACES, YEARS = "argument.md", "argument-spaces.svg", "argument-years.svg"
 GAPS = (2.2, 2.5, 4.0)  # between the centres of the classes, whose radius is 1
@@ -269,7 +269,7 @@ def _blocks() -> Iterator[str]:
 
 This page makes the argument of {study.title}.
 The scores of the first two sections are computed here; the numbers of the last are the study's.
-`python -m dmlplayground.reports.argument docs` writes the page.
+`python docs/makers/argument.py docs` writes the page.
 
 ## Three scores that see no difference
 

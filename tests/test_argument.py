@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from dmlplayground.reports import argument
-
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+sys.path.insert(0, str(DOCS / "makers"))
+
+import argument  # noqa: E402
 
 
 @pytest.mark.parametrize(
