@@ -12,7 +12,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .shared.base import KIND, UNTRAINED, VALIDATION, ClassFold, Protocol, ProtocolPart, Trained
+from .shared.base import (
+    KIND,
+    UNTOUCHED,
+    UNTOUCHED_FEATURES,
+    UNTRAINED,
+    UNTRAINED_HEAD,
+    VALIDATION,
+    ClassFold,
+    Protocol,
+    ProtocolPart,
+    Trained,
+)
 
 __all__ = [
     "KIND",
@@ -20,7 +31,10 @@ __all__ = [
     "Protocol",
     "ProtocolPart",
     "Trained",
+    "UNTOUCHED",
+    "UNTOUCHED_FEATURES",
     "UNTRAINED",
+    "UNTRAINED_HEAD",
     "VALIDATION",
     "create",
     "get",

@@ -226,20 +226,38 @@ def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
 
 def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
     name, options = registry.split(trial.backbone)
+    backbone = _backbone(trial, pretrained)
+    features = backbones.get(name).features or options["features"]
+    head = Head(trial.head, features, trial.embed_dim, num_classes)
+    return _joined(trial, backbone, head)
+
+
+def _backbone(trial: Trial, pretrained: bool):
+    name, options = registry.split(trial.backbone)
     if not pretrained:
         options["pretrained"] = "none"
     backbone = backbones.create(name, **options)
     if trial.head.pooling == "average+max":
         add_max_pooling(backbone)
-    record = backbones.get(name)
-    features = record.features or options["features"]
-    head = Head(trial.head, features, trial.embed_dim, num_classes)
-    network = Embedder(backbone, record.preprocessing, head)
+    return backbone
+
+
+def _joined(trial: Trial, backbone, head) -> Embedder:
+    preprocessing = backbones.get(trial.backbone["name"]).preprocessing
+    network = Embedder(backbone, preprocessing, head)
     head.initialize()
-    if record.preprocessing is not None:
+    if preprocessing is not None:
         for constant in (network.mean, network.scale):
             constant.initialize()
     return network
+
+
+def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) -> np.ndarray:
+    """What the trial's backbone gives for all images before any training and without a head, (N, features) float32."""
+    network = _joined(trial, _backbone(trial, pretrained=True), nn.Flatten())
+    network.collect_params().reset_ctx(context)
+    network.hybridize(static_alloc=True, static_shape=True)
+    return extract(network, (_on(context, block) for block in blocks), 0)
 
 
 def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:

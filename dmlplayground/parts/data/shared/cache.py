@@ -55,6 +55,15 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
     return _read(entry) or made
 
 
+def content(name: str, key: Mapping[str, Any], make: Callable[[], Any]) -> Any:
+    """Plain values that ``make`` returns, kept as ``arrays`` are."""
+
+    def made() -> Arrays:
+        return {"json": np.frombuffer(json.dumps(make()).encode(), np.uint8).copy()}
+
+    return json.loads(arrays(name, key, made)["json"].tobytes())
+
+
 def entries(name: str) -> list[Path]:
     """The entries that hold arrays of this name."""
     return sorted(path.parent for path in folder().glob(f"{name}-*/{CHECKSUMS}"))
