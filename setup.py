@@ -105,7 +105,8 @@ setup(
     package_data={
         "dmlplayground": ["py.typed"],
         "dmlplayground.parts.backbones.shared": ["*.json"],
-        "dmlplayground.reports": ["*.json", "*.css", "*.js"],
+        "dmlplayground.reports": ["*.css", "*.js"],
+        "dmlplayground.studies.published": ["*.csv"],
         "dmlplayground.reports.live": ["*.css", "*.js"],
         "dmlplayground.cli.templates": ["*/*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},

@@ -104,6 +104,12 @@ def test_of_folds_they_are_measured_on_validation_classes_too(path, tmp_path, ca
     assert table.rows[0].values[place] == pytest.approx(100 * row(record)["validation"][headline])
 
 
+def test_a_search_that_never_looks_at_test_classes_does_not_here(path, tmp_path, cache):
+    search = {"name": "validation_only", "folds": 2}
+    found = row(dml.train(given(path, protocol=search, epochs=1), store=tmp_path))
+    assert found["metrics"] == found["validation"] and found["measured_on"] == "validation"
+
+
 # --- tables, figures and words -----------------------------------------------------------------------------
 
 

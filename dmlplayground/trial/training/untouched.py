@@ -24,16 +24,19 @@ from .learner import features
 def entry(
     trial: Trial, division: Division, context: mx.Context, threads: int = 1
 ) -> Optional[dict[str, Any]]:
-    """The untouched features' scores on the test classes and, if the protocol keeps classes back, their mean over its
-    folds; None if the trial begins with a network that has learned nothing."""
+    """The untouched features' scores on the test classes, unless the protocol never looks at them, and, if it keeps
+    classes back, their mean over its folds; None if the trial begins with a network that has learned nothing."""
     if not starts_trained(trial.backbone):
         return None
     start = models.start(trial)
-    found = {"epoch": 0, "measured_on": "test", **_scores(trial, division.test, start, context, threads)}
-    kept = [fold.monitor for fold in division.folds if fold.measured_on != "test"]
+    found: dict[str, Any] = {"epoch": 0}
+    kept = [fold for fold in division.folds if fold.measured_on != "test"]
     if kept:
-        folds = [_scores(trial, monitor, start, context, threads)["metrics"] for monitor in kept]
-        found[protocols.VALIDATION] = {name: _mean([one[name] for one in folds]) for name in folds[0]}
+        folds = [_scores(trial, fold.monitor, start, context, threads)["metrics"] for fold in kept]
+        means = {name: _mean([one[name] for one in folds]) for name in folds[0]}
+        found.update({"measured_on": kept[0].measured_on, "metrics": means, protocols.VALIDATION: means})
+    if protocols.get(trial.protocol["name"]).tests:
+        found.update(measured_on="test", **_scores(trial, division.test, start, context, threads))
     return found
 
 

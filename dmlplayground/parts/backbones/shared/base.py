@@ -68,7 +68,7 @@ class Backbone(Part):
         }
 
 
-class Backbones(Kind[Backbone]):
+class Backbones(Kind[Backbone, Any]):
     """Those of ``zoo/``, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need no file of their own."""
 
     def get(self, key: str) -> Backbone:

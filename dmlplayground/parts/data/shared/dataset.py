@@ -150,7 +150,7 @@ class DatasetPart(Part):
         }
 
 
-KIND: Kind[DatasetPart] = Kind(
+KIND: Kind[DatasetPart, Any] = Kind(
     "data set",
     "dmlplayground.parts.data",
     DatasetPart,

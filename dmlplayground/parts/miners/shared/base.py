@@ -63,7 +63,7 @@ class MinerRecord(registry.Part):
         return {"gives": self.gives}
 
 
-KIND: registry.Kind[MinerRecord] = registry.Kind(
+KIND: registry.Kind[MinerRecord, Miner] = registry.Kind(
     "miner", "dmlplayground.parts.miners", MinerRecord, setting="mining"
 )
 
