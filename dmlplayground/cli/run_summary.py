@@ -82,7 +82,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     if not elsewhere:
         for wanted in {(trial.device, trial.devices, trial.amp) for trial in trials}:
             devices.require(*wanted)
-        _require_weights(_distinct(trial.backbone for trial in trials))
+        require_weights(_distinct(trial.backbone for trial in trials))
     notes: list[str] = []
     known = {repr(data): _classes(data, notes) for data in _distinct(trial.data for trial in trials)}
     # Trials that differ only in their seed share these parts, so even a large grid has few to check.
@@ -92,7 +92,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     return notes
 
 
-def _require_weights(networks: Iterable[Mapping[str, Any]]) -> None:
+def require_weights(networks: Iterable[Mapping[str, Any]]) -> None:
     """Files of weights are there. Those of ImageNet may still have to be fetched."""
     from ..parts import backbones
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import mxnet as mx
@@ -17,10 +18,12 @@ from ...parts.backbones.shared.engines import extract
 from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
+from ..store import trained_weights
 from . import mixed_precision, trainers
 from .trainers import Average, PartTrainer
 
 Batch = tuple[np.ndarray, np.ndarray]
+HEAD = "network.head."  # what the names of a head's weights begin with
 
 
 class Step(NamedTuple):
@@ -229,7 +232,19 @@ def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
     backbone = _backbone(trial, pretrained)
     features = backbones.get(name).features or options["features"]
     head = Head(trial.head, features, trial.embed_dim, num_classes)
-    return _joined(trial, backbone, head)
+    network = _joined(trial, backbone, head)
+    if trial.head.start and pretrained:
+        _start(head, trial.head.start)
+    return network
+
+
+def _start(head: Head, path: str) -> None:
+    """Let a head start with that of other trained weights."""
+    arrays = trained_weights.read(Path(path).expanduser()).arrays
+    weights = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
+    loading.check(named(head), weights, path)
+    for name, parameter in named(head).items():
+        parameter.set_data(nd.array(weights[name]))
 
 
 def _backbone(trial: Trial, pretrained: bool):
