@@ -35,6 +35,8 @@ HEAD = {
 }
 #: A linear head, whatever the method's own would be.
 PLAIN = {"bias": True, "layer_norm": False, "weight_norm": False, "bottleneck": [], "to_classes": False}
+#: For trials that train nothing: a method and batches that any set allows.
+NOTHING = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4}
 #: How a pretrained network is trained on, from the best head so far.
 FINE_TUNING: dict[str, Any] = {
     "method": "multi_similarity",

@@ -8,16 +8,19 @@ fine-tuned network.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import math
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 
-from ...base import array_files, files
+from ...base import array_files, files, layout
 from ...base.files import digest
 from ...parts import transforms
 from ...parts.data import Dataset
@@ -83,7 +86,7 @@ class Ladder:
 
     @property
     def _untouched_best(self) -> Rung:
-        own = [rung for rung in self.rungs if rung.config["head"].get("reduction")]
+        own = [rung for rung in self.rungs if "reduction" in rung.config.get("head", {})]
         return max(own, key=lambda rung: rung.scores[NAMES[1]])
 
     @property
@@ -95,12 +98,13 @@ class Ladder:
         for size in self.plan.sizes:
             if not self._affordable(size):
                 break
-            self._rung(f"untouched, {size} px", lambda size=size: self._untouched(size))  # type: ignore[misc]
+            self._rung("untouched", size, self._untouched)
         size = self._untouched_best.size
         if self.plan.pretrained:
-            self._closed(size)
+            self._rung("principal components", size, self._components)
+            self._rung("whitening", size, self._whitened)
             for given in choose.HEADS:
-                self._rung(f"head: {given['method']}", lambda given=given: self._head(given, size))  # type: ignore[misc]
+                self._rung(f"head: {given['method']}", size, partial(self._head, given))
         self._fine_tune(size)
         return train(self.trial(self.best), self.out, quiet=self.quiet)
 
@@ -108,41 +112,32 @@ class Ladder:
         """The trial that delivers a rung."""
         return config.trial(merge(expand(self.plan.base), expand(rung.config), expand(self.changes)))
 
-    def folder(self, rung: Rung) -> Path:
-        return Places(self.out).folder(self.trial(rung))
-
     # --- rungs ---------------------------------------------------------------------------------------------------------
 
     def _untouched(self, size: int) -> tuple[Judgement, dict[str, Any]]:
         found, labels = self._features(size, "validation")
-        return judge(found, labels), {
-            "head": {"reduction": "none"},
-            "epochs": 0,
-            "transform": choose.transform(size),
-        }
+        own = {"head": {"reduction": "none"}, "epochs": 0, "transform": choose.transform(size)}
+        return judge(found, labels), {**choose.NOTHING, **own}
 
-    def _closed(self, size: int) -> None:
-        """Principal components and whitening, if there are more images than numbers are wanted."""
+    def _components(self, size: int) -> tuple[Judgement, dict[str, Any]]:
+        found, _ = self._features(size, "train")
+        return self._computed(size, [closed_form.components(found, self._width(size))])
 
-        def rung(make: Callable[[np.ndarray, np.ndarray, int], Iterator[closed_form.Head]], name: str):
-            def tried() -> tuple[Judgement, dict[str, Any]]:
-                found, labels = self._features(size, "train")
-                width = min(choose.HEAD["embed_dim"], *found.shape)
-                known, classes = self._features(size, "validation")
-                heads = list(make(found, labels, width))
-                judged = [judge(closed_form.apply(head, known), classes) for head in heads]
-                best = max(range(len(heads)), key=lambda place: judged[place].score(NAMES[1]))
-                return judged[best], self._with_head(size, name, heads[best], width)
+    def _whitened(self, size: int) -> tuple[Judgement, dict[str, Any]]:
+        found, labels = self._features(size, "train")
+        width = self._width(size)
+        return self._computed(size, [closed_form.whitened(found, labels, width, each) for each in SHRINKAGE])
 
-            self._rung(name, tried)
+    def _width(self, size: int) -> int:
+        """How many numbers an embedding has; there are no more directions than images."""
+        return min(choose.HEAD["embed_dim"], *self._features(size, "train")[0].shape)
 
-        rung(lambda rows, _, width: iter([closed_form.components(rows, width)]), "principal components")
-        rung(
-            lambda rows, labels, width: (
-                closed_form.whitened(rows, labels, width, each) for each in SHRINKAGE
-            ),
-            "whitening",
-        )
+    def _computed(self, size: int, heads: list[closed_form.Head]) -> tuple[Judgement, dict[str, Any]]:
+        """The best of these heads."""
+        found, labels = self._features(size, "validation")
+        judged = [judge(closed_form.apply(head, found), labels) for head in heads]
+        best = max(range(len(heads)), key=lambda place: judged[place].score(NAMES[1]))
+        return judged[best], self._with_head(size, heads[best])
 
     def _head(self, given: Mapping[str, Any], size: int) -> tuple[Judgement, dict[str, Any]]:
         """A head trained on features, from the best that was computed; validation classes choose its epoch."""
@@ -162,11 +157,12 @@ class Ladder:
         head = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
         known, classes = self._features(size, "validation")
         judged = judge(closed_form.apply(head, known), classes)
-        return judged, self._with_head(size, given["method"], head, width)
+        return judged, self._with_head(size, head)
 
     @property
     def _best_head(self) -> Rung:
-        heads = [rung for rung in self.rungs if "start" in rung.config["head"]]
+        size = self._untouched_best.size
+        heads = [rung for rung in self.rungs if "start" in rung.config.get("head", {}) and rung.size == size]
         return max(heads, key=lambda rung: rung.scores[NAMES[1]])
 
     def _fitting(self, given: Mapping[str, Any], size: int) -> dict[str, Any]:
@@ -179,31 +175,29 @@ class Ladder:
     def _fine_tune(self, size: int) -> None:
         """The whole network, from the best head, as long as the time allows."""
         name = "fine-tuning" if self.plan.pretrained else "training"
-        if any(rung.name == name for rung in self.rungs):
-            return
         if not self.planned:
-            started = time.perf_counter()
             self.planned = self._measure(size)
-            self.planned["seconds"] = time.perf_counter() - started
             self._write()
-        if not self.planned.get("iterations"):
-            self.reason = self.planned["reason"]
+        self.reason = self.planned["reason"]
+        given = self.planned["config"]
+        if not given:
             self.say(None, self.reason)
             return
-        given = self.planned["config"]
-        about = f"{self.planned['iterations'] * ROUNDS} steps of {given['batch_size']} images"
-        self.say(None, f"{name}: {about}, {self.planned['reason']}")
+        trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
 
-        def tried() -> tuple[Judgement, dict[str, Any]]:
-            trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+        def tried(size: int) -> tuple[Judgement, dict[str, Any]]:
             record = train(trial, self.out, quiet=self.quiet)
             fold = self._fold(size)
-            learners = scoring.learners(self.out / record.id)
+            learners = scoring.learners(Places(self.out).folder(trial))
             found = models.embed(learners, fold.monitor, transforms.create(**trial.transform))
+            self.planned["seconds"] = record.seconds  # of all sittings
             return judge(found, fold.monitor.labels), given
 
-        self._rung(name, tried)
-        self.reason = self.planned["reason"]
+        steps = layout.plural(given["iterations"] * ROUNDS, "step")
+        self.say(
+            None, f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}"
+        )
+        self._rung(name, size, tried)
 
     def _measure(self, size: int) -> dict[str, Any]:
         """How many steps the time that is left allows, and at what rate."""
@@ -222,12 +216,15 @@ class Ladder:
         steps = int(min((left - FINDER * step) / step, passes))
         if steps < LEAST_STEPS <= passes:
             needed = (self.spent + looks + (LEAST_STEPS + FINDER) * step) / 60
-            why = f"it stops before the whole network is trained: a step takes {step:.1f} s here; --minutes {needed:.0f} would do"
-            return {"iterations": 0, "reason": why}
+            why = (
+                f"it stops before the whole network is trained: a step takes {step:.1f} s here; "
+                f"--minutes {math.ceil(needed)} would do"
+            )
+            return {"config": {}, "reason": why}
         reason = (
-            f"{choose.PASSES[self.plan.pretrained]} passes over the images"
+            f"it stops after {choose.PASSES[self.plan.pretrained]} passes over the images"
             if steps >= passes
-            else "what the time allows"
+            else "it stops where the time ends"
         )
         given["iterations"] = max(1, steps // ROUNDS)
         if self.plan.pretrained:
@@ -235,17 +232,13 @@ class Ladder:
             given["optimizer"] = {
                 "lr": float(min(rates.suggestion or choose.MOST_RATE / 3, choose.MOST_RATE))
             }
-        return {"config": given, "iterations": given["iterations"], "reason": reason}
+        return {"config": given, "reason": reason}
 
     # --- features --------------------------------------------------------------------------------------------------------
 
     def _trial_at(self, size: int) -> Trial:
-        shared = {"transform": choose.transform(size), "epochs": 0, **self._fewest()}
+        shared = {**choose.NOTHING, "transform": choose.transform(size), "epochs": 0}
         return config.trial(merge(expand(self.plan.base), shared, expand(self.changes)))
-
-    def _fewest(self) -> dict[str, Any]:
-        """A method and batches that any set allows: for trials that train nothing."""
-        return {"method": choose.HEADS[0]["method"], "sampler": "shuffled", "batch_size": 4}
 
     def _fold(self, size: int) -> folds.Fold:
         (fold,) = folds.divide(self._trial_at(size)).folds
@@ -286,20 +279,19 @@ class Ladder:
             )
         return path.resolve()
 
-    def _with_head(self, size: int, name: str, head: closed_form.Head, width: int) -> dict[str, Any]:
+    def _with_head(self, size: int, head: closed_form.Head) -> dict[str, Any]:
         """Keep a head, and the trial of the network with it."""
-        path = (self.out / "heads" / f"{name.replace(' ', '-')}-{size}.npz").resolve()
-        own = {
+        named = {HEAD + key: value for key, value in head.items()}
+        path = (self.out / "heads" / f"{_digest(named)}.npz").resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        trained_weights.write(path, trained_weights.Weights("", {}, 0, 0, named), path.parent)
+        return {
+            **choose.NOTHING,
             "head": {**choose.PLAIN, "start": str(path)},
-            "embed_dim": width,
+            "embed_dim": len(head["0.bias"]),
             "epochs": 0,
             "transform": choose.transform(size),
-            **self._fewest(),
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        named = {HEAD + key: value for key, value in head.items()}
-        trained_weights.write(path, trained_weights.Weights("", own, 0, 0, named), path.parent)
-        return own
 
     # --- time and memory ---------------------------------------------------------------------------------------------------
 
@@ -320,31 +312,23 @@ class Ladder:
         seconds = next(rung.seconds for rung in self.rungs if rung.size == size)
         return seconds / max(1, len(self._fold(size).monitor))
 
-    def _rung(self, name: str, make: Callable[[], tuple[Judgement, dict[str, Any]]]) -> None:
+    def _rung(self, name: str, size: int, make: Callable[[int], tuple[Judgement, dict[str, Any]]]) -> None:
         """Climb a rung, unless it is known; write it down and say it."""
-        if known := [rung for rung in self.rungs if rung.name == name]:
-            self.say(known[0], "")
-            return
-        started = time.perf_counter()
-        judged, own = make()
-        rung = Rung(
-            name,
-            time.perf_counter() - started,
-            own["transform"]["resize"],
-            judged.scores,
-            {key: list(judged.interval(key)) for key in NAMES},
-            self._worse(judged),
-            {**self._fewest(), "head": {}, **own},
-        )
-        self.rungs.append(rung)
-        self._write()
+        name = f"{name}, {size} px"
+        rung = next((rung for rung in self.rungs if rung.name == name), None)
+        if rung is None:
+            started = time.perf_counter()
+            judged, own = make(size)
+            seconds = time.perf_counter() - started
+            intervals = {key: list(judged.interval(key)) for key in NAMES}
+            rung = Rung(name, seconds, size, judged.scores, intervals, self._worse(judged, size), own)
+            self.rungs.append(rung)
+            self._write()
         self.say(rung, "")
 
-    def _worse(self, judged: Judgement) -> bool:
-        """Whether anything is worse than in the untouched network by more than the noise."""
-        if not self.rungs or self.rungs[-1].size != self._untouched_best.size:
-            return False
-        untouched = judge(*self._features(self._untouched_best.size, "validation"))
+    def _worse(self, judged: Judgement, size: int) -> bool:
+        """Whether anything is worse than of the untouched network by more than the noise."""
+        untouched = judge(*self._features(size, "validation"))
         return any(judged.worse(untouched, key) for key in NAMES)
 
     def _key(self) -> dict[str, Any]:
@@ -379,3 +363,9 @@ class Ladder:
         if content["seconds"] != self.budget:  # another length: only what it decides is done again
             self.rungs = [rung for rung in self.rungs if not rung.config["epochs"]]
             self.planned = {}
+
+
+def _digest(arrays: Mapping[str, np.ndarray]) -> str:
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
+    ).hexdigest()[:12]
