@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any, Optional
 
@@ -28,7 +29,7 @@ def minutes(text: str) -> float:
     return number
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("folder", type=place, help="your images, in a folder for every class")
     command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
     command.add_argument(
@@ -47,7 +48,7 @@ def add_arguments(command) -> None:
     command.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...base.threads import cores
     from ...parts.layers import merge
     from ...serving.fitting import choose, look
@@ -86,7 +87,7 @@ def run(arguments) -> int:
     return _climb(arguments, found, plan, out, changes)
 
 
-def _climb(arguments, found: Any, plan: Any, out: Path, changes: dict[str, Any]) -> int:
+def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict[str, Any]) -> int:
     from ... import reports
     from ...serving import load
     from ...serving.fitting import page
