@@ -98,7 +98,7 @@ def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict
     def say(rung: Optional[Rung], words: str) -> None:
         if rung is not None:
             scores = "  ".join(f"{name} {100 * value:5.1f}" for name, value in rung.scores.items())
-            words = f"{rung.name:<24} {scores}  {rung.seconds:6.1f} s"
+            words = f"{rung.name:<32} {scores}  {rung.seconds:6.1f} s"
         print(words, flush=True)
 
     ladder = Ladder(plan, out, arguments.minutes, changes, say, arguments.quiet)

@@ -26,7 +26,7 @@ HEADS: tuple[dict[str, Any], ...] = (
     {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 64, "groups": {"loss": {"lr_mult": 10}}},
     {"method": "multi_similarity", "sampler": {"name": "blocks", "per_class": 4}, "batch_size": 64},
 )
-HEAD = {
+HEAD: dict[str, Any] = {
     "embed_dim": 128,
     "optimizer": {"name": "adam", "lr": 3e-4},
     "schedule": {"name": "cosine"},
@@ -34,9 +34,15 @@ HEAD = {
     "epochs": 10,
 }
 #: A linear head, whatever the method's own would be.
-PLAIN = {"bias": True, "layer_norm": False, "weight_norm": False, "bottleneck": [], "to_classes": False}
+PLAIN: dict[str, Any] = {
+    "bias": True,
+    "layer_norm": False,
+    "weight_norm": False,
+    "bottleneck": [],
+    "to_classes": False,
+}
 #: For trials that train nothing: a method and batches that any set allows.
-NOTHING = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4}
+NOTHING: dict[str, Any] = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4}
 #: How a pretrained network is trained on, from the best head so far.
 FINE_TUNING: dict[str, Any] = {
     "method": "multi_similarity",
