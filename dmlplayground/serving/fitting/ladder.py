@@ -115,7 +115,7 @@ class Ladder:
     # --- rungs ---------------------------------------------------------------------------------------------------------
 
     def _untouched(self, size: int) -> tuple[Judgement, dict[str, Any]]:
-        found, labels = self._features(size, "validation")
+        found, labels = self._features(size, "kept")
         own = {"head": {"reduction": "none"}, "epochs": 0, "transform": choose.transform(size)}
         return judge(found, labels), {**choose.NOTHING, **own}
 
@@ -134,7 +134,7 @@ class Ladder:
 
     def _computed(self, size: int, heads: list[closed_form.Head]) -> tuple[Judgement, dict[str, Any]]:
         """The best of these heads."""
-        found, labels = self._features(size, "validation")
+        found, labels = self._features(size, "kept")
         judged = [judge(closed_form.apply(head, found), labels) for head in heads]
         best = max(range(len(heads)), key=lambda place: judged[place].score(NAMES[1]))
         return judged[best], self._with_head(size, heads[best])
@@ -155,7 +155,7 @@ class Ladder:
         weights = Places(self.out / "heads").folder(trial) / record.results[BEST]["weights"][0]
         arrays = trained_weights.read(weights).arrays
         head = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
-        known, classes = self._features(size, "validation")
+        known, classes = self._features(size, "kept")
         judged = judge(closed_form.apply(head, known), classes)
         return judged, self._with_head(size, head)
 
@@ -264,8 +264,7 @@ class Ladder:
         path = self.out / "features" / f"both-{size}.npz"
         if not path.is_file():
             parts = {
-                name: self._features(size, which)
-                for name, which in (("train", "train"), ("test", "validation"))
+                name: self._features(size, which) for name, which in (("train", "train"), ("test", "kept"))
             }
             array_files.write_plain(
                 path,
@@ -328,7 +327,7 @@ class Ladder:
 
     def _worse(self, judged: Judgement, size: int) -> bool:
         """Whether anything is worse than of the untouched network by more than the noise."""
-        untouched = judge(*self._features(size, "validation"))
+        untouched = judge(*self._features(size, "kept"))
         return any(judged.worse(untouched, key) for key in NAMES)
 
     def _key(self) -> dict[str, Any]:
