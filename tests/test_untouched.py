@@ -157,7 +157,7 @@ def test_records_made_before_have_no_such_row():
 def test_who_ends_below_them_is_told_what_to_do(level, below):
     record = begun(level)
     notes = "\n".join(reports.leaderboard([record])[0].notes)
-    assert ("below the untouched features for: margin." in notes) == below
+    assert ("below the untouched features for 1 of 1 row: margin." in notes) == below
     assert ("lower optimizer.lr" in notes) == below
     (best, *_) = answers.of_arena(arenas([record])[0])
     assert any("use these" in detail for detail in best.details) == below

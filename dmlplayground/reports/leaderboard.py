@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..base import layout
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD
 from ..studies import published
@@ -233,7 +234,12 @@ def _below_start(arena: Arena) -> list[str]:
         BELOW: lambda cell: untrained[cell.backbone].mean if cell.backbone in untrained else None,
     }
     worse = {sentence: _below(arena, start) for sentence, start in starts.items()}
-    said = [f"{sentence}: {'; '.join(cells)}." for sentence, cells in worse.items() if cells]
+    rows = layout.plural(len(arena.finished), "row")
+    said = [
+        f"{sentence} {len(cells)} of {rows}: {'; '.join(cells)}."
+        for sentence, cells in worse.items()
+        if cells
+    ]
     return [*said, ADVICE] if said else []
 
 

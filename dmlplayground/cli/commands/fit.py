@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ...base import layout
-from .. import run_summary
 from ..arguments import place, threads
 
 EXAMPLE = "fit photos --out runs/photos"
@@ -50,6 +49,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from ...base.threads import cores
+    from ...parts import backbones
     from ...parts.layers import merge
     from ...serving.fitting import choose, look
     from ...trial import config
@@ -58,8 +58,9 @@ def run(arguments: Namespace) -> int:
     out = arguments.out or Path("runs") / f"fit-{arguments.folder.resolve().name}"
     plan = choose.plan(found, out / "pictures.csv")
     changes = merge(*(config.expand(config.override(text)) for text in arguments.set))
-    if network := changes.get("backbone"):
-        run_summary.require_weights([merge(plan.base["backbone"], network)])
+    network = merge(plan.base["backbone"], changes.get("backbone", {}))
+    if network.get("pretrained", "none") not in ("none", "imagenet"):
+        backbones.weights_path(backbones.get(network["name"]), network["pretrained"])
     entries = choose.divided(found, arguments.seed)
     classes = {
         split: len({one.label for one in entries if one.split == split}) for split in ("train", "test")
