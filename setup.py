@@ -35,6 +35,7 @@ EXTRAS = {
     "wandb": ["wandb>=0.16,<1"],
     "mlflow": ["mlflow-skinny>=2.9,<4"],
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
+    "faiss": ["faiss-cpu>=1.8,<2"],
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],

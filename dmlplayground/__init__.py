@@ -39,6 +39,7 @@ _FUNCTIONS = {
     "evaluate": "trial.training",
     "sweep": "sweeps",
     "tune": "sweeps",
+    "Index": "serving",
     "load": "serving",
     "report": "reports",
     "compare": "reports",

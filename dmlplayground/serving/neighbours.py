@@ -8,12 +8,14 @@ depend on the codes, which only decide how soon.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy as np
 
 from .distances import as_seen, distances
+
+if TYPE_CHECKING:
+    from .index_file import Stored
 
 FEW = 4096  # rows of which every distance is computed, without codes
 BLOCK = 4096  # rows whose distances are computed at once
@@ -44,6 +46,17 @@ class Codes(NamedTuple):
     size: np.ndarray
     centre: np.ndarray  # (E,) float64, of the frame
     factor: np.ndarray  # (1,) float64, of the frame
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What an index's file keeps of them."""
+        return {f"code {name}": array for name, array in self._asdict().items()}
+
+    @classmethod
+    def read(cls, stored: Stored) -> Optional[Codes]:
+        """Those in this file, if there are any and this machine can use them."""
+        if "code bytes" not in stored or loops() is None:
+            return None
+        return cls(*(stored.array(f"code {name}") for name in cls._fields))
 
 
 class Asked(NamedTuple):
@@ -79,12 +92,16 @@ def encode(points: np.ndarray, kind: str) -> Optional[Codes]:
         np.full((chunks, groups, CHUNK, 4), 128, np.uint8),
         np.zeros(chunks * CHUNK, np.float32),
         np.full(chunks * CHUNK, np.inf, np.float32),  # of rows that fill the last chunk: as far as can be
-        *(np.zeros(chunks, np.float32) for _ in range(3)),
+        np.zeros(chunks, np.float32),
+        np.zeros(chunks, np.float32),
+        np.zeros(chunks, np.float32),
         frame.centre,
         np.array([frame.factor]),
     )
     for part in _parts(count):
         compiled.encode(as_seen(points[part], kind), part.start, frame, codes)
+    for array in codes:
+        array.flags.writeable = False  # as those in files are: numba compiles every loop for each kind it meets
     return codes
 
 
@@ -104,32 +121,23 @@ def _parts(count: int) -> list[slice]:
 
 
 def nearest(
-    queries: np.ndarray,
-    points: np.ndarray,
-    kind: str,
-    k: int,
-    codes: Optional[Codes] = None,
-    rows_of: Optional[Callable[[np.ndarray], np.ndarray]] = None,
+    queries: np.ndarray, points: Any, kind: str, k: int, codes: Optional[Codes] = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Distances (Q, k) and numbers (Q, k) of the k nearest points, nearest first; equally near ones by their numbers.
-
-    ``rows_of`` gives the points with these numbers, where looking them up is more than indexing.
-    """
+    """Distances (Q, k) and numbers (Q, k) of the k nearest points, nearest first; equally near ones by their numbers."""
     k = min(k, len(points))
     away, rows = np.empty((len(queries), k)), np.empty((len(queries), k), np.int64)
-    look_up = rows_of or points.__getitem__
     for start in range(0, len(queries), TOGETHER):
         part = slice(start, start + TOGETHER)
         candidates = _candidates(queries[part], kind, k, codes, len(points)) if k else []
         for number, near in enumerate(candidates, start):
-            away[number], rows[number] = _in_order(queries[number], near, look_up, kind, k)
+            away[number], rows[number] = _in_order(queries[number], near, points, kind, k)
     return away, rows
 
 
 def _in_order(
-    query: np.ndarray, near: np.ndarray, look_up: Callable, kind: str, k: int
+    query: np.ndarray, near: np.ndarray, points: Any, kind: str, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    away = np.concatenate([distances(query, look_up(near[part]), kind) for part in _parts(len(near))])
+    away = np.concatenate([distances(query, points[near[part]], kind) for part in _parts(len(near))])
     if k < len(near):
         edge = np.partition(away, k - 1)[k - 1]
         kept = away <= edge

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..parts.metrics.shared.engine import vectors
@@ -20,14 +22,16 @@ def encode(rows, first, frame, codes):
     numbers = np.empty(width)
     for i in range(count):
         row = first + i
-        largest = along = square = 0.0
+        largest: Any = 0.0
+        along = square = 0.0
         for j in range(width):
             numbers[j] = (rows[i, j] - frame.centre[j]) * frame.factor
             largest = max(largest, abs(numbers[j]))
             along += numbers[j] * frame.centre[j]
             square += numbers[j] * numbers[j]
         step = np.float32(largest / 127)
-        lost = length = 0.0
+        length = 0.0
+        lost: Any = 0.0
         for j in range(width):
             level = round(numbers[j] / step) if step > 0 else 0.0
             level = min(max(level, -127.0), 127.0)

@@ -22,8 +22,9 @@ SUMS = 8
 BLOCK, WIDTH = 4, LANES if binding.get_host_cpu_features().get("avx512f") else 16
 WORDS = 16  # 32-bit numbers that one instruction takes, each with the bytes of four products
 # Whether one instruction adds four products of bytes; numba may have been asked for the code of another processor.
+_ASKED: Any = numba.config
 BYTE_PRODUCTS = bool(binding.get_host_cpu_features().get("avx512vnni")) and not (
-    numba.config.CPU_NAME or numba.config.CPU_FEATURES
+    _ASKED.CPU_NAME or _ASKED.CPU_FEATURES
 )
 _INDEX, _DOUBLES = ir.IntType(32), ir.VectorType(ir.DoubleType(), SUMS)
 intrinsic: Any = numba.extending.intrinsic  # checkers of types would ask callers for its argument "typing"
