@@ -73,15 +73,21 @@ def compare(points: np.ndarray, queries: np.ndarray, rounds: int) -> list[dict]:
     rows = []
     for kind, size in (("one by one", 1), (f"{TOGETHER} at once", TOGETHER)):
         asked = [queries[:TOGETHER]] if size > 1 else [queries[row : row + 1] for row in range(SINGLE)]
-        found = {name: np.concatenate([way(some).reshape(len(some), K) for some in asked]) for name, way in ways.items()}
+        found = {
+            name: np.concatenate([way(some).reshape(len(some), K) for some in asked])
+            for name, way in ways.items()
+        }
         clock = Clock(rounds)
         clock.run(
-            size * len(asked), {name: lambda way=way: [way(some) for some in asked] for name, way in ways.items()}
+            size * len(asked),
+            {name: lambda way=way: [way(some) for some in asked] for name, way in ways.items()},
         )
         for name in ways:
             share = (found[name] == found["ours"]).mean()
             ratio = clock.best["ours"] / clock.best[name]
-            print(f"  {kind:12s} {name:8s} {clock.best[name]:8.2f} ms a query   ours / it {ratio:5.2f}   same rows {share:.2%}")
+            print(
+                f"  {kind:12s} {name:8s} {clock.best[name]:8.2f} ms a query   ours / it {ratio:5.2f}   same rows {share:.2%}"
+            )
             if name != "ours":
                 ours, theirs = (round(clock.best[each], 3) for each in ("ours", name))
                 case = f"a search among {len(points):,} x {points.shape[1]}, {kind}"
@@ -118,12 +124,16 @@ def approximate(points: np.ndarray, queries: np.ndarray) -> None:
         start = time.process_time()
         found = np.concatenate([graph.search(query[None], K)[1] for query in queries])
         taken = 1e3 * (time.process_time() - start) / len(queries)
-        recall = np.mean([len(set(one) & set(other)) / K for one, other in zip(found.tolist(), exact.tolist())])
+        recall = np.mean(
+            [len(set(one) & set(other)) / K for one, other in zip(found.tolist(), exact.tolist())]
+        )
         print(f"  efSearch {effort:4d}: {taken:6.3f} ms a query, recall {recall:.3f}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--clusters", type=int, default=10_000)

@@ -69,6 +69,7 @@ MADE = {
     "doubts": studied.doubts,
     "extras": pages.extras,
     "ratios": measured.ratios,
+    "recommended": evidence.recommended,
 }
 
 

@@ -103,11 +103,6 @@ def test_other_processors_find_the_same(tmp_path):
     )
 
 
-def test_without_numba_the_same_is_found(monkeypatch):
-    monkeypatch.setattr(neighbours, "loops", lambda: None)
-    assert check_search(CASES["copies"], "cosine") is None
-
-
 # --- what is in it ------------------------------------------------------------------------------------------
 
 

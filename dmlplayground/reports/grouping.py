@@ -99,8 +99,11 @@ class Cell:
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
 
     def add(self, record: Record) -> None:
-        """One record a seed: a trial that was trained again, under the id of another edition, counts once."""
-        self.records = [*(one for one in self.records if one.seed != record.seed), record]
+        """One record a seed, the last: a trial that was trained again, under the id of another edition, counts once.
+        Records come in the order of their seeds."""
+        if self.records and self.records[-1].seed == record.seed:
+            self.records.pop()
+        self.records.append(record)
 
     def scores(self, which: str, metric: str) -> Summary:
         """In percent, over seeds; empty if nothing was measured, or what was is no result."""
@@ -142,7 +145,9 @@ class Cell:
     @property
     def metrics(self) -> list[str]:
         """The names of what was measured, in the order of the records."""
-        return list(self.records[0].results[self.protocol.leading]["metrics"]) if self.records else []
+        if not self.records:
+            return []
+        return list(self.protocol.measured(self.records[0].results, self.protocol.leading)[0])
 
 
 @dataclass
@@ -338,12 +343,12 @@ def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[
 
 def _titles(found: Sequence[Arena]) -> list[str]:
     """Data set and protocol, with the options by which those of one name differ."""
-    data = _named([arena.data for arena in found])
-    protocol = _named([arena.cells[0].compared_under for arena in found], " protocol")
+    data = named([arena.data for arena in found])
+    protocol = named([arena.cells[0].compared_under for arena in found], " protocol")
     return [", ".join(pair) for pair in zip(data, protocol)]
 
 
-def _named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
+def named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
     """Each by its name, with the options in which it differs from another of that name."""
     flat = [flatten(part) for part in parts]
     names = []

@@ -53,8 +53,8 @@ class Codes(NamedTuple):
 
     @classmethod
     def read(cls, stored: Stored) -> Optional[Codes]:
-        """Those in this file, if there are any and this machine can use them."""
-        if "code bytes" not in stored or loops() is None:
+        """Those in this file, if there are any."""
+        if "code bytes" not in stored:
             return None
         return cls(*(stored.array(f"code {name}") for name in cls._fields))
 
@@ -70,19 +70,10 @@ class Asked(NamedTuple):
     rest: np.ndarray
 
 
-def loops() -> Any:
-    """The compiled loops; None where numba is missing."""
-    try:
-        from . import neighbours_in_numba
-    except ImportError:
-        return None
-    return neighbours_in_numba
-
-
 def encode(points: np.ndarray, kind: str) -> Optional[Codes]:
-    """The rows in eight bits; None where that is of no use: few rows, no numba, or numbers without a spread."""
-    compiled, (count, width) = loops(), points.shape
-    if count < FEW or compiled is None:
+    """The rows in eight bits; None where that is of no use: few rows, or numbers without a spread."""
+    count, width = points.shape
+    if count < FEW:
         return None
     frame = _frame(points, kind)
     if frame is None:
@@ -98,10 +89,14 @@ def encode(points: np.ndarray, kind: str) -> Optional[Codes]:
         frame.centre,
         np.array([frame.factor]),
     )
+    from . import neighbours_in_numba as compiled  # here, as listings load this file
+
     for part in _parts(count):
         compiled.encode(as_seen(points[part], kind), part.start, frame, codes)
     for array in codes:
-        array.flags.writeable = False  # as those in files are: numba compiles every loop for each kind it meets
+        array.flags.writeable = (
+            False  # as those in files are: numba compiles every loop for each kind it meets
+        )
     return codes
 
 
@@ -156,16 +151,17 @@ def _candidates(
     asked = _asked(queries, codes, kind)
     if asked is None:
         return everything
-    compiled, room = loops(), max(LISTED, 4 * k)
-    found = _scan(compiled, codes, asked, k, room)
+    found = _scan(codes, asked, k, max(LISTED, 4 * k))
     for row, near in enumerate(found):
         if near is None:  # many rows are about as near: there is room for all of them
             alone = Asked(*(field[row : row + 1] for field in asked))
-            found[row] = _scan(compiled, codes, alone, k, 2 * count)[0]
+            found[row] = _scan(codes, alone, k, 2 * count)[0]
     return found  # type: ignore[return-value]
 
 
-def _scan(compiled: Any, codes: Codes, asked: Asked, k: int, room: int) -> list[Optional[np.ndarray]]:
+def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[Optional[np.ndarray]]:
+    from . import neighbours_in_numba as compiled
+
     number = len(asked.step)
     highest = np.full((number, k), compiled.LARGEST, np.float32)
     near, lowest = np.empty((number, room), np.int64), np.empty((number, room), np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,11 @@ EXAMPLE = "methods npairs"
 PAGE = "parts/methods/index"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     listing.add_name(command, "methods")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     print(told(arguments.name) if arguments.name else listing.told("methods", None))
 
 
@@ -35,10 +36,10 @@ def told(name: str) -> str:
 
 def _ranges(record: Method) -> list[str]:
     """Where a search for many methods looks for this one's own settings."""
-    from ...base.options import build
-    from ...sweeps.search_space import Range
+    from ...sweeps.search_space import parameter
 
-    rows = [(f"  {key}", str(build(Range, value, where=key))) for key, value in record.ranges.items()]
+    found = {key: parameter(value, key) for key, value in record.ranges.items()}
+    rows = [(f"  {key}", str(one), one.note) for key, one in found.items()]
     return (
         [f"Where a search looks (dmlplayground tune --methods {record.key}):\n{layout.columns(rows)}"]
         if rows

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ..arguments import place
 
 EXAMPLE = "new method my_loss"
 PAGE = "own-parts"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     from .. import templates
 
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
@@ -18,7 +20,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...base import resources
     from ...base.errors import UserError
     from .. import templates

@@ -216,6 +216,9 @@ class Trial:
         "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
     seed: int = key(0, "what every random number of the trial derives from")
+    search: int = key(
+        0, "which of several searches found the settings, so that what they found can be told apart; 0: none"
+    )
 
     #: A readable name that is different for every different trial; set by ``config.trial``.
     id: str = dataclasses.field(default="", init=False, compare=False)
