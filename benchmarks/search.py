@@ -80,7 +80,7 @@ def compare(points: np.ndarray, queries: np.ndarray, rounds: int) -> list[dict]:
         clock = Clock(rounds)
         clock.run(
             size * len(asked),
-            {name: lambda way=way: [way(some) for some in asked] for name, way in ways.items()},
+            {name: lambda way=way, asked=asked: [way(some) for some in asked] for name, way in ways.items()},
         )
         for name in ways:
             share = (found[name] == found["ours"]).mean()

@@ -67,9 +67,9 @@ _FUNCTIONS = {
     "compare": "reports",
 }
 __all__ = [
-    "Index", "__version__", "augmentations", "backbones", "compare", "config", "data", "evaluate", "hyperparams", "load", "methods",
-    "metrics", "mining", "optimizers", "protocols", "records", "regularizers", "report", "samplers", "schedules", "sweep",
-    "train", "transforms", "tune",
+    "Index", "__version__", "augmentations", "backbones", "compare", "config", "data", "evaluate", "hyperparams", "load",
+    "methods", "metrics", "mining", "optimizers", "protocols", "records", "regularizers", "report", "samplers", "schedules",
+    "sweep", "train", "transforms", "tune",
 ]  # fmt: skip
 
 compat.install()

@@ -30,7 +30,7 @@ def encode(rows, first, frame, codes):
             along += numbers[j] * frame.centre[j]
             square += numbers[j] * numbers[j]
         step = np.float32(largest / 127)
-        length = 0.0
+        length: Any = 0.0
         lost: Any = 0.0
         for j in range(width):
             level = round(numbers[j] / step) if step > 0 else 0.0

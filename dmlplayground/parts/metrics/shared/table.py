@@ -119,7 +119,7 @@ class Metrics(registry.Kind[Metric, Any]):
         family, number = super().get(f"{found[1]}K"), int(found[2])
         known = _MEMBERS.get(key)
         if known is None or known[0] is not family:
-            known = _MEMBERS[key] = (family, _member(family, key, number))
+            known = _MEMBERS[key] = (family, _of_family(family, key, number))
         return known[1]
 
 
@@ -127,7 +127,7 @@ class Metrics(registry.Kind[Metric, Any]):
 _MEMBERS: dict[str, tuple[Metric, Metric]] = {}
 
 
-def _member(family: Metric, key: str, number: int) -> Metric:
+def _of_family(family: Metric, key: str, number: int) -> Metric:
     if family.numbers is not None and not family.numbers.allowed(number):
         raise UserError(f"metric {key}: K must be {family.numbers.words}.")
     stem = family.key.removesuffix("K")
