@@ -25,6 +25,7 @@ from dmlplayground.base.errors import UserError
 from dmlplayground.cli import templates
 from dmlplayground.parts.data.shared import decoding
 from dmlplayground.sweeps import grid
+from dmlplayground.sweeps.chosen import choose
 
 COMMANDS = sorted({line for text in PAGES.values() for line in commands(text)})
 PLACEHOLDERS = ("NAME", "METHOD")  # that a reader is to replace
@@ -33,7 +34,7 @@ PLACEHOLDERS = ("NAME", "METHOD")  # that a reader is to replace
 def parsed(line):
     words = shlex.split(line, comments=True)[1:]
     every = cli._commands()
-    return words, cli._parser(every).parse_args(cli._completed(words, every))
+    return words, cli.parser(every).parse_args(cli._completed(words, every))
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -69,8 +70,9 @@ def test_what_only_lists_runs(line, capsys):
 BLOCKS = {
     "README.md": "sh sh sh",
     "CONTRIBUTING.md": "sh",
-    "features.md": "python sh",
-    "getting-started.md": "text text sh yaml sh sh python sh sh text",
+    "data-sets.md": "sh",
+    "features.md": "python sh sh",
+    "getting-started.md": "text text sh yaml yaml sh sh python sh sh text",
     "index-of-images.md": "python",
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
@@ -184,20 +186,29 @@ def test_every_option_for_what_the_released_code_did_is_one():
 
 
 def test_every_experiment_in_a_yaml_block_makes_trials(tmp_path):
-    (block,) = blocks("yaml", PAGES["getting-started.md"])
+    block, more = blocks("yaml", PAGES["getting-started.md"])
     (tmp_path / "sizes.yaml").write_text(block)
     assert len(grid.load(tmp_path / "sizes.yaml")[0].trials()) == 2 * 2 * 2
+    (tmp_path / "sizes.yaml").write_text(block + more)
+    trials = grid.load(tmp_path / "sizes.yaml")[0].trials()
+    assert sorted((trial.method["name"], trial.embed_dim, trial.seed) for trial in trials) == [
+        ("margin", 32, 0), ("margin", 32, 1),
+        ("npairs", 32, 0), ("npairs", 64, 0), ("npairs", 128, 0), ("npairs", 128, 1),
+    ]  # fmt: skip
+    assert {trial.batch_size for trial in trials if trial.method["name"] == "margin"} == {60}
 
 
 def test_the_names_for_python_do_what_the_page_says(monkeypatch):
     (block,) = blocks("python", PAGES["getting-started.md"])
     # They read the configuration as training would, and stop there.
     monkeypatch.setattr(dml, "train", config.trial)
-    monkeypatch.setattr(dml, "sweep", lambda path, workers: grid.load(ROOT / path)[0].trials())
+    monkeypatch.setattr(dml, "sweep", lambda given, where=(), workers=1: choose(given, where=where).trials)
+    monkeypatch.setattr(dml.records, "to_frame", list)
     names: dict = {}
     exec(block, names)
     assert names["value"].shape == (1,) and {"R@1", "R@8", "NMI"} <= set(names["scores"])
-    assert names["record"].embed_dim == 64 and len(names["records"]) == 39
+    assert names["record"].embed_dim == 64 and len(names["records"]) == 3
+    assert [trial.embed_dim for trial in names["frame"]] == [32, 64]
 
 
 def test_the_example_of_the_metrics_is_right():
@@ -209,8 +220,17 @@ def test_features_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = blocks("python", PAGES["features.md"])
     exec(block, {})
-    (line,) = blocks("sh", PAGES["features.md"])
+    line, frozen = blocks("sh", PAGES["features.md"])
     assert cli.main(shlex.split(line)[1:]) == 0
+    given = [word for word in shlex.split(frozen) if "=" in word]  # the photographs need not be here
+    assert config.trial({"method": "margin"}, given).backbone["name"] == "identity"
+
+
+def test_commands_for_data_sets_are_commands():
+    commands = cli._commands()
+    for line in "".join(blocks("sh", PAGES["data-sets.md"])).splitlines():
+        arguments = cli._parser(commands).parse_args(shlex.split(line, comments=True)[1:])
+        data.get(arguments.name)  # a set that there is
 
 
 def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):

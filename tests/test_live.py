@@ -135,6 +135,9 @@ def test_two_cells_are_compared(client):
     )
     told = client.get(f"/stores/0/compare?left={left}&right={right}").text
     assert "method.name" in told and "Comparison" in told and "R@1" in told
+    table = told.partition("What differs")[2]
+    assert "right − left" in table and "better, worse: right against left" in table and "time left" in table
+    assert not re.search(r"\b[AB]\b", re.sub(r"<[^>]+>", " ", table))
     refused = client.get("/stores/0/compare?left=nothing&right=" + right)
     assert refused.status_code == 409 and "unknown cell" in refused.text
 

@@ -6,6 +6,7 @@ being there.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import conformance
@@ -355,3 +356,20 @@ def test_embeddings_of_another_width_than_the_parameters_are_refused(key):
             UserError, match=rf"{key}: embeddings must have {case.width} columns, not {2 * case.width}"
         ):
             case.value(wide)
+
+
+def test_a_miner_is_given_as_mining():
+    with pytest.raises(UserError, match=r"as mining=\.\.\., not as miner"):
+        methods.loss("triplet", num_classes=3, embed_dim=4, miner="hard")
+
+
+def test_a_ready_loss_is_not_drawn_again_and_says_nothing():
+    loss = methods.loss("margin", num_classes=3, embed_dim=4)
+    loss.collect_params().setattr("grad_req", "write")
+    loss.beta.set_data(nd.ones_like(loss.beta.data()) * 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loss.initialize()
+    assert (loss.beta.data().asnumpy() == 7).all()
+    loss.initialize(force_reinit=True)
+    assert not (loss.beta.data().asnumpy() == 7).any()

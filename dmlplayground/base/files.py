@@ -27,7 +27,9 @@ __all__ = [
     "CannotWrite",
     "agrees",
     "alone",
+    "copy",
     "digest",
+    "expanded",
     "filling",
     "opened",
     "read_bytes",
@@ -176,6 +178,24 @@ def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -
 def dump_json(content: Any, file: IO[str]) -> None:
     json.dump(content, file, indent=1, allow_nan=False)
     file.write("\n")
+
+
+def expanded(path: str | Path) -> Path:
+    """The path, in which ``~`` and ``~name`` stand for somebody's home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise UserError(f"{path}: there is no such user, or no home is known.") from None
+
+
+def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
+    """Copy, and return the number of bytes. It stops once there are more than ``most``: sizes that are stated elsewhere may
+    be wrong."""
+    copied = 0
+    while copied <= most and (chunk := source.read(1 << 20)):
+        target.write(chunk)
+        copied += len(chunk)
+    return copied
 
 
 LARGEST = 1 << 30  # the most bytes of a file that is read whole

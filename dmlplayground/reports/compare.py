@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,24 @@ def _finished(store: str | Path) -> list[Arena]:
 
 def of_cells(a: Cell, b: Cell) -> Table:
     """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
-    titles = {cell.key: "" for cell in (a, b)}
-    about = f"A {a.label}, B {b.label}"
-    return Table("comparison", "Comparison", about, COLUMNS, _rows(list(_gaps(a, b)), titles), [RULE])
+    rows = _rows(list(_gaps(a, b)), {cell.key: "" for cell in (a, b)})
+    columns = [
+        replace(column, name=_by_side(column.name), about=_by_side(column.about)) for column in COLUMNS[2:]
+    ]
+    return Table(
+        "comparison",
+        "Comparison",
+        f"left {a.label}, right {b.label}",
+        columns,
+        [Row([_by_side(value) for value in row.values[2:]]) for row in rows],
+        [_by_side(RULE)],
+    )
+
+
+def _by_side(value: Any) -> Any:
+    """Words about stores A and B as words about cells on the left and on the right."""
+    sides = {"A": "left", "B": "right"}
+    return re.sub(r"\b[AB]\b", lambda letter: sides[letter[0]], value) if isinstance(value, str) else value
 
 
 def _rows(gaps: Sequence[Gap], titles: dict[str, str]) -> list[Row]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..base import layout
 from ..parts import metrics
 from ..parts.protocols import UNTRAINED
 from ..studies import published
@@ -216,7 +217,9 @@ def _notes(arena: Arena) -> list[str]:
         notes.append(BASELINE)
     notes.append(RULE)
     if worse := _below_untrained(arena):
-        notes.append(f"{BELOW}: {', '.join(worse)}.")
+        notes.append(
+            f"{BELOW} {len(worse)} of {layout.plural(len(arena.finished), 'row')}: {'; '.join(worse)}."
+        )
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
     if any(len(cell.records) == 2 for cell in arena.cells):

@@ -309,7 +309,7 @@ function sortable(table) {
 function listTrials() {
   const table = document.getElementById("trials");
   const any = (name) => [...new Set(data.cells.map(name))].join(" or ");
-  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], [any((cell) => `${cell.headline} ${cell.shown[0]}`), "num"], [any((cell) => cell.shown[1]), "num"], ["time", "num"]];
+  const columns = [["trial", ""], ["data and protocol", "wide"], ["seed", "num"], ["status", ""], [any((cell) => `${cell.headline} ${cell.shown[0]}`), "num"], [any((cell) => cell.shown[1]), "num wide"], ["time", "num wide"]];
   const head = table.createTHead().insertRow();
   for (const [name, kind] of columns) head.append(element("th", { scope: "col", class: kind }, element("button", { type: "button" }, name)));
   const body = table.createTBody();
@@ -318,18 +318,25 @@ function listTrials() {
     const [first, second] = trial.shown ?? [];
     const add = (content, key, kind = "") => row.append(element("td", { class: kind, "data-key": key ?? "" }, content));
     add(element("a", { href: `#${encodeURIComponent(trial.id)}` }, cell.label), cell.label);
-    add(cell.arena, cell.arena);
+    add(cell.arena, cell.arena, "wide");
     add(String(trial.seed), trial.seed, "num");
     add(trial.status, trial.status, trial.status);
     add(number(first), first, "num");
-    add(number(second), second, "num");
-    add(trial.seconds === undefined ? "–" : duration(trial.seconds), trial.seconds, "num");
+    add(number(second), second, "num wide");
+    add(trial.seconds === undefined ? "–" : duration(trial.seconds), trial.seconds, "num wide");
     row.dataset.words = `${cell.label} ${cell.arena} ${trial.id} ${trial.status} seed ${trial.seed}`.toLowerCase();
   }
-  document.getElementById("filter").addEventListener("input", (event) => {
-    const words = event.target.value.toLowerCase().split(/\s+/);
+  const filter = document.getElementById("filter");
+  const narrow = () => {
+    const words = filter.value.toLowerCase().split(/\s+/);
     for (const row of body.rows) row.hidden = !words.every((word) => row.dataset.words.includes(word));
+  };
+  filter.value = new URLSearchParams(location.search).get("filter") ?? "";
+  filter.addEventListener("input", () => { // the address has it, to be shared and kept when the page is loaded again
+    narrow();
+    history.replaceState(null, "", (filter.value ? `?filter=${encodeURIComponent(filter.value)}` : location.pathname) + location.hash);
   });
+  narrow();
 }
 
 function pairsTable(pairs) {

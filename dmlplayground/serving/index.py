@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ..base import files, optional
+from ..base import array_files, files, optional
 from ..base.errors import UserError, unknown, warn
 from . import index_file, neighbours
 from .distances import as_seen
@@ -505,7 +505,7 @@ def _read_npy(path: Path) -> Index:
         classes = tuple(manifest.get("classes", [""] * len(names)))
         rows = Rows(embeddings, names, classes, tuple(manifest.get("digests", names)))
         checksum = manifest.get("sha256")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as problem:
+    except array_files.DAMAGE as problem:
         raise UserError(f"{path} and its .json are not an index written by 'embed': {problem}.") from None
     _check_rows(rows, path)
     if checksum is None:

@@ -57,7 +57,7 @@ class Site:
             counts = ", ".join(f"{count} {name}" for name, count in now["states"].items()) or "no trials yet"
             name, where = html.escape(now["title"]), html.escape(str(store))
             rows.append(
-                f'<li><a href="stores/{number}/">{name}</a> <span class="soft">{counts} &middot; {where}</span></li>'
+                f'<li><a href="stores/{number}/">{name}</a><div class="soft">{counts} &middot; {where}</div></li>'
             )
         return _page("Stores", f"<h1>Stores</h1><ul>{''.join(rows)}</ul>")
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from ... import __version__
-from ...base import files
+from ...base import files, optional
 from ...base.errors import UserError, warn
 from . import checks, existing, locks, manifest, packed
 
-__all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "pack", "survey", "versions"]
+__all__ = [
+    "RECORD", "Record", "find", "load_store", "machine", "now", "pack", "survey", "to_frame", "versions",
+]  # fmt: skip
 
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
@@ -146,6 +149,20 @@ def load_store(store: str | Path) -> list[Record]:
     for problem in problems:
         warn(f"{problem} It is left out.")
     return found
+
+
+def to_frame(given: Union[str, Path, Iterable[Record]]) -> Any:
+    """Records, or those of a store, as a data frame of pandas: a row for each, a column for every value by its dotted name,
+    such as ``config.method.name`` and ``results.best.metrics.R@1``. The epochs are left out.
+
+    >>> dml.records.to_frame(store)[["status", "config.method.name", "config.seed"]].values.tolist()
+    [['finished', 'npairs', 0]]
+    """
+    pandas = optional.load("pandas")
+    found = load_store(given) if isinstance(given, (str, Path)) else given
+    return pandas.json_normalize(
+        [{key: value for key, value in asdict(record).items() if key != "epochs"} for record in found]
+    )
 
 
 def pack(store: str | Path, target: str | Path) -> Path:

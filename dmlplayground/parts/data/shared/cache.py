@@ -28,8 +28,8 @@ def folder() -> Path:
     """Where entries are kept: $DMLPLAYGROUND_CACHE, else dmlplayground/ in the user's cache folder."""
     chosen = os.environ.get("DMLPLAYGROUND_CACHE")
     if chosen:
-        return Path(chosen).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dmlplayground"
+        return files.expanded(chosen)
+    return files.expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "dmlplayground"
 
 
 def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:

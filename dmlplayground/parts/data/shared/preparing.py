@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ....base import download, files
-from ....base.errors import UserError
+from ....base.errors import UserError, printable
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
 from . import archives, decoding
@@ -122,11 +122,11 @@ def unusable(folder: Path, names: Sequence[str]) -> list[str]:
     def look(name: str) -> str | None:
         path = folder / name
         if not path.is_file():
-            return f"{name} is missing."
+            return f"{printable(name)} is missing."
         try:
             decoding.read(path, Stored("none"))
         except decoding.Unreadable as problem:
-            return f"{name} cannot be read: {problem.reason}."
+            return f"{printable(name)} cannot be read: {problem.reason}."
         return None
 
     looked = progress(ahead(look, names, cores()), len(names))
