@@ -426,7 +426,7 @@ class Index:
         if self.width != model.width:
             raise UserError(
                 f"{name} has {self.width} numbers an image and the model gives {model.width}: "
-                "they are of different models."
+                "the index was made by another model."
             )
         if self._weights not in ("", model.digest):  # none in files of earlier versions
             raise UserError(
