@@ -27,7 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from ..base import registry, signals
+from ..base import outside, registry, signals
 from ..base.errors import UserError, unknown, warn
 
 __all__ = ["main"]
@@ -60,6 +60,7 @@ def _run(words: list[str]) -> int:
         arguments = _parser(commands).parse_args(_completed(words, commands))
         if getattr(arguments, "threads", None):  # read only once, when MXNet's library is loaded
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+        outside.load(arguments.parts)
         return arguments.run(arguments) or 0
     except UserError as problem:
         print(f"error: {problem}", file=sys.stderr)
@@ -130,11 +131,18 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
             told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
         command = subparsers.add_parser(name, **told)
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
+        _add_parts(command)
         module.add_arguments(command)
     for plural in registry.HOMES:
         if plural not in commands:
             _add_kind(subparsers, plural)
     return parser
+
+
+def _add_parts(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--parts", action="append", default=[], metavar="FILE", help="load parts of your own from it (repeatable)"
+    )
 
 
 def vocabulary() -> dict[str, list[str]]:
@@ -169,6 +177,7 @@ def _add_kind(subparsers, plural: str) -> None:
 
     described = _described(f"list the {plural}, or describe one", plural, f"parts/{plural}/index")
     command = subparsers.add_parser(plural, **described)
+    _add_parts(command)
     listing.add_name(command, plural)
     command.set_defaults(run=lambda arguments: print(listing.told(plural, arguments.name)))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional, Union
 
+from ..base import outside
 from ..trial.store.records import Record
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def sweep(
     retry_failed: bool = False,
     log: Iterable[str] = (),
     quiet: bool = True,
+    parts: Iterable[str | Path] = (),
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
@@ -34,8 +36,8 @@ def sweep(
     the others carry on. ``where`` and ``overrides`` are texts such as ``"method=npairs"``: which trials of the grid, and
     what to change in all of them; what the store was to hold before stays in its report. ``executor`` is ``local``, or
     ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names trackers that
-    get the curves as well: tensorboard, wandb, mlflow. If another runner is working on the same store, the two share
-    the work.
+    get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own. If another runner is
+    working on the same store, the two share the work.
 
     >>> import yaml
     >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs"], "seed": [0]}}
@@ -45,6 +47,7 @@ def sweep(
     """
     from .chosen import choose  # here, as what only lists must not wait for the runner
 
+    outside.load(parts)
     chosen = choose(file, store, where, overrides)
     chosen.run(
         workers=workers,
@@ -68,6 +71,7 @@ def tune(
     methods: Iterable[str] = (),
     log: Iterable[str] = (),
     quiet: bool = True,
+    parts: Iterable[str | Path] = (),
 ) -> Path:
     """Search for a method's best settings, judged on validation classes alone; gives the file of the winner.
 
@@ -88,6 +92,7 @@ def tune(
     """
     from . import executors, optuna_search, search_files
 
+    outside.load(parts)
     made = executors.create(executor, address, log)
     if not isinstance(search, (str, Path)):
         return optuna_search.tune(search, Path(store or "runs/search"), made, workers=workers, quiet=quiet)

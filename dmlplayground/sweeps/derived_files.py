@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..base import outside
 from ..base.errors import UserError
 from ..trial import config
 
@@ -15,6 +16,10 @@ Find = Callable[[str], Path]
 def read(path: Path, find: Find, children: tuple[Path, ...] = ()) -> Any:
     """The content of the file, merged over that of the file that it is ``like``, which ``find`` looks up by name."""
     content = config.read_yaml(path)
+    if isinstance(content, Mapping):  # the configuration in it may name parts, from where it is
+        content = {key: outside.located(value, path.absolute().parent) for key, value in content.items()}
+        for value in content.values():
+            outside.load(value.get("parts", ()) if isinstance(value, Mapping) else ())
     if not isinstance(content, Mapping) or "like" not in content:
         return content
     parent = find(str(content["like"]))

@@ -216,6 +216,9 @@ class Trial:
         "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
     seed: int = key(0, "what every random number of the trial derives from")
+    parts: list[Union[str, dict[str, str]]] = key(
+        [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"
+    )
 
     #: A readable name that is different for every different trial; set by ``config.trial``.
     id: str = dataclasses.field(default="", init=False, compare=False)
