@@ -108,6 +108,7 @@ setup(
         "dmlplayground.reports": ["*.json", "*.css", "*.js"],
         "dmlplayground.reports.live": ["*.css", "*.js"],
         "dmlplayground.cli.templates": ["*/*.txt"],
+        "dmlplayground.trial.conformance": ["*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
         **{package: ["**/*"] for package in SITE},
     },

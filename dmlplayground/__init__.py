@@ -35,6 +35,7 @@ _MODULES |= {
     "records": "trial.store.records",
 }
 _FUNCTIONS = {
+    "check": "trial.conformance",
     "train": "trial.training",
     "evaluate": "trial.training",
     "sweep": "sweeps",

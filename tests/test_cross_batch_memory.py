@@ -7,7 +7,7 @@ import inspect
 
 import numpy as np
 import pytest
-from conformance import parameters, unit
+from dmlplayground.trial.conformance.losses import parameters, unit
 from reference._tuples import all_triplets
 from reference.memory import Memory
 

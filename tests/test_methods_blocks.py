@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance import Case
+from dmlplayground.trial.conformance.losses import Case
 from mxnet import autograd, nd
 from test_methods import peak_memory
 

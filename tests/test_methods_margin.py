@@ -5,7 +5,7 @@ from __future__ import annotations
 import mxnet as mx
 import numpy as np
 import pytest
-from conformance import Case, block_labels, unit
+from dmlplayground.trial.conformance.losses import Case, block_labels, unit
 from mxnet import autograd, nd
 from reference import margin as reference
 

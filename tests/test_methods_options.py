@@ -7,7 +7,7 @@ from __future__ import annotations
 import mxnet as mx
 import numpy as np
 import pytest
-from conformance import Case, assert_slopes, block_labels, parameters, unit
+from dmlplayground.trial.conformance.losses import Case, assert_slopes, block_labels, parameters, unit
 from mxnet import nd
 
 from dmlplayground import methods

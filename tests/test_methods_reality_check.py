@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance import Case, assert_slopes, unit
+from dmlplayground.trial.conformance.losses import Case, assert_slopes, unit
 from recipe_musgrave2020 import TUNED
 from reference import _tuples
 

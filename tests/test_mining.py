@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conformance import unit
+from dmlplayground.trial.conformance.losses import unit
 
 from dmlplayground import mining
 from dmlplayground.base.errors import UserError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance import unit
+from dmlplayground.trial.conformance.losses import unit
 from mxnet import autograd, nd
 from own_tests import without_own_test
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Optional
 from . import files, resources
 from .errors import UserError, warn
 
-__all__ = ["KEPT", "Source", "add", "changed", "installed", "keep", "load", "located", "recall", "require_idle", "source_of"]
+__all__ = ["KEPT", "Source", "add", "changed", "installed", "keep", "load", "located", "recall", "registered", "require_idle", "source_of"]
 
 GROUP = "dmlplayground.parts"
 KEPT = "parts"  # the folder of a store that keeps the files of its trials' parts
@@ -69,8 +69,17 @@ def _code(code: types.CodeType) -> tuple[Any, ...]:
 
 
 def add(kind: Any, part: Any, source: Source) -> None:
-    """Note that a part from outside has been registered."""
+    """Note that a part from outside has been registered: so its user has run it."""
     _loaded.setdefault(source.sha256, {})[kind.name, part.key] = (kind, part, source)
+    with contextlib.suppress(OSError):  # then it has to be named again
+        known = resources.cache() / KNOWN
+        known.mkdir(parents=True, exist_ok=True)
+        (known / source.sha256).touch()
+
+
+def registered(path: Path) -> list[tuple[str, str]]:
+    """The kind and the key of every part that a file, which is loaded, has registered."""
+    return list(_loaded[files.digest(path)])
 
 
 def require_idle(what: str) -> None:
@@ -133,8 +142,6 @@ def _run(path: Path, content: bytes, source: Source) -> Registered:
         _running.pop()
     if digest not in _loaded:
         raise UserError(f"{path} registers no part: it needs a decorator such as @methods.KIND.register(...).")
-    with contextlib.suppress(OSError):  # then it has to be named again
-        _note(digest)
     return _loaded[digest]
 
 
@@ -220,12 +227,6 @@ def _is(path: Path, digest: str) -> bool:
 
 def _copy(store: Optional[Path], name: str, digest: Optional[str]) -> Optional[Path]:
     return store / KEPT / digest / name if store and name and digest else None
-
-
-def _note(digest: str) -> None:
-    known = resources.cache() / KNOWN
-    known.mkdir(parents=True, exist_ok=True)
-    (known / digest).touch()
 
 
 # --- installed packages ----------------------------------------------------------------------------------------------
