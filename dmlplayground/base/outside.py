@@ -21,10 +21,11 @@ from typing import Any, NamedTuple, Optional
 from . import files, resources
 from .errors import UserError, warn
 
-__all__ = ["KEPT", "Source", "add", "changed", "installed", "keep", "load", "located", "recall", "registered", "require_idle", "source_of"]
+__all__ = ["COMMAND", "KEPT", "Source", "add", "changed", "file_of", "installed", "keep", "load", "located", "recall", "registered", "require_idle", "source_of"]
 
 GROUP = "dmlplayground.parts"
 KEPT = "parts"  # the folder of a store that keeps the files of its trials' parts
+COMMAND = "command"  # the role of a file that a trial's command runs, and that registers no parts
 KNOWN = "known-parts"  # the folder of the cache that holds the digests of files that this user has run
 
 
@@ -100,9 +101,25 @@ def load(named: Any, store: Optional[Path] = None) -> None:
         given = {"file": str(each)} if isinstance(each, (str, Path)) else each
         if not isinstance(given, Mapping) or not isinstance(given.get("file"), str):
             raise UserError(f"parts must be a list of files, not of {each!r}.")
+        if given.get("role") == COMMAND:
+            file_of(given, store)
+            continue
         for kind, key in _load(given["file"], given.get("sha256"), store):
             if owners.setdefault((kind, key), given["file"]) != given["file"]:
                 raise UserError(f"{owners[kind, key]} and {given['file']} both have a {kind} called {key}.")
+
+
+def file_of(source: Mapping[str, str], store: Optional[Path] = None) -> Path:
+    """The file of a source, or its copy in the store where it is gone; one that has changed is refused."""
+    path = Path(source["file"])
+    copy = _copy(store, path.name, source["sha256"])
+    if not path.is_file() and copy is not None and copy.is_file():
+        path = copy
+    if not path.is_file():
+        raise UserError(f"{path}, which the trial was made with, is gone.")
+    if not _is(path, source["sha256"]):
+        raise UserError(f"{path} has changed since the trial was made. Train a new trial with it.")
+    return path
 
 
 def _load(file: str, digest: Optional[str], store: Optional[Path]) -> Registered:
@@ -201,6 +218,8 @@ def keep(sources: Iterable[Mapping[str, str]], store: Path, typed_in: bool = Fal
 def recall(sources: Any, store: Path) -> None:
     """Load the parts that a record names, as they were when it was made, without being asked to run their files."""
     for source in sources or ():
+        if source.get("role") == COMMAND:
+            continue
         if changed(source):
             warn(f"{source['file']} has changed since it was used in {store}; what was used then counts here.")
         if source["sha256"] in _loaded:

@@ -232,9 +232,11 @@ class Kind(Generic[P]):
         self._parts[part.key] = part
         outside.add(self, part, source)
 
-    def put(self, part: P, source: outside.Source) -> None:
-        """Let a part from outside that was registered before be the one that goes by its key."""
-        self.outside[part.key], self._parts[part.key] = source, part
+    def put(self, part: P, source: Optional[outside.Source]) -> None:
+        """Let a part be the one that goes by its key: one from outside, or one that has no code and so no source."""
+        self._parts[part.key] = part
+        if source is not None:
+            self.outside[part.key] = source
 
     def names(self) -> list[str]:
         """The keys of all parts, sorted.

@@ -15,6 +15,7 @@ from ...base.errors import UserError, unknown
 from ...base.options import convert
 from ...base.safe_yaml import read_yaml
 from ...parts import methods
+from ...parts.methods.shared.external import external_method
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
 from ...studies import recipes
 from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
@@ -144,8 +145,19 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
     changes = merge(*(expand(override(text)) for text in overrides))
     said = merge(first_edition.translated(expand(given)), changes)
     first_edition.refuse(said)
-    outside.load(said.pop("parts", ()))
+    parts = said.get("parts", [])
+    outside.load(parts)
+    said["parts"] = [one for one in parts if isinstance(one, Mapping) and one.get("role") == outside.COMMAND]
+    _name_of_command(said)
     return said
+
+
+def _name_of_command(said: Mapping[str, Any]) -> None:
+    """Let a trial that a command trains call its method as it likes."""
+    trainer, method = said.get("trainer"), said.get("method")
+    if isinstance(trainer, Mapping) and trainer.get("command") and isinstance(method, Mapping):
+        if isinstance(name := method.get("name"), str) and name not in methods.names():
+            methods.KIND.put(external_method(name), None)
 
 
 def _neutral(*keys: str) -> dict[str, Named]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Optional
 
 from ...base import registry
+from ...base.files import digest
+from ...base.outside import COMMAND
 from .schema import plain
 
 __all__ = ["used"]
@@ -13,17 +17,31 @@ __all__ = ["used"]
 
 def used(values: Mapping[str, Any]) -> list[dict[str, str]]:
     """The files of the parts from outside that these values of a trial name, each with its SHA-256."""
+    scripts = _scripts(values["trainer"].command, values.get("parts", ()))
     kinds = [kind for kind in registry.Kind.known if kind.outside]
     if not kinds:
-        return []
-    named = set(_words({key: value for key, value in values.items() if key != "parts"}))
+        return scripts
+    named = set(_words({key: value for key, value in values.items() if key not in ("parts", "trainer")}))
     found = {
         (source.sha256, source.file): source._asdict()
         for kind in kinds
         for key, source in kind.outside.items()
         if any(word == key or kind.holds(word) == key for word in named)
     }
-    return [found[name] for name in sorted(found)]
+    return [*(found[name] for name in sorted(found)), *scripts]
+
+
+def _scripts(command: Optional[str], given: Iterable[Any]) -> list[dict[str, str]]:
+    """The files that a command runs. Those that are ``given`` already stay as they are."""
+    known = {Path(source["file"]).name: source for source in given}
+    found = []
+    for word in shlex.split(command or ""):
+        path = Path(word).absolute()
+        if path.name in known and (word.endswith(".py") or "/" in word):
+            found.append(known[path.name])
+        elif word.endswith(".py") and path.is_file():
+            found.append({"file": str(path), "sha256": digest(path), "role": COMMAND})
+    return found
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -131,6 +131,22 @@ class Average:
     )
 
 
+@dataclass(frozen=True)
+class Trainer:
+    """What trains: this package, or a command in its place.
+
+    >>> dml.config.trial({"method": "npairs", "trainer": {"command": "python mine.py {job}"}}).trainer.seconds
+    86400.0
+    """
+
+    command: Optional[str] = key(
+        None,
+        "a command that trains in place of this package; {job} stands for the path of its job (see External trainings); "
+        "nothing: this package trains",
+    )
+    seconds: float = key(86400.0, "how long the command may take for a fold; then it is ended, and the trial has failed")
+
+
 #: The first keys of an evaluation are part of every trial's name; those added later only where they are not neutral.
 NAMING = ("ks", "clustering", "kmeans_starts", "distance", "every")
 
@@ -207,6 +223,7 @@ class Trial:
         "alone",
     )
     ema: Average = Average()
+    trainer: Trainer = Trainer()
     ensemble: Ensemble = Ensemble()
     evaluation: Evaluation = Evaluation()
     devices: int = key(1, "how many devices share a batch; without a GPU these are parts of the processor")

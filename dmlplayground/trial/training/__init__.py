@@ -54,7 +54,10 @@ def train(
             return known
         outside.keep(trial.parts, Path(store), typed_in=True)
         # Under the lock: it takes seconds, in which another process could start the same trial.
-        from .run import Run
+        if trial.trainer.command:
+            from .external import ExternalRun as Run
+        else:
+            from .run import Run  # type: ignore[assignment]
 
         return Run(trial, held, threads, progress).execute()
 

@@ -13,6 +13,7 @@ import numpy as np
 from ...base import outside, seeds
 from ...base.devices import check_amp
 from ...base.devices import context as device_by_name
+from ...base.errors import UserError
 from ...base.files import digest
 from ...parts import backbones, data, metrics, transforms
 from ...parts.data import Dataset
@@ -32,6 +33,8 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optiona
     stored = trained_weights.read(path, owner)
     outside.recall(stored.config.get("parts"), path.parent.parent)
     trial = config.trial(stored.config)
+    if trial.trainer.command:
+        raise UserError(f"{stored.trial} was trained by a command, which keeps its weights to itself.")
     place = (stored.fold, 0)
     learner = Learner(trial, stored.classes, contexts or _devices(trial), place, pretrained=False)
     learner.load_weights(stored.arrays)

@@ -283,9 +283,7 @@ class Run:
         return self.protocol.stops(evaluated, self.trial.evaluation.every, self.criterion.higher_is_better)
 
     def _results(self) -> dict[str, Any]:
-        outcome = Outcome(
-            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
-        )
+        outcome = self._outcome()
         results = self.protocol.results(outcome)
         if self.division.folds[0].measured_on == "test":  # then there is nothing new to embed
             self._snapshots(np.concatenate(self.earlier_members, axis=1))
@@ -293,6 +291,11 @@ class Run:
             leading = protocols.get(self.protocol.key).leading
             self._snapshots(outcome.embeddings(results[leading]["weights"]))
         return results
+
+    def _outcome(self) -> Outcome:
+        return Outcome(
+            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
+        )
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
