@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ...base import registry
-from ...base.errors import UserError
+from ...base.errors import UserError, unknown
 from ...parts import methods, metrics, optimizers, samplers, schedules, transforms
 from ...parts import miners as miners
 from ...parts import regularizers as terms
+from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
 from .optimizer_groups import optimizer_of
 from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
@@ -195,9 +196,12 @@ def _regularizers(regularizers: list[Named]) -> None:
         terms.of(term)
 
 
-def _trainer(trainer: Trainer, ensemble: Ensemble, evaluation: Evaluation) -> None:
+def _trainer(method: Named, trainer: Trainer, ensemble: Ensemble, evaluation: Evaluation) -> None:
     """A command can do what is asked of it."""
     if trainer.command is None:
+        if isinstance(methods.get(method["name"]), ExternalMethod):  # the name of another trial's
+            ours = (name for name in methods.names() if not isinstance(methods.get(name), ExternalMethod))
+            raise unknown("method", method["name"], ours)
         return
     try:
         words = shlex.split(trainer.command)

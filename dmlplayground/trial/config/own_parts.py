@@ -34,8 +34,12 @@ def used(values: Mapping[str, Any]) -> list[dict[str, str]]:
 def _scripts(command: Optional[str], given: Iterable[Any]) -> list[dict[str, str]]:
     """The files that a command runs. Those that are ``given`` already stay as they are."""
     known = {Path(source["file"]).name: source for source in given}
-    found = []
-    for word in shlex.split(command or ""):
+    found: list[dict[str, str]] = []
+    try:
+        words = shlex.split(command or "")
+    except ValueError:  # which a check of the trial refuses
+        return found
+    for word in words:
         path = Path(word).absolute()
         if path.name in known and (word.endswith(".py") or "/" in word):
             found.append(known[path.name])

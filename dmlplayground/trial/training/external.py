@@ -7,7 +7,9 @@ a contract, which docs/external.md states; ``FORMAT`` changes with it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import os
 import shlex
 import shutil
@@ -24,7 +26,7 @@ import numpy as np
 from ...base import files, outside, seeds
 from ...base.errors import UserError
 from ...parts.data import Dataset
-from ..store import BEST, LAST, trained_weights
+from ..store import LAST, trained_weights
 from . import models
 from .outcome import Entry, Outcome
 from .run import Run, States, Unit
@@ -65,8 +67,10 @@ class ExternalRun(Run):
                 else:
                     self._conclude_epoch(unit, entry)
                     if self._out_of_patience(unit):
+                        job.stop()
                         break
             self.earlier_members = [monitored]
+            job.wait_for_end()
         finally:
             job.stop()
             self.record.cost["command_seconds"] = self.record.cost.get("command_seconds", 0.0) + job.seconds
@@ -137,7 +141,7 @@ class Job:
         self.wanted = sorted(wanted)
         left = [epoch for epoch in self.wanted if epoch > done]
         self._prepare()
-        ready = [epoch for epoch in left if self._file(epoch, "json").exists()]
+        ready = [epoch for epoch in left if _parsed(self._file(epoch, "json")) is not None]
         self.begun_after = max([done, *ready])
         if self.begun_after < self.wanted[-1]:
             self._start(max(self.begun_after, 0) if self.begun_after >= 0 else None)
@@ -198,15 +202,15 @@ class Job:
     def wait_for(self, epoch: int, listen: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """The embeddings after an epoch, in the order of ``images``, and what the command says of the epoch."""
         path = self._file(epoch, "json")
-        while not path.exists():
+        while (content := _parsed(path)) is None:
             self._look()
-            if self.code is not None and not path.exists():
-                raise self._failed(f"the command ended with code {self.code} before epoch {epoch} was there")
+            if self.code is not None and (content := _parsed(path)) is None:
+                raise self._failed(f"the command ended with code {self.code} before {path.name} was there")
             if self.process is not None and time.monotonic() - self.began > self.trial.trainer.seconds:
                 raise self._failed(f"the command took longer than {self.trial.trainer.seconds:g} seconds")
             listen()
             time.sleep(POLL)
-        return self._embeddings(epoch), self._said(epoch, path)
+        return self._embeddings(epoch), self._said(path, content)
 
     def divided(self, embeddings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows of the images that are watched, and those of the test images."""
@@ -230,12 +234,8 @@ class Job:
             raise self._failed(f"{path.name} holds numbers that are not finite")
         return found
 
-    def _said(self, epoch: int, path: Path) -> dict[str, Any]:
+    def _said(self, path: Path, content: Any) -> dict[str, Any]:
         """How many images the command has trained on in this epoch, and its loss, as it declares them."""
-        try:
-            content = files.read_json(path)
-        except UserError as problem:
-            raise self._failed(str(problem)) from None
         images, loss = (content.get("images"), content.get("loss")) if isinstance(content, dict) else (None, None)
         if isinstance(images, bool) or not isinstance(images, int) or images < 0:
             raise self._failed(f"{path.name} does not say how many images the epoch took (a whole number: images)")
@@ -269,17 +269,21 @@ class Job:
         self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds, self.peak = time.monotonic() - self.began, used.ru_maxrss * 1024
 
+    def wait_for_end(self) -> None:
+        """Give the process the time to end by itself."""
+        deadline = time.monotonic() + PATIENCE
+        while self.process is not None and self.code is None and time.monotonic() < deadline:
+            self._look()
+            time.sleep(POLL)
+
     def stop(self) -> None:
         """End the process and what it has started."""
         if self.process is None:
             return
         if self.code is None:
-            deadline = time.monotonic() + PATIENCE
             _signal(self.process.pid, signal.SIGTERM)
-            while self.code is None and time.monotonic() < deadline:
-                self._look()
-                time.sleep(POLL)
-        _signal(self.process.pid, signal.SIGKILL)
+            self.wait_for_end()
+        _signal(self.process.pid, signal.SIGKILL)  # also what it has started and left
         if self.code is None:
             _, status, used = os.wait4(self.process.pid, 0)
             self._ended(status, used)
@@ -296,6 +300,14 @@ def _words(trial: Any, job: Path, store: Path) -> list[str]:
             word = str(outside.file_of(scripts[Path(word).name], store))
         words.append(word.replace("{job}", str(job)))
     return words
+
+
+def _parsed(path: Path) -> Any:
+    """What a file of JSON says; None as long as it is not there or not whole."""
+    try:
+        return json.loads(files.read_bytes(path))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _write(path: Path, datasets: Sequence[Dataset], order: np.ndarray) -> None:
@@ -316,10 +328,5 @@ def _end_with_parent() -> None:
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass
-
-
-__all__ = ["BEST", "ExternalRun"]

@@ -9,7 +9,7 @@ from typing import Any
 from ....base.errors import UserError
 from .base import Loss, Method
 
-__all__ = ["external_method"]
+__all__ = ["ExternalMethod", "external_method"]
 
 
 class External(Loss):
