@@ -1,4 +1,5 @@
 import re
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -11,6 +12,10 @@ VERSION = re.search(r'^__version__ = "(.+)"', (HERE / "dmlplayground/__init__.py
 FILES = {f"dmlplayground._files.{folder}": folder for folder in ("experiments", "hyperparams")}
 # The documentation comes along where it was built first (mkdocs build).
 SITE = {"dmlplayground._files.site": "site"} if (HERE / "site" / "index.html").is_file() else {}
+if (
+    "editable_wheel" in sys.argv
+):  # all of it is read from the checkout; a plain path is what type checkers can follow
+    FILES = SITE = {}
 
 # Either build of MXNet, never both: they write the same folder. Hence extras and no requirement.
 # Their metadata says numpy<2, and everything below has a release that pip finds for it on Python 3.9 to 3.12.
@@ -35,6 +40,7 @@ EXTRAS = {
     "wandb": ["wandb>=0.16,<1"],
     "mlflow": ["mlflow-skinny>=2.9,<4"],
     "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
+    "icons": ["resvg_py>=0.5,<0.6"],  # draws SVG; another release may draw a pixel otherwise
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],
@@ -101,11 +107,13 @@ setup(
     ],
     python_requires=">=3.9",
     packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES, *SITE],
-    package_dir={**FILES, **SITE},
+    package_dir={**FILES, **SITE} or {"": "."},
     package_data={
         "dmlplayground": ["py.typed"],
         "dmlplayground.parts.backbones.shared": ["*.json"],
-        "dmlplayground.reports": ["*.json", "*.css", "*.js"],
+        "dmlplayground.parts.data": ["*.json"],
+        "dmlplayground.reports": ["*.css", "*.js"],
+        "dmlplayground.studies.published": ["*.csv"],
         "dmlplayground.reports.live": ["*.css", "*.js"],
         "dmlplayground.cli.templates": ["*/*.txt"],
         "dmlplayground.trial.conformance": ["*.txt"],

@@ -14,9 +14,9 @@ from markdown_text import inline, plain, table
 
 from dmlplayground import config, hyperparams, methods
 from dmlplayground.base import optional, registry, resources
-from dmlplayground.base.options import build, describe
+from dmlplayground.base.options import describe
 from dmlplayground.base.registry import Kind, Part
-from dmlplayground.sweeps.search_space import Range
+from dmlplayground.sweeps.search_space import parameter
 
 MANY = 4  # methods that set one key are counted beyond so many, not named
 RELEASED = re.compile(r"\b(released|library|not an option here|no option for that)\b")
@@ -216,12 +216,12 @@ def configuration(part: Part) -> str:
 
 def ranges(part: Part) -> str:
     """Where a search for many methods looks for this one's own settings."""
-    found = {key: build(Range, value, where=key) for key, value in getattr(part, "ranges", {}).items()}
+    found = {key: parameter(value, key) for key, value in getattr(part, "ranges", {}).items()}
     if not found:
         return ""
-    rows = [(f"`{key}`", inline(str(one))) for key, one in found.items()]
-    about = f"`dmlplayground tune --methods {part.key}` searches these, with the bounds of a study where it published some:"
-    return f"## Where a search looks\n\n{about}\n\n{table(('key', 'values'), rows)}"
+    rows = [(f"`{key}`", inline(str(one)), inline(one.note)) for key, one in found.items()]
+    about = f"`dmlplayground tune --methods {part.key}` searches these, about values that were published or are usual:"
+    return f"## Where a search looks\n\n{about}\n\n{table(('key', 'values', 'why there'), rows)}"
 
 
 def related(plural: str, kind: Kind, part: Part) -> str:

@@ -303,7 +303,7 @@ def test_a_write_that_fails_leaves_nothing_behind(kept, monkeypatch):
     with pytest.warns(RuntimeWarning, match="No space left"):
         made = cache.arrays("full", {}, lambda: {"numbers": np.arange(3)})
     assert np.array_equal(made["numbers"], np.arange(3))
-    assert not [path for path in kept.iterdir() if "full" in path.name]
+    assert not [path for path in kept.iterdir() if path.name.startswith("full")]
 
 
 def test_an_unwritable_cache_is_said_once_and_changes_nothing(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import loops_in_numpy
 import numpy as np
 import pytest
 from reference import metrics as reference
@@ -11,7 +12,6 @@ from sklearn.cluster import KMeans
 
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.metrics import kmeans
-from dmlplayground.parts.metrics.shared.engine import loops_in_numpy
 from dmlplayground.parts.metrics.shared.engine.embeddings import Embeddings
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import loops_in_numpy
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +10,11 @@ from hypothesis import strategies as st
 from reference import metrics as reference
 
 from dmlplayground.base.errors import UserError
-from dmlplayground.parts.metrics.shared.engine import MEMORY, loops_in_numba, loops_in_numpy, rank_counting
+from dmlplayground.parts.metrics.shared.engine import MEMORY, compiled_loops, rank_counting
 from dmlplayground.parts.metrics.shared.engine.embeddings import DISTANCES, Embeddings
 from dmlplayground.parts.metrics.shared.engine.rounded import Frame
 
-LOOPS = {"compiled": loops_in_numba, "plain": loops_in_numpy}
+LOOPS = {"compiled": compiled_loops, "plain": loops_in_numpy}
 SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions
 
 
@@ -143,7 +144,7 @@ def test_loops_agree_to_the_last_bit():
             ]
             arguments = (x, lengths[0], np.arange(9), y, lengths[1], begin, index, cosine)
             np.testing.assert_array_equal(
-                loops_in_numba.distances(*arguments), loops_in_numpy.distances(*arguments)
+                compiled_loops.distances(*arguments), loops_in_numpy.distances(*arguments)
             )
 
 

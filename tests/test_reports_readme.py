@@ -1,5 +1,6 @@
 """The README: its table and figure are those of the records kept beside it, and it is a front page."""
 
+import gzip
 import importlib.util
 import json
 import re
@@ -34,11 +35,16 @@ def update():
 # --- results ------------------------------------------------------------------------------------------------
 
 
+def every_record():
+    packed = ROOT / "experiments" / "results" / "quickstart" / "records.jsonl.gz"
+    texts = gzip.open(packed, "rt") if packed.exists() else (path.read_text(encoding="utf-8") for path in KEPT)
+    return map(json.loads, texts)
+
+
 def kept_values(which, metric):
     """method -> percent of each seed, read without any of the package."""
     values = defaultdict(list)
-    for path in KEPT:
-        record = json.loads(path.read_text(encoding="utf-8"))
+    for record in every_record():
         values[record["config"]["method"]["name"]].append(100 * record["results"][which]["metrics"][metric])
     return values
 
@@ -90,8 +96,7 @@ def test_what_is_kept_tells_nothing_of_where_it_was_made():
             return [text for one in content for text in strings(one)]
         return [content] if isinstance(content, str) else []
 
-    for path in KEPT:
-        record = json.loads(path.read_text(encoding="utf-8"))
+    for record in every_record():
         assert record["machine"]["system"].isalpha()
         assert not [text for text in strings(record) if re.search(r"(^|[\s'\"=])(/|~|[A-Z]:\\)\w", text)]
 
@@ -113,8 +118,9 @@ def test_the_reports_of_kept_records_are_those_of_the_whole_ones(update, tmp_pat
 
 
 def test_a_store_with_failures_is_not_kept(update, tmp_path):
-    fixture.record("margin", 0, status="failed").save(tmp_path / "a" / "b")
-    with pytest.raises(SystemExit, match="nothing finished"):
+    record = fixture.record("margin", 0, status="failed")
+    record.save(tmp_path / "a" / record.id)
+    with pytest.raises(SystemExit, match=f"{record.id}: not finished"):
         update.keep(tmp_path / "a", tmp_path / "kept")
 
 

@@ -331,11 +331,19 @@ def test_what_a_killed_process_left_of_a_finished_trial_is_cleared_away(tmp_path
 def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
     given = []
 
-    def launch(folder, environment, log):
-        given.append(environment["CUDA_VISIBLE_DEVICES"])
-        return subprocess.Popen(["true"], stdin=subprocess.PIPE)
+    class Launched:
+        stopped = False
 
-    monkeypatch.setattr(worker, "launch", launch)
+        def __init__(self, folder, environment, log):
+            given.append(environment["CUDA_VISIBLE_DEVICES"])
+
+        def poll(self):
+            return None
+
+        def finish(self):
+            """Nothing to do."""
+
+    monkeypatch.setattr(worker, "Worker", Launched)
     executor = local.Local(gpus=["0", "3", "5"])
     assert executor.slots == 3
     one, two = TRIALS[0], config.trial({**BASE, "devices": 2})

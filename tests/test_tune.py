@@ -26,6 +26,7 @@ from dmlplayground.sweeps import (
     runner,
     search_files,
     search_space,
+    winners,
     worker,
 )
 from dmlplayground.sweeps.job import Ending
@@ -78,7 +79,7 @@ def test_a_range_may_stand_in_a_list():
     trial = search.trial({"regularizers.1.weight": 0.25})
     assert [term["weight"] for term in trial.regularizers] == [0.1, 0.25]
     assert terms[1]["weight"] == {"range": [0.0, 1.0]}
-    found = optuna_search._values(search, trial.mapping())["regularizers"]
+    found = winners.values(search, trial.mapping())["regularizers"]
     assert found == {"value": trial.regularizers, "source": "search"}
 
 
@@ -264,7 +265,7 @@ def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
         }
     )
     assert again.id == best.id
-    repeats = grid.load(tmp_path / optuna_search.REPEAT)[0].trials()
+    repeats = grid.load(tmp_path / winners.REPEAT)[0].trials()
     assert len({trial.seed for trial in repeats} - {best.seed}) == 10
     assert all(replace(trial, seed=best.seed).mapping() == best.mapping() for trial in repeats)
     entries = tried(tmp_path)
@@ -287,7 +288,7 @@ def test_a_criterion_that_is_not_finite_is_no_result(tmp_path, monkeypatch):
 
 
 def tried(store: Path) -> list[dict]:
-    return files.read_json(store / optuna_search.TRIED)["tried"]
+    return files.read_json(store / winners.TRIED)["tried"]
 
 
 @pytest.mark.parametrize("rule", ["median", "halving", "hyperband"])
@@ -448,13 +449,13 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
     process.wait()
     again = subprocess.run(command, capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert f"use it: --hyperparams {store / optuna_search.BEST}" in again.stdout
-    file = hyperparams.read(store / optuna_search.BEST)
+    assert f"use it: --hyperparams {store / winners.BEST}" in again.stdout
+    file = hyperparams.read(store / winners.BEST)
     assert sum(file.search["trials"].values()) == 5
     record = Record.load(store / file.search["winner"] / records.RECORD)
     assert file.search["value"] == pytest.approx(optuna_search.validation(record))
     assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
-    best = str(store / optuna_search.BEST)
+    best = str(store / winners.BEST)
     trained = subprocess.run(
         [sys.executable, "-m", "dmlplayground", "train", "proxy_nca", "--hyperparams", best, "--dry-run"],
         capture_output=True, text=True,

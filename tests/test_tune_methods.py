@@ -13,7 +13,7 @@ from sweeps_fixture import SMALL
 from dmlplayground import cli, config, hyperparams, methods, protocols
 from dmlplayground.base import resources
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import search_files, search_space
+from dmlplayground.sweeps import search_files, search_space, sobol
 
 CONFIG = {
     **SMALL,
@@ -52,7 +52,8 @@ def test_the_ranges_of_a_record_can_be_searched(name):
     """Both ends of every range, together, make a trial; the rate of own weights is among them where there are some."""
     ranges = methods.get(name).ranges
     content = config.merge(
-        {"method": {"name": name}}, *(config.nested(key, value) for key, value in ranges.items())
+        {"method": {"name": name}, "batch_size": 60},
+        *(config.nested(key, value) for key, value in ranges.items()),
     )
     wanted = {**content, "optimizer": {"lr": {"range": [1e-4, 1e-2]}}}
     search = search_space.Search("x", wanted)
@@ -63,36 +64,41 @@ def test_the_ranges_of_a_record_can_be_searched(name):
     assert ("groups.loss.lr" in ranges) == learns, "search_ranges.OWN_RATE is for losses with learned weights"
 
 
-#: The bounds of the Reality Check's searches, read off its published plots.
-PUBLISHED = {
-    "arcface": {"margin": [0, 90], "scale": [0.01, 200]},
-    "contrastive": {"pos_margin": [-0.2, 2], "neg_margin": [-0.2, 2]},
-    "cosface": {"margin": [0, 1], "scale": [0.01, 200]},
-    "fast_ap": {"bins": [2, 32]},
-    "margin": {"margin": [-0.2, 2], "beta": [-0.2, 2]},
-    "multi_similarity": {"alpha": [0.001, 100], "beta": [0.01, 100], "base": [0, 1]},
-    "nt_xent": {"temperature": [1e-4, 100]},
-    "proxy_nca": {"scale": [0.1, 10]},
-    "proxy_softmax": {"temperature": [0.01, 100]},
-    "snr_contrastive": {"pos_margin": [0, 2], "neg_margin": [0, 2]},
-    "soft_triple": {"scale": [0.01, 100], "gamma": [1e-4, 100], "tau": [0, 1], "margin": [0, 1]},
-    "triplet": {"margin": [-0.2, 2]},
+#: Settings with which a method was published or is usually trained, by hand.
+USUAL = {
+    "arcface": {"method.margin": 28.6, "method.scale": 64.0},
+    "contrastive": {"method.pos_margin": 0.0, "method.neg_margin": 1.0},
+    "cosface": {"method.margin": 0.35, "method.scale": 64.0},
+    "margin": {"method.margin": 0.2, "method.beta": 1.2},
+    "multi_similarity": {"method.alpha": 2.0, "method.beta": 50.0, "method.base": 0.5},
+    "nt_xent": {"method.temperature": 0.07},
+    "proxy_anchor": {"method.margin": 0.1, "method.alpha": 32.0},
+    "proxy_nca": {"method.scale": 3.0},
+    "proxy_softmax": {"method.temperature": 0.05},
+    "ranked_list": {"method.margin": 0.4, "method.alpha": 1.2, "method.temperature": 10.0},
+    "soft_triple": {"method.scale": 20.0, "method.gamma": 0.1, "method.tau": 0.2, "method.margin": 0.01},
+    "triplet": {"method.margin": 0.2},
+    "triplet_semihard": {"method.margin": 0.2, "head.normalize": True},
 }
-WITH_A_RATE = {"arcface", "cosface", "margin", "proxy_nca", "proxy_softmax", "soft_triple"}
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_ranges_are_the_published_ones_where_there_are_some(name):
-    ranges = methods.get(name).ranges
-    own = {
-        key.removeprefix("method."): value["range"]
-        for key, value in ranges.items()
-        if key != "groups.loss.lr"
-    }
-    assert own == PUBLISHED[name]
-    assert ranges.get("groups.loss.lr") == (
-        {"range": [1e-6, 1], "log": True} if name in WITH_A_RATE else None
-    )
+@pytest.mark.parametrize("name", USUAL)
+def test_a_search_looks_about_published_values(name):
+    ranges = {key: search_space.parameter(value, key) for key, value in methods.get(name).ranges.items()}
+    for key, value in USUAL[name].items():
+        assert ranges[key].holds(value), key
+    assert {key for key in ranges if key.startswith("method.")} <= set(USUAL[name])
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_boxes_are_small_and_hold_the_methods_own_values(name):
+    record = methods.get(name)
+    for key, value in record.ranges.items():
+        one = search_space.parameter(value, key)
+        if isinstance(one, search_space.Range):
+            assert not one.log or key == "groups.loss.lr" or one.range[1] / one.range[0] <= 20, key
+        if key.startswith("method."):
+            assert one.holds(record.options[key.removeprefix("method.")].default), key
 
 
 def test_the_file_has_the_last_word_on_a_range(file):
@@ -137,34 +143,38 @@ def test_a_search_of_ours_can_be_made(name):
 
 
 def test_the_first_proposal_is_the_methods_own_and_the_middle_of_the_rest(file):
-    pytest.importorskip("optuna")
-    from dmlplayground.sweeps import sobol
-
     search = search_files.load_all(file())["margin"]
     first = sobol.proposal(search, 0)
-    assert first == {"method.margin": 0.2, "method.beta": 1.2, "groups.loss.lr": 1e-3, "optimizer.lr": 1e-3}
+    assert first == {
+        "method.margin": 0.2,
+        "method.beta": 1.2,
+        "groups.loss.lr": 5.47723e-3,
+        "optimizer.lr": 1e-3,
+    }
     points = qmc.Sobol(4, scramble=False).random(8)
     for number in range(1, 7):
         share = dict(zip(search.parameters, points[number + 1]))
         wanted = {
             "optimizer.lr": 1e-4 * 100 ** share["optimizer.lr"],
-            "method.margin": -0.2 + 2.2 * share["method.margin"],
-            "method.beta": -0.2 + 2.2 * share["method.beta"],
-            "groups.loss.lr": 1e-6 * 1e6 ** share["groups.loss.lr"],
+            "method.margin": 0.05 * 8 ** share["method.margin"],
+            "method.beta": 0.6 + 0.8 * share["method.beta"],
+            "groups.loss.lr": 3e-4 * (1e-1 / 3e-4) ** share["groups.loss.lr"],
         }
         assert sobol.proposal(search, number) == pytest.approx(wanted, rel=1e-5)
+    own = {key: value for key, value in CONFIG.items() if key != "sampler"}
+    first = sobol.proposal(search_files.load_all(file(config=own))["margin"], 0)
+    assert first["sampler"] == {"name": "blocks", "per_class": 5}
 
 
 def test_methods_with_the_same_range_try_the_same_values(file):
-    pytest.importorskip("optuna")
-    from dmlplayground.sweeps import sobol
-
     margin, fast_ap = search_files.load_all(file()).values()
     for number in range(12):
         one, other = (sobol.proposal(search, number) for search in (margin, fast_ap))
         assert one["optimizer.lr"] == other["optimizer.lr"]
     bins = [sobol.proposal(fast_ap, number)["method.bins"] for number in range(31)]
-    assert bins[0] == 10 and {2, 32} <= set(bins[1:]) and all(isinstance(value, int) for value in bins)
+    assert (
+        bins[0] == 10 and min(bins) <= 3 and max(bins) >= 35 and all(isinstance(value, int) for value in bins)
+    )
 
 
 def test_ranges_and_choices_are_divided_evenly():

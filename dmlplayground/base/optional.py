@@ -35,6 +35,7 @@ PACKAGES = {
     "optuna": Package("searches", "tune"),
     "pyarrow": Package("Parquet files", "parquet"),
     "ray": Package("sweeps on several machines", "ray"),
+    "resvg_py": Package("drawings (SVG)", "icons"),
     "starlette": Package("live pages", "serve"),
     "tensorboard": Package("TensorBoard's event files", "tensorboard"),
     "uvicorn": Package("live pages", "serve"),

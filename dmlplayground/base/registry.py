@@ -174,9 +174,10 @@ def _by_option(notes: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
 
 
 P = TypeVar("P", bound=Part)
+M = TypeVar("M")  # what a part of the kind makes
 
 
-class Kind(Generic[P]):
+class Kind(Generic[P, M]):
     """All parts of one kind, found in the files of one package when they are first needed.
 
     >>> dml.samplers.KIND.name, "pairs" in dml.samplers.KIND.names()
@@ -264,14 +265,15 @@ class Kind(Generic[P]):
         """The key of the part that goes by this name, or of the family that it is a member of."""
         return name
 
-    def create(self, name: str, *given: Any, **options: Any) -> Any:
+    def create(self, name: str, *given: Any, **options: Any) -> M:
         """The part itself, made from the program's arguments and its options.
 
         >>> dml.mining.create("multi_similarity", epsilon=0.2).epsilon
         0.2
         """
         part = self.get(name)
-        return part.make(*given, **part.fill(options, self.name))
+        made: M = part.make(*given, **part.fill(options, self.name))
+        return made
 
     def _discover(self) -> None:
         if self._complete:
@@ -284,7 +286,7 @@ class Kind(Generic[P]):
         outside.installed()
 
 
-def kind(plural: str) -> Kind:
+def kind(plural: str) -> Kind[Any, Any]:
     """The kind with this plural name: ``kind("samplers")``.
 
     >>> kind("miners").get("semihard").key
@@ -292,7 +294,8 @@ def kind(plural: str) -> Kind:
     """
     if plural not in HOMES:
         raise unknown("kind of part", plural, HOMES)
-    return importlib.import_module(HOMES[plural]).KIND
+    found: Kind[Any, Any] = importlib.import_module(HOMES[plural]).KIND
+    return found
 
 
 def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ __all__ = [
     "search_names",
 ]
 
-SEARCH = "/search/"  # in the name of a search
+SEARCH = "search"  # a folder of searches, or a search in a folder
 RESULTS = "results"  # the folder beside the experiments that holds records by the thousand, and none of them
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -37,12 +37,16 @@ def hyperparams() -> Path:
 
 def experiment_names(study: str = "") -> list[str]:
     """All grids: ``quickstart``, and those of studies, such as ``fehervari2019/table2_cub200``; or those of one study."""
-    return [name for name in _files() if SEARCH not in name and _is_of(study, name)]
+    return [name for name in _files() if not _searches(name) and _is_of(study, name)]
 
 
 def search_names(study: str = "") -> list[str]:
     """All searches of studies, such as ``musgrave2020/search/contrastive``; or those of one study."""
-    return [name for name in _files() if SEARCH in name and _is_of(study, name)]
+    return [name for name in _files() if _searches(name) and _is_of(study, name)]
+
+
+def _searches(name: str) -> bool:
+    return SEARCH in name.split("/")
 
 
 def _is_of(study: str, name: str) -> bool:

@@ -141,25 +141,30 @@ def results(record: Record, folder: Path) -> str:
 
     # If a result has several models, each has figures of its own; the report shows their mean.
     protocol = protocols.get(record.config["protocol"]["name"])
-    shown = [key for key in protocol.results if isinstance(record.results.get(key), dict)]
-    names = list(record.results[shown[-1]]["metrics"])
+    models = {key: _models(record.results.get(key)) for key in protocol.results}
+    shown = {key: entries[0] for key, entries in models.items() if len(entries) == 1}
+    names = list([*shown.values()][-1]["metrics"])
     rows = [("", *names)]
-    for key in shown:
-        entry = record.results[key]
+    for key, entry in shown.items():
         label = f"{key} (epoch {entry['epoch']})" if entry.get("epoch") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
     lines = [layout.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
     return "\n".join([*lines, *_worse_than_untrained(protocol.key, record.results)])
 
 
+def _models(result: Any) -> list[Mapping[str, Any]]:
+    """The models of a result."""
+    return result if isinstance(result, list) else [result] if result else []
+
+
 def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str]:
     """A warning if training made the network worse at classes that it has not seen."""
     from ..parts import metrics, protocols
 
-    trained = results.get(protocols.get(protocol).trained)
-    if trained is None or protocols.UNTRAINED not in results:
+    trained = _models(results.get(protocols.get(protocol).trained))
+    if not trained or protocols.UNTRAINED not in results:
         return []
-    before, after = results[protocols.UNTRAINED]["metrics"], trained["metrics"]
+    before, after = results[protocols.UNTRAINED]["metrics"], trained[0]["metrics"]
     worse = [
         f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})"
         for name, metric in ((name, metrics.get(name)) for name in after if name in before)

@@ -142,7 +142,9 @@ class Cell:
     @property
     def metrics(self) -> list[str]:
         """The names of what was measured, in the order of the records."""
-        return list(self.records[0].results[self.protocol.leading]["metrics"]) if self.records else []
+        if not self.records:
+            return []
+        return list(self.protocol.measured(self.records[0].results, self.protocol.leading)[0])
 
 
 @dataclass

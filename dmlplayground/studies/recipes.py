@@ -23,7 +23,8 @@ results that were published with such settings stand in ``reports/published``.
 In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
 ``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
 ``musgrave2020/cub200/margin_per_class`` does both. ``some/file.yaml`` is a file of the user's own, such as a search writes;
-``some/folder`` holds the winners of searches for many methods.
+``some/folder`` holds the winners of searches for many methods; if each was searched several times, the key ``search`` says
+which time counts.
 """
 
 from __future__ import annotations
@@ -273,8 +274,9 @@ def _file(path: Path) -> Hyperparams:
     return build(Hyperparams, content or {}, where=where)
 
 
-def find(given: str, method: str, data: str) -> Hyperparams:
-    """The recipe that ``hyperparams: given`` names for a trial of this method (empty: any) and data set.
+def find(given: str, method: str, data: str, search: int = 0) -> Hyperparams:
+    """The recipe that ``hyperparams: given`` names for a trial of this method (empty: any) and data set; of several
+    searches, what the one with this number found.
 
     >>> dml.hyperparams.find("fehervari2019/margin", "npairs", "cub200")
     Traceback (most recent call last):
@@ -283,19 +285,25 @@ def find(given: str, method: str, data: str) -> Hyperparams:
     """
     if not isinstance(given, str):
         raise UserError(f"hyperparams is a name or a .yaml file, not {given!r}.")
-    path = _own_file(given, method)
+    path = _own_file(given, method, search)
     found = read(path) if path else read(resolve(given, method, data))
     if method and found.method != method:
         raise UserError(f"{given} holds settings of {found.method or 'no method'}, not of {method}.")
     return found
 
 
-def _own_file(given: str, method: str) -> Optional[Path]:
+def _own_file(given: str, method: str, search: int) -> Optional[Path]:
     """The file of the user's own that is meant, if one is."""
     path = Path(given)
     if path.suffix == ".yaml":
         return path
-    return path / method / WINNER if (path / method / WINNER).is_file() else None
+    if not path.is_dir() and len(path.parts) > 1:  # in a file of ours, from where it lies
+        path = resources.experiments().parent / path
+    winners = [folder / method / WINNER for folder in (path / str(search), path)]
+    found = next((file for file in winners if file.is_file()), None)
+    if found is None and path.is_dir() and method and next(path.glob(f"**/{WINNER}"), None):
+        raise UserError(f"{given} holds no winner for {method}" + f" of search {search}." * bool(search))
+    return found
 
 
 def resolve(given: str, method: str, data: str) -> Name:

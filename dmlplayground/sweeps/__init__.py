@@ -10,6 +10,7 @@ from ..base import outside
 from ..trial.store.records import Record
 
 if TYPE_CHECKING:
+    from .runner import Executor
     from .search_space import Search
 
 __all__ = ["sweep", "tune"]
@@ -90,16 +91,32 @@ def tune(
         ...
     dmlplayground.base.errors.UserError: unknown search (and no such file) 'tripled'...
     """
-    from . import executors, optuna_search, search_files
+    from . import executors, search_files
 
     outside.load(parts)
     made = executors.create(executor, address, log)
-    if not isinstance(search, (str, Path)):
-        return optuna_search.tune(search, Path(store or "runs/search"), made, workers=workers, quiet=quiet)
-    store = Path(store or Path("runs") / Path(search).stem)
-    found = search_files.load_all(search, overrides, methods)
-    winners = [
-        optuna_search.tune(one, store / name, made, workers=workers, quiet=quiet)
-        for name, one in found.items()
-    ]
+    if isinstance(search, (str, Path)):
+        store = Path(store or Path("runs") / Path(search).stem)
+        found = search_files.load_all(search, overrides, methods)
+    else:
+        store, found = Path(store or "runs/search"), {"": search}
+    try:
+        winners = [
+            tuned(one, store / name, made, workers=workers, quiet=quiet) for name, one in found.items()
+        ]
+    finally:
+        made.close([])
     return winners[0] if "" in found else store
+
+
+def tuned(
+    search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = True
+) -> Path:
+    """Run one search; gives the file of its winner."""
+    if search.rungs:
+        from . import halving
+
+        return halving.tune(search, store, executor, workers=workers, quiet=quiet)
+    from . import optuna_search
+
+    return optuna_search.tune(search, store, executor, workers=workers, quiet=quiet)

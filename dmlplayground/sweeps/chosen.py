@@ -44,7 +44,10 @@ class Chosen:
         """Run what is left of the trials; returns when all have ended."""
         self.state()
         made = executors.create(executor, address, log)
-        runner.run(self.store, self.trials, made, workers=workers, retry_failed=retry_failed, quiet=quiet)
+        try:
+            runner.run(self.store, self.trials, made, workers=workers, retry_failed=retry_failed, quiet=quiet)
+        finally:
+            made.close([])
 
     def commands(self, retry_failed: bool = False) -> list[str]:
         """A command for each trial that is left, for any scheduler."""

@@ -85,8 +85,9 @@ class Job:
             return f"{self.id}: stopped"
         if record.status != "finished":
             return f"{self.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
-        best = record.results[protocols.get(self.trial.protocol["name"]).leading]
-        return f"{self.id}: {metrics.first(best['metrics'])} in {record.seconds:.0f} s"
+        protocol = protocols.get(self.trial.protocol["name"])
+        best = protocol.measured(record.results, protocol.leading)[0]
+        return f"{self.id}: {metrics.first(best)} in {record.seconds:.0f} s"
 
 
 def _stamp(path: Path) -> int:

@@ -1,10 +1,9 @@
-"""Trials as processes on this machine. Each has one thread, which is much faster when the machine is full; GPUs take
-turns."""
+"""Trials in processes on this machine, each of which trains one after the other. Each has one thread, which is much faster
+when the machine is full; GPUs take turns."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,17 +21,19 @@ from .job import Ending
 class Process:
     """A trial that is being trained."""
 
-    def __init__(self, process: subprocess.Popen, gpus: list[str]):
-        self.process = process
+    def __init__(self, process: worker.Worker, gpus: list[str]):
+        self.worker = process
         self.gpus = gpus
+        self.code: Optional[int] = None
 
     def poll(self) -> Optional[Ending]:
-        code = self.process.poll()
-        return None if code is None else Ending(code, worker.words(code))
+        if self.code is None:
+            self.code = self.worker.poll()
+        return None if self.code is None else Ending(self.code, worker.words(self.code))
 
     def stop(self) -> None:
         """Ask it to stop; it keeps its epochs."""
-        worker.stop(self.process)
+        self.worker.stop()
 
 
 class Local:
@@ -42,6 +43,7 @@ class Local:
         self.log = log
         self.gpus = visible_gpus() if gpus is None else gpus
         self.load: Counter[str] = Counter()
+        self.idle: list[Process] = []  # whose trial has finished, and which can train another
 
     @property
     def slots(self) -> int:
@@ -65,8 +67,13 @@ class Local:
 
     def start(self, trial: Trial, folder: Path) -> Process:
         gpus = self._take(trial)
+        for process in self.idle:
+            if process.gpus == gpus:
+                self.idle.remove(process)
+                process.worker.train(folder)
+                return Process(process.worker, gpus)
         environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if self.gpus else {}
-        return Process(worker.launch(folder, environment, self.log), gpus)
+        return Process(worker.Worker(folder, environment, self.log), gpus)
 
     def _take(self, trial: Trial) -> list[str]:
         """The GPUs with the fewest trials."""
@@ -77,16 +84,21 @@ class Local:
         return gpus
 
     def ended(self, process: Process) -> None:
-        """Its GPUs are free again."""
+        """Its GPUs are free again, and if all went well it can train another trial."""
         self.load.subtract(process.gpus)
+        if process.code == 0 and not process.worker.stopped:
+            self.idle.append(process)
+        else:
+            process.worker.finish()
 
     def close(self, running: Iterable[Process]) -> None:
-        """Stop them all, side by side."""
-        running = list(running)
-        for process in running:
+        """Stop them all, side by side, and the processes that wait for another trial."""
+        processes = [*running, *self.idle]
+        self.idle.clear()
+        for process in processes:
             process.stop()
-        for process in running:
-            worker.finish(process.process)
+        for process in processes:
+            process.worker.finish()
 
 
 def _without_weights(trials: Sequence[Trial]) -> Iterator[tuple[str, UserError]]:

@@ -7,31 +7,29 @@ an experiment that trains the winner ten times, and ``search.json``, everything 
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
-import yaml
-
-from ..base import files, layout, optional
+from ..base import files, optional
 from ..base.errors import UserError
-from ..parts import metrics, protocols
-from ..trial import config, hyperparams
+from ..parts import protocols
+from ..trial import config
 from ..trial.store import manifest, records
 from ..trial.store.records import Record
-from . import early_stopping
+from . import early_stopping, winners
 from .job import Job
 from .runner import Executor, Runner
-from .search_space import Search
+from .search_space import Choice, Search
+from .sobol import proposal
+from .winners import TRIED
 
-JOURNAL, BEST, REPEAT, TRIED = "study.journal", hyperparams.WINNER, "repeat.yaml", "search.json"
-REPEATS = 10
+JOURNAL = "study.journal"
 STOPPED = "stopped"  # of a trial that was stopped early: why
-# What a file of hyperparameters does not set.
-OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "device")
 
 
 def tune(
@@ -46,7 +44,13 @@ def tune(
     epochs = left * search.epochs
     runner.run(_attempts(search, study, store, runner), max(left, 0), max(epochs, 0))
     _write_record(search, study, store)
-    return _write_winner(search, study, store)
+    states = Counter(trial.state.name.lower() for trial in study.trials)
+    if not states["complete"]:
+        raise UserError(
+            f"the search found nothing: none of its {len(study.trials)} trials finished; see {store / TRIED}."
+        )
+    record = Record.load(store / study.best_trial.user_attrs["id"] / records.RECORD)
+    return winners.write(search, record, store, study.best_value, states)
 
 
 def _study(search: Search, store: Path) -> Any:
@@ -69,13 +73,29 @@ def _study(search: Search, store: Path) -> Any:
 
 def _sampler(search: Search, tried: int) -> Any:
     if search.draw != "tpe":
-        from .sobol import ByNumber, proposal
-
-        return ByNumber(search, search.combination if search.draw == "every" else partial(proposal, search))
+        return _by_number(search, search.combination if search.draw == "every" else partial(proposal, search))
     from optuna.samplers import TPESampler
 
     # It starts afresh in each run, and must not repeat the draws of the last one.
     return TPESampler(seed=search.seed + tried, constant_liar=True)
+
+
+def _by_number(search: Search, proposal: Callable[[int], Mapping[str, Any]]) -> Any:
+    """Proposals that a trial's number decides, in the form in which Optuna asks for them."""
+    from optuna.samplers import BaseSampler
+
+    class ByNumber(BaseSampler):
+        def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+            return {}
+
+        def sample_relative(self, study: Any, trial: Any, search_space: Any) -> dict[str, Any]:
+            return {}
+
+        def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
+            value = proposal(trial.number)[param_name]
+            return json.dumps(value) if isinstance(search.parameters[param_name], Choice) else value
+
+    return ByNumber()
 
 
 def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterator[Job]:
@@ -188,11 +208,6 @@ def validation(record: Record) -> Optional[float]:
     return protocols.create(**record.config["protocol"]).judged(record.results)
 
 
-def _leading(record: Record) -> dict[str, Any]:
-    """The result that counts, on test classes."""
-    return record.results[protocols.get(record.config["protocol"]["name"]).leading]
-
-
 def _write_record(search: Search, study: Any, store: Path) -> None:
     """All that was tried, as JSON."""
     tried = [
@@ -220,78 +235,3 @@ def _write_record(search: Search, study: Any, store: Path) -> None:
 def _pruned(trial: Any) -> bool:
     """Whether it was stopped early: it may have ended before it could be."""
     return trial.state.name == "PRUNED"
-
-
-def _write_winner(search: Search, study: Any, store: Path) -> Path:
-    """The best trial as a file of hyperparameters."""
-    states = Counter(trial.state.name.lower() for trial in study.trials)
-    if not states["complete"]:
-        raise UserError(
-            f"the search found nothing: none of its {len(study.trials)} trials finished; see {store / TRIED}."
-        )
-    record = Record.load(store / study.best_trial.user_attrs["id"] / records.RECORD)
-    scores = {
-        name: float(metrics.get(name).shown(value))
-        for name, value in _leading(record)["metrics"].items()
-        if value is not None
-    }
-    protocol = protocols.create(**record.config["protocol"])
-    content = {
-        "method": record.config["method"]["name"],
-        "source": "search",
-        "note": f"{search.title}. Listed: what was searched or chosen. The rest is the method's own.",
-        "values": _values(search, record.config),
-        "reported": [
-            {
-                "backbone": record.config["backbone"]["name"],
-                "source": "search",
-                "runs": 1,
-                "scores": scores,
-                "note": "the folds' models joined, on test classes, which took no part in the search",
-            }
-        ],
-        "search": {
-            "data": record.config["data"],
-            "trials": dict(states),
-            "criterion": f"{protocol.criterion} on validation classes, mean of {layout.plural(protocol.trainings, 'fold')}",
-            "value": study.best_value,
-            "winner": record.id,
-            "record": TRIED,
-            "seed": search.seed,
-            "finished": records.now(),
-            "versions": record.versions,
-        },
-    }
-    with files.replacing(store / BEST) as file:
-        yaml.safe_dump(content, file, sort_keys=False, width=110)
-    _write_repeat(search, record, store)
-    return store / BEST
-
-
-def _write_repeat(search: Search, winner: Record, store: Path) -> None:
-    """An experiment with the winner's configuration and new seeds."""
-    content = {
-        "title": f"{search.title}: the winner, {REPEATS} times",
-        "about": f"The settings of {winner.id}, which won the search, trained with new seeds.",
-        "base": {key: value for key, value in winner.config.items() if key != "seed"},
-        "grid": {"seed": [winner.seed + repeat for repeat in range(1, REPEATS + 1)]},
-    }
-    with files.replacing(store / REPEAT) as file:
-        yaml.safe_dump(content, file, sort_keys=False, width=110)
-
-
-def _values(search: Search, winner: dict[str, Any]) -> dict[str, Any]:
-    """The values that were searched, and those that differ from the method's own, with their sources."""
-    names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
-    plain = config.dotted(config.trial(names).mapping())
-    searched = {key for key in config.dotted(winner) if _holds_a_parameter(search, key)}
-    return {
-        key: {"value": value, "source": "search" if key in searched else "chosen"}
-        for key, value in config.dotted(winner).items()
-        if not key.startswith(OWN) and (key in searched or key not in plain or plain[key] != value)
-    }
-
-
-def _holds_a_parameter(search: Search, key: str) -> bool:
-    """Whether the value of this key, or an entry of it where it is a list, was searched."""
-    return key in search.parameters or any(name.startswith(f"{key}.") for name in search.parameters)

@@ -103,10 +103,10 @@ def _knock(address: Optional[str]) -> None:
 
 def _train(folder: str, log: Sequence[str]) -> int:
     """On a node: the trial's process, and its exit code. When this task dies, that ends as well."""
-    process = worker.launch(Path(folder), log=log)
+    process = worker.Worker(Path(folder), log=log)
     try:
-        while process.poll() is None:
+        while (code := process.poll()) is None:
             time.sleep(0.2)  # short waits: cancelling a task does not end a long one
-        return process.returncode
+        return code
     finally:
-        worker.finish(process)
+        process.finish()

@@ -1,6 +1,6 @@
 """Runs trials, a few at a time, until none is left: alone, or beside other runners of the same store.
 
-Each trial has a process of its own, so a crash or a leak harms no other trial. The runner follows progress through the
+Trials have processes of their own, so a crash harms no other trial. The runner follows progress through the
 files that trials write, and other runners through their locks. It holds nothing that would be lost if it died.
 """
 

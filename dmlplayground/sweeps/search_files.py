@@ -9,7 +9,8 @@ others:
     trials: 12
     config: {data: glyphs, optimizer: {lr: {range: [1e-4, 1e-2], log: true}}}
 
-A file may be ``like`` another, and change what follows.
+A file with ``rungs`` may search several times (``searches: 2``), with points, seeds and folds of their own: first once for
+every method, then again. A file may be ``like`` another, and change what follows.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
 def load_all(
     path: str | Path, overrides: Iterable[str] = (), wanted: Iterable[str] = ()
 ) -> dict[str, Search]:
-    """The searches of a file by method, those of the ``wanted`` methods alone if any are named. A file that names no
-    methods holds one search, under the empty name."""
+    """The searches of a file by the folder of the store that each has: its method, below its number if it has rungs. Those
+    of the ``wanted`` methods alone if any are named. A file that names no methods holds one search, under the empty name.
+    """
     path = Path(path)
     content = derived_files.read(
         path if path.suffix == ".yaml" else resources.find_search(path), resources.find_search
@@ -49,18 +51,38 @@ def load_all(
     if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
         changes = (config.expand(config.override(text)) for text in overrides)
         content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
-    many = isinstance(content, Mapping) and "methods" in content
-    if not many:
+    if not isinstance(content, Mapping):
+        return {"": build(Search, content, where="")}
+    content = dict(content)
+    times = _times(content, path)
+    if "methods" not in content:
         if list(wanted):
             raise UserError(
                 f"{path} searches for the settings of one method; --methods is for files with `methods`."
             )
-        return {"": build(Search, content, where="")}
+        return {str(number) if len(times) > 1 else "": _search(content, number) for number in times}
     file = build(_Many, {key: value for key, value in content.items() if key in _MANY}, where="")
     rest = {key: value for key, value in content.items() if key not in _MANY}
     return {
-        name: build(Search, _of_method(rest, name, file.own_ranges), where="") for name in file.chosen(wanted)
+        f"{number}/{name}" if number else name: _search(_of_method(rest, name, file.own_ranges), number)
+        for number in times
+        for name in file.chosen(wanted)
     }
+
+
+def _times(content: dict[str, Any], path: Path) -> list[int]:
+    """The numbers of the searches that a file asks for; 0 alone where there is just one, without a number."""
+    times = content.pop("searches", 1)
+    if not isinstance(times, int) or isinstance(times, bool) or times < 1:
+        raise UserError(f"searches must be a whole number from 1 on, not {times!r}.")
+    if times > 1 and not content.get("rungs"):
+        raise UserError(f"{path} has no rungs: only a search by halving is repeated (searches: {times}).")
+    return list(range(1, times + 1)) if content.get("rungs") else [0]
+
+
+def _search(content: Mapping[str, Any], number: int) -> Search:
+    search: Search = build(Search, {**content, "number": number} if number else content, where="")
+    return search
 
 
 @dataclass(frozen=True)

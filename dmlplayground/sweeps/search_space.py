@@ -14,14 +14,25 @@ for the best criterion of the validated protocol: its value at the best epoch, a
 neither to train nor to test. ``prune`` says which trials are stopped early (``early_stopping``): median, halving, hyperband
 or false. ``draw`` says how values are proposed: tpe goes by the trials before, sobol by the trial's number alone
 (``sobol``); every tries each combination of values once, in order.
+
+With ``rungs`` it is a search by halving (``halving``): many short trainings, of whose settings the best get longer ones.
+
+    images: 108000                 # that a training of full length sees, whatever the method
+    evaluations: 12                # of a training of full length; shorter ones have fewer, but two at least
+    rungs:
+      - {trials: 24, length: 1/9}  # trainings of their own, with a schedule of this length
+      - {trials: 8, length: 1/3}
+      - {trials: 3, folds: 2}
+    searches: 2                    # as often, with points, seeds and folds of their own
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal, Optional, Union
 
 from ..base.errors import UserError
@@ -32,6 +43,10 @@ from ..trial.config import Trial
 from .early_stopping import Rule
 
 PROTOCOL = "validated"  # of a search that names none
+WITHOUT_TEST = "validation_only"  # of one with rungs
+EDGE = 0.1  # the share of a range at either end where a winner makes one wonder what lies beyond
+SEEDS = 100  # from the seeds of one search to those of the next
+FEWEST = 2  # evaluations of a training, as long as it has so many steps
 
 Number = Union[int, float]
 
@@ -43,6 +58,7 @@ class Range:
     range: list[Number]
     log: bool = False
     step: Optional[Number] = None
+    note: str = ""  # why there
 
     def check(self, key: str) -> None:
         low, high, *more = [*self.range, math.inf, math.inf][:2] + self.range[2:]
@@ -89,6 +105,13 @@ class Range:
             and self.range[0] <= value <= self.range[1]
         )
 
+    def edge(self, value: Any) -> Optional[str]:
+        """The end of the range that the value is close to, if it is."""
+        scale: Callable[[float], float] = math.log if self.log else float
+        low, high = map(scale, self.range)
+        share = (scale(value) - low) / (high - low)
+        return "low" if share < EDGE else "high" if share > 1 - EDGE else None
+
     def ask(self, trial: Any, key: str) -> Any:
         low, high = self.range
         if self._whole:
@@ -101,6 +124,7 @@ class Choice:
     """One of ``choose``, whatever they are."""
 
     choose: list[Any]
+    note: str = ""
 
     def check(self, key: str) -> None:
         if not self.choose:
@@ -111,7 +135,7 @@ class Choice:
         return self.choose[0], self.choose[-1]
 
     def __str__(self) -> str:
-        return "one of " + ", ".join(map(str, self.choose))
+        return "one of " + ", ".join(map(_short, self.choose))
 
     def at(self, share: float) -> Any:
         return self.choose[int(share * len(self.choose))]
@@ -122,11 +146,47 @@ class Choice:
     def holds(self, value: Any) -> bool:
         return value in self.choose
 
+    def edge(self, value: Any) -> Optional[str]:
+        return None
+
     def ask(self, trial: Any, key: str) -> Any:
         return json.loads(trial.suggest_categorical(key, [json.dumps(value) for value in self.choose]))
 
 
 Parameter = Union[Range, Choice]
+
+
+def parameter(given: Mapping[str, Any], where: str) -> Parameter:
+    """A range or a choice, as a file or a method's record has it."""
+    found: Parameter = build(Range if "range" in given else Choice, given, where=where)
+    return found
+
+
+def _short(value: Any) -> str:
+    """A value in a few words; a part by its name, with its options."""
+    if not isinstance(value, Mapping) or "name" not in value:
+        return str(value)
+    options = ", ".join(f"{key}={one}" for key, one in value.items() if key != "name")
+    return f"{value['name']} ({options})" if options else str(value["name"])
+
+
+@dataclass(frozen=True)
+class Rung:
+    """So many trials, each a training of this share of the full length, on so many folds."""
+
+    trials: int
+    length: Union[float, str] = 1.0  # such as 1/3
+    folds: int = 1
+
+    @property
+    def share(self) -> Fraction:
+        try:
+            share = Fraction(str(self.length))
+        except (ValueError, ZeroDivisionError):
+            share = Fraction(0)
+        if not 0 < share <= 1:
+            raise UserError(f"rungs: a length is a share of the full one, such as 1/3, not {self.length}.")
+        return share
 
 
 @dataclass(frozen=True)
@@ -138,6 +198,10 @@ class Search:
     seed: int = 0  # of the search; that of the trials is config.seed
     prune: Rule = "median"  # which trials are stopped early; false: none
     draw: Literal["tpe", "sobol", "every"] = "tpe"  # how values are proposed
+    rungs: list[Rung] = field(default_factory=list)  # of a search by halving, the shortest trainings first
+    images: int = 0  # that a training of full length sees, where there are rungs
+    evaluations: int = 10  # of a training of full length
+    number: int = 1  # which of several searches for the same settings, where there are rungs
     parameters: dict[str, Parameter] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -148,6 +212,8 @@ class Search:
             )
         for key, parameter in self.parameters.items():
             parameter.check(key)
+        if self.rungs:
+            self._check_rungs()
         if self.draw == "every":
             count = math.prod(len(values) for values in self._values().values())
             if count > self.trials:
@@ -155,6 +221,17 @@ class Search:
                     f"draw: every has {count} combinations to try, more than trials: {self.trials}."
                 )
             object.__setattr__(self, "trials", count)
+
+    def _check_rungs(self) -> None:
+        shares = [rung.share for rung in self.rungs]
+        counts = [rung.trials for rung in self.rungs]
+        if any(one >= next for one, next in zip(shares, shares[1:])) or shares[-1] != 1:
+            raise UserError("rungs: each must be longer than the one before, and the last of length 1.")
+        if counts != sorted(counts, reverse=True) or counts[-1] < 1:
+            raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
+        if self.images < 1:
+            raise UserError("rungs need images: how many a training of full length sees, such as 108000.")
+        object.__setattr__(self, "trials", sum(counts))
 
     def _values(self) -> dict[str, list[Any]]:
         return {key: parameter.values(key) for key, parameter in self.parameters.items()}
@@ -168,21 +245,43 @@ class Search:
             found[key] = values[place]
         return {key: found[key] for key in self.parameters}
 
-    def trial(self, values: Mapping[str, Any]) -> Trial:
-        """The trial with these values in the place of the ranges."""
+    def trial(self, values: Mapping[str, Any], rung: int = -1) -> Trial:
+        """The trial with these values in the place of the ranges, on this rung if there are any."""
+        default = WITHOUT_TEST if self.rungs else PROTOCOL
         given = config.expand(_filled(self.config, values))
-        trial = config.trial(config.merge({"protocol": {"name": PROTOCOL}}, given))
+        trial = config.trial(config.merge({"protocol": {"name": default}}, given))
         if protocols.get(trial.protocol["name"]).watches != protocols.VALIDATION:
             raise UserError(
                 f"a search needs validation classes, and the protocol {trial.protocol['name']} has none: "
-                f"leave config.protocol at {PROTOCOL}."
+                f"leave config.protocol at {default}."
             )
         if protocols.create(**trial.protocol).criterion is None:
             raise UserError(
                 f"a search needs a criterion, and the protocol {trial.protocol['name']} names none: "
                 "set config.protocol.criterion, such as MAP@R."
             )
-        return trial
+        return self._on_rung(trial, range(len(self.rungs))[rung]) if self.rungs else trial
+
+    def _on_rung(self, trial: Trial, number: int) -> Trial:
+        """The trial at the length of this rung, with a seed and folds that no other rung or search has.
+
+        An image counts once for every network that is trained on it: so the members of an ensemble share the images.
+        """
+        rung, members = self.rungs[number], trial.ensemble.members
+        in_turn = members if trial.ensemble.order == "sequential" else 1
+        steps = max(1, int(self.images * rung.share / (members * trial.batch_size * trial.accumulate)))
+        evaluations = max(FEWEST, float(self.evaluations * rung.share))
+        epochs = min(steps, max(1, round(evaluations / in_turn)))
+        first = (self.number - 1) * max(one.folds for one in self.rungs) % trial.protocol["folds"]
+        changes = {
+            "epochs": epochs,
+            "iterations": steps // epochs,
+            "evaluation": {"every": 1},
+            "protocol": {"only": rung.folds, "first": first},
+            "search": self.number,
+            "seed": trial.seed + SEEDS * self.number + number,
+        }
+        return config.trial(config.merge(trial.mapping(), changes))
 
     @property
     def direction(self) -> str:
@@ -221,7 +320,7 @@ def _parameters(given: Any, prefix: str = "") -> Iterator[tuple[str, Parameter]]
     for key, value in _entries(given):
         where = f"{prefix}{key}"
         if isinstance(value, Mapping) and ("range" in value or "choose" in value):
-            yield where, build(Range if "range" in value else Choice, value, where=where)
+            yield where, parameter(value, where)
         elif isinstance(value, (Mapping, list)):
             yield from _parameters(value, f"{where}.")
 

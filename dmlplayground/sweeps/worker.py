@@ -1,12 +1,16 @@
-"""The process of one trial: it trains, and stops as if by Ctrl-C when its standard input ends.
+"""The process of trials: it trains one after the other, and stops as if by Ctrl-C when its standard input ends.
 
-That input is a pipe from the process that started it. It ends when that process closes it or dies in any way. So a
-runner that is killed leaves nothing running, on any system and on any machine of a cluster.
+That input is a pipe from the process that started it, with the folder of a trial in every line. It ends when that process
+closes it or dies in any way. So a runner that is killed leaves nothing running, on any system and on any machine of a
+cluster. After each trial its exit code goes back through a second pipe. The process goes on only after a trial that
+finished: what went wrong with one trial cannot harm another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -14,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Optional
 
 from ..base import signals
 from ..base.errors import UserError
@@ -25,36 +30,58 @@ FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes bes
 PATIENCE = 20  # seconds that a trial has to stop
 
 
-def launch(
-    folder: Path, environment: Mapping[str, str] | None = None, log: Iterable[str] = ()
-) -> subprocess.Popen:
-    """Start the process of the trial in ``folder``, which holds its configuration; its output goes there too."""
-    command = [sys.executable, "-m", __name__, str(folder / TRIAL), str(folder.parent), *log]
-    with (folder / LOG).open("ab") as output:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=output,
-            env={"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})},
-            start_new_session=True,  # a terminal's Ctrl-C is for the runner, which stops its trials one by one
-        )
+class Worker:
+    """A process for trials, and the one that it trains now."""
 
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None, log: Iterable[str] = ()):
+        """Start it with the trial in ``folder``, which holds its configuration; its output goes there too."""
+        folder = folder.resolve()
+        with (folder / LOG).open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", __name__, *log],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                env={"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})},
+                start_new_session=True,  # a terminal's Ctrl-C is for the runner, which stops its trials one by one
+            )
+        assert self.process.stdout is not None
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.train(folder)
 
-def stop(process: subprocess.Popen) -> None:
-    """Ask it to stop; it keeps its epochs."""
-    if process.stdin:
-        process.stdin.close()
+    def train(self, folder: Path) -> None:
+        """Train this trial next."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # it has died, which ``poll`` tells
+            self.process.stdin.write(os.fsencode(folder.resolve()) + b"\n")
+            self.process.stdin.flush()
 
+    def poll(self) -> Optional[int]:
+        """The exit code of the trial once it has ended, though the process may be there for another."""
+        assert self.process.stdout is not None
+        code = self.process.poll()  # first, so that what it said before it ended is heard
+        said = self.process.stdout.read() or b""
+        return int(said.split()[-1]) if said.split() else code
 
-def finish(process: subprocess.Popen) -> None:
-    """Ask it to stop, and kill it if it does not."""
-    stop(process)
-    try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    @property
+    def stopped(self) -> bool:
+        """Whether it was asked to stop."""
+        return self.process.stdin is None or self.process.stdin.closed
+
+    def stop(self) -> None:
+        """Ask it to stop; the trial keeps its epochs."""
+        if self.process.stdin:
+            with contextlib.suppress(OSError):  # it has died
+                self.process.stdin.close()
+
+    def finish(self) -> None:
+        """Ask it to stop, and kill it if it does not."""
+        self.stop()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 def words(code: int) -> str:
@@ -65,24 +92,40 @@ def words(code: int) -> str:
     return f"was ended by signal {-code} ({signal.Signals(-code).name}){hint}"
 
 
-def main(trial: str, store: str, *log: str) -> int:
+def main(*log: str) -> int:
     # In a shell's background jobs this signal is ignored, and in Ray's tasks it is blocked.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    back = os.dup(1)  # what trials print goes to their logs
+    folders: queue.SimpleQueue[Path] = queue.SimpleQueue()
     try:
         with signals.heard():
-            threading.Thread(target=_follow, daemon=True).start()
-            return _train(trial, store, log)
+            threading.Thread(target=_follow, args=[folders], daemon=True).start()
+            while True:
+                folder = folders.get()
+                _log_to(folder / LOG)
+                code = _train(folder, log)
+                if code:
+                    return code
+                os.write(back, b"0\n")
     except KeyboardInterrupt as stop:
         return signals.exit_code(stop)
 
 
-def _train(trial: str, store: str, log: Iterable[str]) -> int:
+def _log_to(path: Path) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with path.open("ab") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+
+
+def _train(folder: Path, log: Iterable[str]) -> int:
     from ..trial.training import train  # here, where a Ctrl-C is heard
     from ..trial.training.run import TrialFailed
 
     try:
-        train(trial, store, log=log)
+        train(folder / TRIAL, folder.parent, log=log)
     except Busy as problem:
         print(problem, file=sys.stderr)
         return BUSY
@@ -95,9 +138,12 @@ def _train(trial: str, store: str, log: Iterable[str]) -> int:
     return 0
 
 
-def _follow() -> None:
-    while os.read(0, 1):  # not sys.stdin, whose lock would be in the way when Python ends
-        pass
+def _follow(folders: queue.SimpleQueue[Path]) -> None:
+    rest = b""
+    while said := os.read(0, 2**16):  # not sys.stdin, whose lock would be in the way when Python ends
+        *lines, rest = (rest + said).split(b"\n")
+        for line in lines:
+            folders.put(Path(os.fsdecode(line)))
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(PATIENCE)
     os.kill(os.getpid(), signal.SIGKILL)  # the runner may be gone

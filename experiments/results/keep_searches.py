@@ -1,32 +1,25 @@
-"""Keeps the searches of equal tuning: their records and journals here, their winners as rows of the recipe.
+"""Makes the winners of equal tuning rows of the recipe ``equal``; ``keep.py`` keeps the records.
 
-python experiments/results/keep_searches.py runs/tune_glyphs equal/search/tune_glyphs
+python experiments/results/keep_searches.py runs/arenas/glyphs/search/1
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from update import HERE, keep
 
 from dmlplayground import config, hyperparams
 from dmlplayground.base import files
-from dmlplayground.sweeps.optuna_search import JOURNAL, TRIED
 
-ROWS = HERE.parents[1] / "hyperparams" / "equal"
+ROWS = Path(__file__).resolve().parents[2] / "hyperparams" / "equal"
 
 
-def main(store: str, experiment: str) -> None:
+def main(store: str) -> None:
     for winner in sorted(Path(store).glob(f"*/{hyperparams.WINNER}")):
-        kept = HERE / experiment / winner.parent.name
-        keep(winner.parent, kept)
-        for name in (JOURNAL, TRIED):
-            shutil.copy(winner.with_name(name), kept / name)
         file = hyperparams.read(winner)
         write_row(ROWS / file.search["data"]["name"] / f"{file.method}.yaml", file)
 

@@ -8,10 +8,8 @@ python experiments/results/update.py runs/miners parts/miners   puts those of `e
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from dmlplayground import reports
@@ -42,17 +40,12 @@ def main(store: str = "", experiment: str = KEPT.name) -> None:
 
 
 def keep(store: Path, kept: Path) -> None:
-    """Copy the store's records, in one line of JSON each, and without the name of the machine's kernel."""
-    found = records.load_store(store)
-    unfinished = [record.id for record in found if record.status != "finished"]
-    if unfinished or not found:
-        sys.exit(f"error: {store} has {', '.join(unfinished) or 'no trials'}: nothing finished to show.")
+    """Keep the store's records in one small file."""
+    unfinished = [record.id for record in records.load_store(store) if record.status != "finished"]
+    if unfinished:
+        sys.exit(f"error: {store} has {', '.join(unfinished)}: not finished.")
     shutil.rmtree(kept, ignore_errors=True)
-    for record in found:
-        record.machine["system"] = record.machine["system"].partition("-")[0]
-        with files.replacing(kept / record.id / records.RECORD) as stream:
-            json.dump(asdict(record), stream, separators=(",", ":"))
-            stream.write("\n")
+    records.pack(store, kept)
 
 
 def with_table(text: str, found: list[Record]) -> str:

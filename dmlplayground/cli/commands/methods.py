@@ -35,10 +35,10 @@ def told(name: str) -> str:
 
 def _ranges(record: Method) -> list[str]:
     """Where a search for many methods looks for this one's own settings."""
-    from ...base.options import build
-    from ...sweeps.search_space import Range
+    from ...sweeps.search_space import parameter
 
-    rows = [(f"  {key}", str(build(Range, value, where=key))) for key, value in record.ranges.items()]
+    found = {key: parameter(value, key) for key, value in record.ranges.items()}
+    rows = [(f"  {key}", str(one), one.note) for key, one in found.items()]
     return (
         [f"Where a search looks (dmlplayground tune --methods {record.key}):\n{layout.columns(rows)}"]
         if rows

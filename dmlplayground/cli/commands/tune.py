@@ -13,6 +13,7 @@ from . import hyperparams
 
 if TYPE_CHECKING:
     from ...sweeps.search_space import Search
+    from ...trial import hyperparams as settings
 
 EXAMPLE = "tune search.yaml --workers 2"
 PAGE = "studies"
@@ -60,8 +61,7 @@ def run(arguments) -> None:
     if arguments.dry_run:
         dry_run(wanted, store)
         return
-    for name, search in wanted.items():
-        _search(search, store / name, arguments)
+    _search(wanted, store, arguments)
     print(winner(store) if "" in wanted else winners(store, wanted))
 
 
@@ -70,27 +70,43 @@ def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
     for name, search in wanted.items():
         search.check()
         print(layout.columns([(key, str(parameter)) for key, parameter in search.parameters.items()]))
-        print(f"{layout.plural(search.trials, 'trial')} of {search.title}, into {store / name}")
+        print(
+            f"{layout.plural(search.trials, 'trial')} of {search.title}{_rungs(search)}, into {store / name}"
+        )
 
 
-def _search(search: Search, store: Path, arguments) -> None:
-    from ...sweeps import tune
-
-    print(f"{search.title}: {layout.plural(search.trials, 'trial')}, records in {store}", flush=True)
-    tune(
-        search,
-        store,
-        workers=arguments.workers,
-        executor=arguments.executor,
-        address=arguments.address,
-        log=arguments.log,
-        quiet=False,
+def _rungs(search: Search) -> str:
+    """How long the trials are, where that differs."""
+    if not search.rungs:
+        return ""
+    rungs = (
+        f"{rung.trials} of length {rung.share}" + f" on {rung.folds} folds" * (rung.folds > 1)
+        for rung in search.rungs
     )
+    passes = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
+    return f" ({', '.join(rungs)}; {int(passes):,} images in all)"
+
+
+def _search(wanted: Mapping[str, Search], store: Path, arguments) -> None:
+    from ...sweeps import executors, tuned
+
+    executor = executors.create(arguments.executor, arguments.address, arguments.log)
+    try:
+        for name, search in wanted.items():
+            place = store / name
+            number = f", search {search.number}" if search.rungs else ""
+            print(
+                f"{search.title}{number}: {layout.plural(search.trials, 'trial')}, records in {place}",
+                flush=True,
+            )
+            tuned(search, place, executor, workers=arguments.workers, quiet=False)
+    finally:
+        executor.close([])
 
 
 def winner(store: Path) -> str:
     """What a search found, and what to do with it."""
-    from ...sweeps.optuna_search import BEST, REPEAT, REPEATS
+    from ...sweeps.winners import BEST, REPEAT, REPEATS
 
     again = ["dmlplayground", "sweep", str(store / REPEAT), "--store", f"{store}-repeat"]
     return (
@@ -99,14 +115,22 @@ def winner(store: Path) -> str:
     )
 
 
-def winners(store: Path, methods: Mapping[str, Search]) -> str:
+def winners(store: Path, wanted: Mapping[str, Search]) -> str:
     """The winners of several searches, the best on validation classes first."""
-    from ...sweeps.optuna_search import BEST
+    from ...sweeps.winners import BEST
     from ...trial import hyperparams as settings
 
-    found = [settings.read(store / name / BEST) for name in methods]
-    highest_first = next(iter(methods.values())).direction == "maximize"
-    found.sort(key=lambda file: file.search["value"], reverse=highest_first)
-    rows = [(file.method, f"{file.search['value']:.4f}", file.search["criterion"]) for file in found]
-    table = layout.columns([("method", "value", "criterion"), *rows])
+    found = [(name, settings.read(store / name / BEST)) for name in wanted]
+    highest_first = next(iter(wanted.values())).direction == "maximize"
+    found.sort(key=lambda pair: pair[1].search["value"], reverse=highest_first)
+    rows = [
+        (name, f"{file.search['value']:.4f}", file.search["criterion"], _edges(file)) for name, file in found
+    ]
+    table = layout.columns([("search" if "/" in rows[0][0] else "method", "value", "criterion", ""), *rows])
     return f"\n{table}\n\nuse them: --hyperparams {shlex.quote(str(store))}"
+
+
+def _edges(file: settings.Hyperparams) -> str:
+    """The values that stand at an end of their range, beyond which there may be better ones."""
+    edges = file.search.get("edges", {})
+    return f"at the edge: {', '.join(f'{key} ({edge})' for key, edge in edges.items())}" if edges else ""

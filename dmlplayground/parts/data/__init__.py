@@ -73,8 +73,9 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     # Imported here, since listings load this file and Pillow is slow to load.
     from .shared import decoded_cache, decoding
 
-    images = (decoded_cache.images if found.cached else decoding.Live)(found, stored or Stored())
-    return Dataset(name, split, images, found.labels, found.class_names, found.queries)
+    stored = stored or (Stored("none") if found.size else Stored())
+    images = (decoded_cache.images if found.cached else decoding.Live)(found, stored)
+    return Dataset(name, split, images, found.labels, found.class_names, found.queries, found.parents)
 
 
 def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:

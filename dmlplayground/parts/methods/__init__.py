@@ -34,8 +34,7 @@ __all__ = [
     "names",
 ]
 
-names = KIND.names
-get = KIND.get
+names, get = KIND.names, KIND.get
 create = KIND.create  # the plain ``Loss``: its options checked, nothing of MXNet
 
 Component = Union[str, Mapping[str, Any]]

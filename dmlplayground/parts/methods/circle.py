@@ -5,7 +5,7 @@ from typing import Literal
 from ..graph import classes, rows
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND, Loss, Reads
-from .shared.search_ranges import between, scaled
+from .shared.search_ranges import CLASS_BLOCKS, about, between
 
 
 @KIND.register(
@@ -13,7 +13,11 @@ from .shared.search_ranges import between, scaled
     year=2020,
     paper="Sun et al.: Circle Loss: A Unified Perspective of Pair Similarity Optimization, CVPR 2020",
     **usual_settings.TUPLES,
-    ranges={"method.margin": between(0.0, 1.0), "method.scale": scaled(1.0, 500.0)},
+    ranges={
+        "method.margin": between(0.1, 0.6, "the paper 0.25 and 0.4"),
+        "method.scale": about(80.0),
+        **CLASS_BLOCKS,
+    },
 )
 class Circle(Loss):
     """Similarities within a class and between classes, each weighing by how far it is from where it should be.

@@ -5,7 +5,7 @@ from typing import Literal
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import MARGIN
+from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
 
 
 @KIND.register(
@@ -14,7 +14,7 @@ from .shared.search_ranges import MARGIN
     paper="Hadsell et al.: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006",
     also=("pair loss", "siamese"),
     **usual_settings.TUPLES,
-    ranges={"method.pos_margin": MARGIN, "method.neg_margin": MARGIN},
+    ranges={"method.pos_margin": POSITIVE, "method.neg_margin": NEGATIVE, **CLASS_BLOCKS},
 )
 class Contrastive(Loss):
     """Pairs of one class come closer than one distance, pairs of two classes go farther than another.

@@ -4,7 +4,7 @@ from ..graph import classes
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND
 from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import OWN_RATE, between
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, between, scaled
 
 
 @KIND.register(
@@ -13,7 +13,14 @@ from .shared.search_ranges import OWN_RATE, between
     paper="Wang et al.: CosFace: Large Margin Cosine Loss for Deep Face Recognition, CVPR 2018",
     also=("AM-Softmax", "additive margin softmax", "large margin cosine loss", "LMCL"),
     **usual_settings.CLASSES,
-    ranges={"method.margin": between(0.0, 1.0), "method.scale": between(0.01, 200.0), **OWN_RATE},
+    ranges={
+        "method.margin": between(0.1, 0.7, "the paper 0.35, Musgrave et al.'s searches 0.3 to 0.6"),
+        "method.scale": scaled(
+            8.0, 128.0, "the paper 64, Musgrave et al.'s searches 88 to 162; smaller for few classes"
+        ),
+        **OWN_RATE,
+        **ANY_BATCH,
+    },
 )
 class CosFace(Classifier):
     """A softmax over cosines in which the own class must lead by a margin.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from ..graph import classes, rows
 from .shared.base import KIND, Loss
+from .shared.search_ranges import ANY_BATCH
 
 
 @KIND.register(
@@ -17,6 +18,7 @@ from .shared.base import KIND, Loss
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
         "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
     },
+    ranges=ANY_BATCH,
 )
 class Discriminative(Loss):
     """An upper bound of the triplet loss: every image to its class's fixed centroid, away from all the

@@ -5,7 +5,7 @@ from typing import Literal, Optional
 from ..graph import classes
 from .shared import initial_weights
 from .shared.base import KIND, Loss
-from .shared.search_ranges import OWN_RATE, between
+from .shared.search_ranges import OWN_RATE, about
 
 
 def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
@@ -36,7 +36,7 @@ def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
         "ensemble": {"members": 12, "order": "sequential"},
         "evaluation": {"distance": "cosine", "every": 12},
     },
-    ranges={"method.scale": between(0.1, 10.0), **OWN_RATE},
+    ranges={"method.scale": about(3.0, "the study 3"), **OWN_RATE},
 )
 class DREML(Loss):
     """An ensemble of small embeddings, each of which tells apart a random grouping of the classes.

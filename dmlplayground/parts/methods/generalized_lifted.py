@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import MARGIN
+from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
 
 
 @KIND.register(
@@ -12,7 +12,7 @@ from .shared.search_ranges import MARGIN
     paper="Hermans et al.: In Defense of the Triplet Loss for Person Re-Identification, 2017",
     also=("generalized lifted structure", "lifted embedding loss"),
     **usual_settings.TUPLES,
-    ranges={"method.pos_margin": MARGIN, "method.neg_margin": MARGIN},
+    ranges={"method.pos_margin": POSITIVE, "method.neg_margin": NEGATIVE, **CLASS_BLOCKS},
 )
 class GeneralizedLifted(Loss):
     """Every row against its farthest positives and its nearest negatives, by soft maxima.

@@ -4,7 +4,7 @@ from ..graph import bins, rows
 from ..graph.pair_blocks import with_gradient
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import between
+from .shared.search_ranges import CLASS_BLOCKS, about
 
 
 @KIND.register(
@@ -12,7 +12,7 @@ from .shared.search_ranges import between
     year=2016,
     paper="Ustinova and Lempitsky: Learning Deep Embeddings with Histogram Loss, NIPS 2016",
     **usual_settings.TUPLES,
-    ranges={"method.nodes": between(5, 200)},
+    ranges={"method.nodes": about(65, "Roth et al. 65"), **CLASS_BLOCKS},
 )
 class Histogram(Loss):
     """The chance that a negative pair is more similar than a positive one, read off two soft histograms.

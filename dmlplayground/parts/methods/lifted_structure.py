@@ -4,7 +4,7 @@ from functools import partial
 
 from ..graph import pair_blocks, pairwise, rows
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import CLASS_BLOCKS, LENGTH, about
 
 _BLOCKS = 2
 
@@ -21,7 +21,7 @@ _BLOCKS = 2
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
         "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
     },
-    ranges={"method.margin": scaled(0.1, 10.0)},
+    ranges={"method.margin": about(1.0, "the paper 1"), **LENGTH, **CLASS_BLOCKS},
 )
 class LiftedStructure(Loss):
     """Every positive pair against all the negatives of both its rows at once.

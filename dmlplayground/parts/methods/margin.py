@@ -6,7 +6,7 @@ from ..graph import classes, rows
 from ..miners.distance_weighted import check_cutoffs
 from .shared import initial_weights
 from .shared.base import KIND, Loss
-from .shared.search_ranges import MARGIN, OWN_RATE
+from .shared.search_ranges import OWN_RATE, between, blocks, scaled
 
 
 @KIND.register(
@@ -23,7 +23,14 @@ from .shared.search_ranges import MARGIN, OWN_RATE
         "groups": {"loss": {"name": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.0}},
         "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
     },
-    ranges={"method.margin": MARGIN, "method.beta": MARGIN, **OWN_RATE},
+    ranges={
+        "method.margin": scaled(0.05, 0.4, "the paper 0.2, Musgrave et al.'s searches 0.07 to 0.09"),
+        "method.beta": between(
+            0.6, 1.4, "the paper 1.2, Roth et al. 0.6 and 1.2, Musgrave et al.'s searches 0.8 to 1.3"
+        ),
+        **OWN_RATE,
+        **blocks(2, 5),
+    },
 )
 class Margin(Loss):
     """A learned boundary beta: positives stay within it by a margin, negatives beyond it by the same.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import between
+from .shared.search_ranges import CLASS_BLOCKS, about, between
 
 
 @KIND.register(
@@ -13,9 +13,12 @@ from .shared.search_ranges import between
     also=("MS loss",),
     **usual_settings.TUPLES,
     ranges={
-        "method.alpha": between(0.001, 100.0),
-        "method.beta": between(0.01, 100.0),
-        "method.base": between(0.0, 1.0),
+        "method.alpha": about(2.0, "the paper 2, Musgrave et al.'s searches 0.01 to 14"),
+        "method.beta": about(40.0, "the paper 50, Roth et al. 40, Musgrave et al.'s searches 47 to 76"),
+        "method.base": between(
+            0.2, 0.9, "the paper and Roth et al. 0.5, Musgrave et al.'s searches 0.4 to 0.8"
+        ),
+        **CLASS_BLOCKS,
     },
 )
 class MultiSimilarity(Loss):

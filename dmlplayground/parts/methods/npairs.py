@@ -6,7 +6,7 @@ from ..graph import interleaved
 from ..graph.rows import row_sums
 from ..regularizers.embedding_norm import EmbeddingNorm
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import LENGTH, about
 
 
 @KIND.register(
@@ -22,7 +22,7 @@ from .shared.search_ranges import scaled
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
         "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
     },
-    ranges={"method.l2_reg": scaled(1e-6, 1e-1)},
+    ranges={"method.l2_reg": about(5e-4), **LENGTH},
 )
 class NPairs(Loss):
     """Every anchor picks its own positive out of all the positives of the batch, by inner product.

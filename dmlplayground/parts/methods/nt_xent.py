@@ -5,7 +5,7 @@ import math
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import CLASS_BLOCKS, about
 
 
 @KIND.register(
@@ -15,7 +15,10 @@ from .shared.search_ranges import scaled
     "A Simple Framework for Contrastive Learning of Visual Representations, ICML 2020",
     also=("InfoNCE", "NTXentLoss", "normalized temperature-scaled cross entropy", "SimCLR loss"),
     **usual_settings.TUPLES,
-    ranges={"method.temperature": scaled(1e-4, 100.0)},
+    ranges={
+        "method.temperature": about(0.07, "usually 0.07, Musgrave et al.'s searches 0.009 to 0.04"),
+        **CLASS_BLOCKS,
+    },
 )
 class NTXent(Loss):
     """Every positive pair against all negatives of its anchor, by a softmax of similarities.

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..graph import pairwise, rows
 from .shared.base import KIND, Loss
+from .shared.search_ranges import LENGTH, one_of
 
 
 @KIND.register(
@@ -18,6 +19,10 @@ from .shared.base import KIND, Loss
         "epochs": 30,
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
         "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
+    },
+    ranges={
+        **LENGTH,
+        "sampler": one_of(*({"name": "episodes", "supports": 5, "queries": count} for count in (1, 5))),
     },
 )
 class Prototypical(Loss):

@@ -6,7 +6,7 @@ from ..graph import classes, rows
 from .shared import usual_settings
 from .shared.base import KIND
 from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import OWN_RATE, between, scaled
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
 
 
 @KIND.register(
@@ -14,7 +14,12 @@ from .shared.search_ranges import OWN_RATE, between, scaled
     year=2020,
     paper="Kim et al.: Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
     **usual_settings.CLASSES,
-    ranges={"method.margin": between(0.0, 1.0), "method.alpha": scaled(1.0, 100.0), **OWN_RATE},
+    ranges={
+        "method.margin": about(0.1, "the paper 0.1"),
+        "method.alpha": about(32.0, "the paper 32"),
+        **OWN_RATE,
+        **ANY_BATCH,
+    },
 )
 class ProxyAnchor(Classifier):
     """Every class's proxy draws its hardest images and pushes the nearest of other classes.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph import classes
 from .shared.base import KIND
 from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import OWN_RATE, between
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
 
 
 @KIND.register(
@@ -19,7 +19,11 @@ from .shared.search_ranges import OWN_RATE, between
         "groups": {"head": {"lr_mult": 0.01}},
         "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
     },
-    ranges={"method.scale": between(0.1, 10.0), **OWN_RATE},
+    ranges={
+        "method.scale": about(3.0, "both other studies 3, Musgrave et al.'s searches 2.8 to 3.7"),
+        **OWN_RATE,
+        **ANY_BATCH,
+    },
 )
 class ProxyNCA(Classifier):
     """Every image is drawn to its class's proxy and pushed from the proxies of all other classes.

@@ -4,7 +4,7 @@ from ..graph import classes
 from .shared import initial_weights
 from .shared.base import KIND
 from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import OWN_RATE, scaled
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
 
 
 @KIND.register(
@@ -30,7 +30,11 @@ from .shared.search_ranges import OWN_RATE, scaled
         "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 1e-4, "epsilon": 1e-2, "clip": 10.0},
         "schedule": {"factor": 0.1, "steps": [15]},
     },
-    ranges={"method.temperature": scaled(0.01, 100.0), **OWN_RATE},
+    ranges={
+        "method.temperature": about(0.05, "the paper 0.05, Musgrave et al.'s searches 0.06 to 0.11"),
+        **OWN_RATE,
+        **ANY_BATCH,
+    },
 )
 class ProxySoftmax(Classifier):
     """Classification: a softmax over the cosines between an image and the proxies of all classes.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph import classes, rows
 from .shared import initial_weights
 from .shared.base import KIND, Loss
-from .shared.search_ranges import OWN_RATE, between
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
 
 
 @KIND.register(
@@ -19,7 +19,7 @@ from .shared.search_ranges import OWN_RATE, between
         "groups": {"head": {"lr_mult": 0.01}},
         "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
     },
-    ranges={"method.margin": between(0.1, 4.0), "method.scale": between(0.1, 10.0), **OWN_RATE},
+    ranges={"method.margin": about(1.0), "method.scale": about(1.0), **OWN_RATE, **ANY_BATCH},
 )
 class ProxyTriplet(Loss):
     """Triplets of an image, its class's proxy and, in turn, the proxy of every other class.

@@ -4,7 +4,7 @@ from ..graph import rows
 from ..graph.pairwise import same_class
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import MARGIN
+from .shared.search_ranges import CLASS_BLOCKS, MARGIN
 
 
 @KIND.register(
@@ -12,7 +12,7 @@ from .shared.search_ranges import MARGIN
     year=2017,
     paper="Chen et al.: Beyond Triplet Loss: A Deep Quadruplet Network for Person Re-Identification, CVPR 2017",
     **usual_settings.TUPLES,
-    ranges={"method.margin": MARGIN, "method.second_margin": MARGIN},
+    ranges={"method.margin": MARGIN, "method.second_margin": MARGIN, **CLASS_BLOCKS},
 )
 class Quadruplet(Loss):
     """Triplet loss, and beside it positives against negatives that do not share their anchor.

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ..graph import pairwise, rows
 from .shared.base import KIND, Loss
-from .shared.search_ranges import between, scaled
+from .shared.search_ranges import about, between, blocks
 
 
 @KIND.register(
@@ -20,9 +20,10 @@ from .shared.search_ranges import between, scaled
         "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
     },
     ranges={
-        "method.margin": between(0.1, 1.0),
-        "method.alpha": between(0.4, 2.0),
-        "method.temperature": scaled(1.0, 100.0),
+        "method.margin": between(0.2, 0.8, "the paper 0.4"),
+        "method.alpha": between(0.8, 1.6, "the paper 1.2"),
+        "method.temperature": about(10.0, "the paper 10"),
+        **blocks(2, 3),
     },
 )
 class RankedList(Loss):

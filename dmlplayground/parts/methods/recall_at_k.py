@@ -5,7 +5,7 @@ from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, sum_of, total
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import CLASS_BLOCKS, about
 
 
 @KIND.register(
@@ -14,7 +14,11 @@ from .shared.search_ranges import scaled
     paper="Patel et al.: Recall@k Surrogate Loss with Large Batches and Similarity Mixup, CVPR 2022",
     also=("RS@k", "recall at k"),
     **usual_settings.TUPLES,
-    ranges={"method.temperature": scaled(0.1, 10.0), "method.rank_temperature": scaled(1e-3, 0.1)},
+    ranges={
+        "method.temperature": about(1.0, "the paper 1"),
+        "method.rank_temperature": about(0.01, "the paper 0.01"),
+        **CLASS_BLOCKS,
+    },
 )
 class RecallAtK(Loss):
     """The share of positives among the k nearest rows, for several k, with ranks and thresholds smoothed by sigmoids.

@@ -5,7 +5,7 @@ from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, total
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import CLASS_BLOCKS, about
 
 
 @KIND.register(
@@ -14,7 +14,7 @@ from .shared.search_ranges import scaled
     paper="Brown et al.: Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval, ECCV 2020",
     also=("SmoothAP",),
     **usual_settings.TUPLES,
-    ranges={"method.temperature": scaled(1e-3, 0.1)},
+    ranges={"method.temperature": about(0.01, "the paper 0.01"), **CLASS_BLOCKS},
 )
 class SmoothAP(Loss):
     """The average precision of every row as a query, its ranks smoothed by sigmoids.

@@ -4,7 +4,7 @@ from ..graph import rows
 from ..graph.noise import noise_to_signal
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import between
+from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
 
 
 @KIND.register(
@@ -13,7 +13,7 @@ from .shared.search_ranges import between
     paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
     also=("signal-to-noise ratio contrastive",),
     **usual_settings.TUPLES,
-    ranges={"method.pos_margin": between(0.0, 2.0), "method.neg_margin": between(0.0, 2.0)},
+    ranges={"method.pos_margin": POSITIVE, "method.neg_margin": NEGATIVE, **CLASS_BLOCKS},
 )
 class SNRContrastive(Loss):
     """Contrastive loss with the noise between two rows in place of their distance.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph.noise import noise_to_signal
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import MARGIN
+from .shared.search_ranges import CLASS_BLOCKS, MARGIN
 
 
 @KIND.register(
@@ -12,7 +12,7 @@ from .shared.search_ranges import MARGIN
     paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
     also=("signal-to-noise ratio triplet", "SNR"),
     **usual_settings.TUPLES,
-    ranges={"method.margin": MARGIN},
+    ranges={"method.margin": MARGIN, **CLASS_BLOCKS},
 )
 class SNRTriplet(Loss):
     """Triplet loss with the noise between two rows in place of their distance.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph import classes, rows
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import OWN_RATE, between
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
 
 
 @KIND.register(
@@ -13,11 +13,16 @@ from .shared.search_ranges import OWN_RATE, between
     also=("soft triplet without sampling", "multi-centre softmax"),
     **usual_settings.CLASSES,
     ranges={
-        "method.scale": between(0.01, 100.0),
-        "method.gamma": between(1e-4, 100.0),
-        "method.tau": between(0.0, 1.0),
-        "method.margin": between(0.0, 1.0),
+        "method.scale": about(20.0, "the paper 20, Roth et al. 8, Musgrave et al.'s searches 18 to 100"),
+        "method.gamma": about(
+            0.1, "the paper and Roth et al. 0.1; Musgrave et al.'s searches 19 to 59 make one centre of all"
+        ),
+        "method.tau": between(0.0, 0.4, "the paper and Roth et al. 0.2, Musgrave et al.'s searches 0 to 0.4"),
+        "method.margin": between(
+            0.0, 0.4, "the paper and Roth et al. 0.01, Musgrave et al.'s searches 0.3 to 0.7"
+        ),
         **OWN_RATE,
+        **ANY_BATCH,
     },
 )
 class SoftTriple(Loss):

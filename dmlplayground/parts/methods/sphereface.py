@@ -4,7 +4,7 @@ from ..graph import classes
 from .shared import usual_settings
 from .shared.base import KIND
 from .shared.proxy_classifier import AngleMultiplied
-from .shared.search_ranges import OWN_RATE, between, scaled
+from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
 
 
 @KIND.register(
@@ -13,7 +13,7 @@ from .shared.search_ranges import OWN_RATE, between, scaled
     paper="Liu et al.: SphereFace: Deep Hypersphere Embedding for Face Recognition, CVPR 2017",
     also=("A-Softmax", "angular softmax"),
     **usual_settings.RAW_CLASSES,
-    ranges={"method.margin": between(1, 4), "method.scale": scaled(0.1, 100.0), **OWN_RATE},
+    ranges={"method.margin": between(1, 4), "method.scale": about(1.0), **OWN_RATE, **ANY_BATCH},
 )
 class SphereFace(AngleMultiplied):
     """A softmax in which the angle to the own class is counted several times over.

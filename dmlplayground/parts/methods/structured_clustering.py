@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graph import pairwise
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import about, blocks
 
 
 @KIND.register(
@@ -22,7 +22,7 @@ from .shared.search_ranges import scaled
         "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
         "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
     },
-    ranges={"method.gamma": scaled(0.01, 10.0)},
+    ranges={"method.gamma": about(1.0), **blocks(2, 5)},
 )
 class StructuredClustering(Loss):
     """The batch's true clustering must beat the best other one, by the more the less that one agrees with the labels.

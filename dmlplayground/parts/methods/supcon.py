@@ -3,7 +3,7 @@ from __future__ import annotations
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import scaled
+from .shared.search_ranges import CLASS_BLOCKS, about
 
 
 @KIND.register(
@@ -12,7 +12,7 @@ from .shared.search_ranges import scaled
     paper="Khosla et al.: Supervised Contrastive Learning, NeurIPS 2020",
     also=("SupCon", "SupConLoss"),
     **usual_settings.TUPLES,
-    ranges={"method.temperature": scaled(1e-4, 100.0)},
+    ranges={"method.temperature": about(0.1, "the paper 0.1"), **CLASS_BLOCKS},
 )
 class SupCon(Loss):
     """Every positive pair against all other pairs of its anchor, positives among them, by a softmax of similarities.

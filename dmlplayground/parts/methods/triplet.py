@@ -4,7 +4,7 @@ from typing import Literal
 
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import MARGIN
+from .shared.search_ranges import CLASS_BLOCKS, MARGIN
 
 
 @KIND.register(
@@ -13,7 +13,7 @@ from .shared.search_ranges import MARGIN
     paper="Weinberger et al.: Distance Metric Learning for Large Margin Nearest Neighbor Classification, NIPS 2006",
     also=("triplet margin", "all triplets", "batch all"),
     **usual_settings.TUPLES,
-    ranges={"method.margin": MARGIN},
+    ranges={"method.margin": MARGIN, **CLASS_BLOCKS},
 )
 class Triplet(Loss):
     """A negative is farther than a positive by a margin, in every triplet of the batch.

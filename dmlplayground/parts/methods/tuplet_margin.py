@@ -5,7 +5,7 @@ import math
 from ..graph import angles, rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
-from .shared.search_ranges import between, scaled
+from .shared.search_ranges import CLASS_BLOCKS, about
 
 
 @KIND.register(
@@ -13,7 +13,11 @@ from .shared.search_ranges import between, scaled
     year=2019,
     paper="Yu and Tao: Deep Metric Learning with Tuplet Margin Loss, ICCV 2019",
     **usual_settings.TUPLES,
-    ranges={"method.margin": between(0.0, 30.0), "method.scale": scaled(1.0, 200.0)},
+    ranges={
+        "method.margin": about(5.73, "degrees; the paper 5.73"),
+        "method.scale": about(64.0, "the paper 64"),
+        **CLASS_BLOCKS,
+    },
 )
 class TupletMargin(Loss):
     """Every positive pair against all negatives of its anchor, its angle counted as smaller by a margin.

@@ -11,6 +11,4 @@ from .shared.base import KIND, Miner, MinerRecord, miner_for
 
 __all__ = ["KIND", "Miner", "MinerRecord", "create", "get", "miner_for", "names"]
 
-names = KIND.names
-get = KIND.get
-create = KIND.create
+names, get, create = KIND.names, KIND.get, KIND.create

@@ -10,8 +10,6 @@ A new file that registers a protocol is all it takes to add one. See ``base`` fo
 
 from __future__ import annotations
 
-from typing import Any
-
 from .shared.base import KIND, UNTRAINED, VALIDATION, ClassFold, Protocol, ProtocolPart, Trained
 
 __all__ = [
@@ -27,30 +25,4 @@ __all__ = [
     "names",
 ]
 
-
-def names() -> list[str]:
-    """The keys of all protocols, sorted.
-
-    >>> "validated" in dml.protocols.names()
-    True
-    """
-    return KIND.names()
-
-
-def get(name: str) -> ProtocolPart:
-    """The record of a protocol: its title, its options, its results and which of them leads.
-
-    >>> dml.protocols.get("validated").watches
-    'validation'
-    """
-    return KIND.get(name)
-
-
-def create(name: str, **options: Any) -> Protocol:
-    """A protocol by name; options that are not given have their defaults.
-
-    >>> dml.protocols.create("validated", folds=4).trainings
-    4
-    """
-    protocol: Protocol = KIND.create(name, **options)
-    return protocol
+names, get, create = KIND.names, KIND.get, KIND.create

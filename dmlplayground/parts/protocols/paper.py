@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Optional
+
 from .shared.base import KIND, Protocol
 
 
@@ -11,6 +13,7 @@ from .shared.base import KIND, Protocol
         "untrained": "before any training",
         "best": "at the best test epoch, as the study reports it: the test set chose the epoch",
         "last": "after the last epoch: nothing was chosen",
+        "beforehand": "at the epoch that was set beforehand, such as a search chose on validation classes",
     },
     leading="best",
     beside="last",
@@ -23,7 +26,24 @@ class Paper(Protocol):
     the score of the last epoch, which nothing chose, stands beside it.
 
     criterion: the metric that chooses the best epoch; nothing: the headline of the evaluation.
+    epoch: an epoch to report besides, chosen before the trial: the one that a search found best on validation classes. The
+        epochs of an ensemble's members are counted through.
     """
 
+    def __init__(self, *, criterion: Optional[str] = None, epoch: Optional[int] = None):
+        super().__init__(criterion=criterion)
+        self.require(epoch is None or epoch >= 1, f"epoch must be at least 1, not {epoch}.")
+        self.epoch = epoch
+
+    def check(self, epochs, members, every):
+        if self.epoch is not None:
+            own = (self.epoch - 1) % max(epochs, 1) + 1
+            self.require(
+                self.epoch <= epochs * members and (own % every == 0 or own == epochs),
+                f"epoch {self.epoch} is not one of the {epochs * members} epochs, or is not evaluated.",
+            )
+
     def results(self, trained):
-        return {"untrained": trained.entries(0)[0], "last": trained.last(0), "best": trained.best(0)}
+        entries = trained.entries(0)
+        found = {"untrained": entries[0], "last": trained.last(0), "best": trained.best(0)}
+        return found if self.epoch is None else {**found, "beforehand": entries[self.epoch]}

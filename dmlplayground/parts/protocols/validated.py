@@ -21,7 +21,7 @@ from .shared.base import KIND, VALIDATION, ClassFold, Protocol
     trained="joined",
     chosen="separate",
     labels={"joined": "concatenated", "separate": "separated"},
-    comparable=("folds", "only", "criterion"),
+    comparable=("folds", "only", "first", "criterion"),
 )
 class Validated(Protocol):
     """Classes of the train half are kept back in turn, and choose the epoch; the test half is scored once.
@@ -32,8 +32,9 @@ class Validated(Protocol):
     Musgrave et al. report it.
 
     folds: into how many parts the classes are divided; there is a training without each of them.
-    only: train so many of the folds, from the first on; nothing: all of them. One of four is enough to judge a search's
-        trial by, at a quarter of the cost.
+    only: train so many of the folds; nothing: all of them. One of four is enough to judge a search's trial by, at a quarter
+        of the cost.
+    first: the number of the first fold that is trained, counted from 0; the others follow it.
     patience: a fold ends after this many evaluations without a better one; nothing: it trains all of its epochs.
     untrained_counts: whether the untrained network is one to be better than when patience is measured. It is never the
         model that is scored.
@@ -45,6 +46,7 @@ class Validated(Protocol):
         *,
         folds: int = 4,
         only: Optional[int] = None,
+        first: int = 0,
         patience: Optional[int] = None,
         untrained_counts: bool = False,
         criterion: str = metrics.CRITERION,
@@ -54,9 +56,11 @@ class Validated(Protocol):
         self.require(
             only is None or 1 <= only <= folds, f"only must be from 1 to the number of folds, not {only}."
         )
+        self.require(0 <= first < folds, f"first must be from 0 to below the number of folds, not {first}.")
         self.require(patience is None or patience >= 1, f"patience must be at least 1, not {patience}.")
         self.count = folds
         self.only = only
+        self.first = first
         self.patience = patience
         self.untrained_counts = untrained_counts
 
@@ -72,7 +76,7 @@ class Validated(Protocol):
         return [
             ClassFold(number, sorted(ring[:trained]), sorted(ring[trained:]))
             for number in range(self.trainings)
-            for ring in [_from(number * classes // self.count, classes)]
+            for ring in [_from((self.first + number) % self.count * classes // self.count, classes)]
         ]
 
     def results(self, trained):
@@ -87,7 +91,7 @@ class Validated(Protocol):
         }
 
     def judged(self, results):
-        found = [fold[VALIDATION].get(self.criterion) for fold in results["separate"]]
+        found = [fold[VALIDATION].get(self.criterion) for fold in results[KIND.get(self.key).chosen]]
         return None if None in found else statistics.mean(found)
 
 

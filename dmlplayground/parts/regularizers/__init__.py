@@ -14,9 +14,7 @@ from .shared.base import KIND, Regularizer
 
 __all__ = ["KIND", "Regularizer", "create", "get", "names", "of"]
 
-names = KIND.names
-get = KIND.get
-create = KIND.create
+names, get, create = KIND.names, KIND.get, KIND.create
 
 
 def of(component: str | Mapping[str, Any]) -> Regularizer:

@@ -34,22 +34,7 @@ __all__ = [
 ]
 
 
-def names() -> list[str]:
-    """The keys of all samplers, sorted.
-
-    >>> "pairs" in dml.samplers.names()
-    True
-    """
-    return KIND.names()
-
-
-def get(name: str) -> Sampler:
-    """The facts of a sampler: its title, its options, what it needs to see.
-
-    >>> dml.samplers.get("greedy_coreset").needs
-    ('embeddings',)
-    """
-    return KIND.get(name)
+names, get = KIND.names, KIND.get
 
 
 def create(

@@ -10,37 +10,8 @@ A new file that registers a schedule is all it takes to add one. See ``base`` fo
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...base.registry import Part
 from .shared.base import KIND, Schedule
 
 __all__ = ["KIND", "Schedule", "create", "get", "names"]
 
-
-def names() -> list[str]:
-    """The keys of all schedules, sorted.
-
-    >>> "cosine" in dml.schedules.names()
-    True
-    """
-    return KIND.names()
-
-
-def get(name: str) -> Part:
-    """The facts of a schedule: its title, its options, its notes.
-
-    >>> list(dml.schedules.get("step").options)
-    ['moves', 'rise', 'factor', 'steps', 'every']
-    """
-    return KIND.get(name)
-
-
-def create(name: str, **options: Any) -> Schedule:
-    """A schedule by name; options that are not given have their defaults.
-
-    >>> dml.schedules.create("constant").moves
-    'step'
-    """
-    schedule: Schedule = KIND.create(name, **options)
-    return schedule
+names, get, create = KIND.names, KIND.get, KIND.create

@@ -14,28 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 from .. import augmentations
-from .shared.base import KIND, Augmented, Pipeline, Transform
+from .shared.base import KIND, Augmented, Transform
 from .shared.stored import Stored
 
 __all__ = ["KIND", "Stored", "Transform", "create", "get", "names"]
 
 
-def names() -> list[str]:
-    """The keys of all transforms, sorted.
-
-    >>> "paper" in dml.transforms.names()
-    True
-    """
-    return KIND.names()
-
-
-def get(name: str) -> Pipeline:
-    """The facts of a transform: its title, its options, its notes.
-
-    >>> dml.transforms.get("plain").key
-    'plain'
-    """
-    return KIND.get(name)
+names, get = KIND.names, KIND.get
 
 
 def create(name: str, **options: Any) -> Transform:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, Optional
+
+import yaml
 
 from ...base import registry
 
@@ -19,7 +24,7 @@ class Study(registry.Part):
     metrics: Mapping[str, str] = field(default_factory=dict)  # what those tables call the metrics
 
 
-KIND: registry.Kind[Study] = registry.Kind("study", "dmlplayground.studies.published", Study)
+KIND: registry.Kind[Study, Any] = registry.Kind("study", "dmlplayground.studies.published", Study)
 
 
 UNTRAINED = "no training"  # in a method's place: the network as it came
@@ -109,13 +114,40 @@ def _heading(key: str) -> str:
     return key.removesuffix(".name")
 
 
-def scores(metrics: tuple[str, ...], values: tuple, doubts: Mapping[str, str] = {}) -> dict[str, Score]:
-    """A row of a table as scores by metric, without the empty cells."""
-    return {
-        metric: Score(value, doubt=doubts.get(metric, ""))
-        for metric, value in zip(metrics, values)
-        if value is not None
-    }
+def table(study: str) -> Iterator[Quote]:
+    """The quotes of ``STUDY.csv``, one a row: where it stands, its conditions by dotted key, doubts, its scores by metric.
+
+    A condition may be several values, ``128 | 120``, or ``not none``; where a cell is empty there is none. A score may have
+    half of its interval, ``63.6 ± 0.48``, or its deviation, ``62.1 sd 0.27``. A doubt is about the whole row, or about the
+    metric that it begins with; several are divided by `` // ``.
+    """
+    with Path(__file__).with_name(f"{study}.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        names = next(rows)
+        middle = names.index("doubts")
+        for source, label, runs, outcome, axis, *cells in rows:
+            given = {name: cell for name, cell in zip(names[5:], cells) if cell}
+            doubts = given.pop("doubts", "").split(" // ")
+            scores = {
+                name: _score(name, given.pop(name), doubts) for name in names[middle + 1 :] if name in given
+            }
+            conditions = {name: _condition(cell) for name, cell in given.items()}
+            yield Quote(source, conditions, scores, int(runs) if runs else None, outcome, axis, label)
+
+
+def _condition(cell: str) -> Any:
+    if cell.startswith("not "):
+        return Not(yaml.safe_load(cell[4:]))
+    values = tuple(yaml.safe_load(one) for one in cell.split(" | "))
+    return values if len(values) > 1 else values[0]
+
+
+def _score(metric: str, cell: str, doubts: list[str]) -> Score:
+    match = re.fullmatch(r"(\S+)(?: ± (\S+))?(?: sd (\S+))?", cell)
+    assert match, f"{metric}: {cell}"
+    half, spread = (float(text) if text else None for text in match.groups()[1:])
+    about = [doubt for doubt in doubts if doubt.startswith(f"{metric}: ") or not re.match(r"\S+: ", doubt)]
+    return Score(float(match[1]), half, spread, "".join(about).removeprefix(f"{metric}: "))
 
 
 def flat(config: Mapping[str, Any]) -> dict[str, Any]:

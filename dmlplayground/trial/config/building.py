@@ -172,7 +172,9 @@ def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
         return str(value.get("name", "")) if isinstance(value, Mapping) else ""
 
     wanted = given.pop("hyperparams", None)
-    return None if wanted is None else recipes.find(wanted, name("method"), name("data"))
+    return (
+        None if wanted is None else recipes.find(wanted, name("method"), name("data"), given.get("search", 0))
+    )
 
 
 def _of_data(given: Named) -> dict[str, Any]:

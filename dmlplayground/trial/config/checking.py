@@ -17,7 +17,7 @@ import numpy as np
 
 from ...base import registry
 from ...base.errors import UserError, unknown
-from ...parts import methods, metrics, optimizers, samplers, schedules, transforms
+from ...parts import methods, metrics, optimizers, protocols, samplers, schedules, transforms
 from ...parts import miners as miners
 from ...parts import regularizers as terms
 from ...parts.methods.shared.external import ExternalMethod
@@ -75,8 +75,9 @@ def _epochs(epochs: int, frozen_epochs: int) -> None:
     _require(frozen_epochs <= epochs, f"frozen_epochs {frozen_epochs} is more than epochs {epochs}.")
 
 
-def _seed(seed: int) -> None:
+def _seed(seed: int, search: int) -> None:
     """A seed is a number from 0 to below 2**63."""
+    _require(search >= 0, f"search must not be negative, not {search}.")
     _require(seed >= 0, f"seed must not be negative, not {seed}.")
     _require(seed < 2**63, "seed must be below 2**63.")
 
@@ -95,6 +96,12 @@ def _metrics(protocol: Named, evaluation: Evaluation) -> None:
     metrics.among(criterion(protocol, evaluation).key, metrics.of_trial(chosen), "protocol.criterion")
     if chosen["training_metrics"]:
         metrics.chosen(chosen["training_metrics"], chosen["ks"], chosen["clustering"])
+
+
+def _results(protocol: Named, epochs: int, ensemble: Ensemble, evaluation: Evaluation) -> None:
+    """What a protocol is to report can come out of the training."""
+    members = 1 if ensemble.order == "parallel" else ensemble.members
+    protocols.create(**protocol).check(epochs, members, evaluation.every)
 
 
 def _optimizers(optimizer: Named, groups: Groups) -> None:
@@ -222,7 +229,7 @@ def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
-    _counts, _epochs, _seed, _metrics, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
+    _counts, _epochs, _seed, _metrics, _results, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
     _regularizers, _trainer, _transform,
 )  # fmt: skip
 

@@ -233,6 +233,9 @@ class Trial:
         "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
     seed: int = key(0, "what every random number of the trial derives from")
+    search: int = key(
+        0, "which of several searches found the settings, so that what they found can be told apart; 0: none"
+    )
     parts: list[Union[str, dict[str, str]]] = key(
         [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"
     )

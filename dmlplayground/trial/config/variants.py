@@ -29,7 +29,7 @@ def free(key: str, value: Any) -> bool:
     """
     root, *rest = key.split(".")
     names_a_part = rest[-1:] == ["name"] or (not rest and root in COMPONENTS) or isinstance(value, Mapping)
-    return root in FIELDS and root != "data" and not names_a_part
+    return root in FIELDS and root not in ("data", "search") and not names_a_part
 
 
 class Part(NamedTuple):

@@ -10,7 +10,8 @@
     lock-1          there while a process trains the trial
     log.txt         what that process said, where a sweep started it
 
-and beside them ``experiment.json``, the manifest of the sweep, and ``report``. This package knows files and nothing else.
+and beside them ``experiment.json``, the manifest of the sweep, and ``report``. Of a store that is kept in small there is just
+``records.jsonl.gz`` with all records (``packed``). This package knows files and nothing else.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "checks",
     "locks",
     "manifest",
+    "packed",
     "records",
     "snapshots",
     "stream",

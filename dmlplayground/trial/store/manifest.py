@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,13 @@ def write(
     stated = {entry["id"]: entry for entry in known}
     stated.update({id: {"id": id, "config": dict(config)} for id, config in trials.items()})
     files.write_json(store / FILE, asdict(Manifest(title, about, file, list(stated.values()))))
+
+
+def keep(store: Path, target: Path, known: Container[str]) -> None:
+    """Copy the manifest to another store, without the trials whose records are ``known``."""
+    stated = read(store)
+    trials = [entry for entry in stated.trials if entry["id"] not in known]
+    files.write_json(target / FILE, asdict(replace(stated, trials=trials)))
 
 
 def write_search(store: Path, title: str, about: str) -> None:

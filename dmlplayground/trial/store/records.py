@@ -12,9 +12,9 @@ from typing import Any, Optional
 from ... import __version__
 from ...base import files
 from ...base.errors import UserError, warn
-from . import checks, existing, locks
+from . import checks, existing, locks, manifest, packed
 
-__all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "survey", "versions"]
+__all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "pack", "survey", "versions"]
 
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
@@ -65,7 +65,11 @@ class Record:
         path = Path(path)
         if not path.exists() and (trials := sorted(path.parent.glob(f"*/{RECORD}"))):
             raise UserError(f"{path.parent} is a store: name one of its trials, such as {trials[0].parent}.")
-        content = files.read_json(path)
+        return cls.of(files.read_json(path), path)
+
+    @classmethod
+    def of(cls, content: Any, path: Path) -> Record:
+        """The record with this content, which the file holds; a UserError with the reason if it is damaged."""
         newer = content.get("format", 0) if isinstance(content, dict) else 0
         if isinstance(newer, int) and newer > FORMAT:
             raise UserError(
@@ -88,7 +92,9 @@ def find(folder: Path) -> Optional[Record]:
     """
     path = folder / RECORD
     if not path.exists():
-        return None
+        together = folder.parent / packed.FILE
+        content = packed.read(together).get(folder.name)
+        return None if content is None else Record.of(content, together)
     record = Record.load(path)
     if record.id != folder.resolve().name:
         raise UserError(f"{path} is the record of another trial, {record.id}.")
@@ -106,9 +112,14 @@ def survey(store: str | Path) -> tuple[list[Record], list[str]]:
     """
     store = existing(store)
     found, problems = [], []
-    for path in sorted(store.glob(f"*/{RECORD}")):
+    names = {path.parent.name for path in store.glob(f"*/{RECORD}")}
+    try:
+        names.update(packed.read(store / packed.FILE))
+    except UserError as problem:
+        problems.append(str(problem))
+    for name in sorted(names):
         try:
-            record = find(path.parent)
+            record = find(store / name)
         except UserError as problem:
             problems.append(str(problem))
         else:
@@ -125,6 +136,8 @@ def load_store(store: str | Path) -> list[Record]:
     ['finished']
     """
     store = Path(store)
+    if store.name == packed.FILE:
+        return [Record.of(content, store) for content in packed.read(store).values()]
     if store.is_file():
         return [Record.load(store)]
     if (store / RECORD).is_file():
@@ -133,6 +146,24 @@ def load_store(store: str | Path) -> list[Record]:
     for problem in problems:
         warn(f"{problem} It is left out.")
     return found
+
+
+def pack(store: str | Path, target: str | Path) -> Path:
+    """Write the store's records into the folder ``target`` as one small file, for a repository or to hand on; beside it what
+    the store is to hold besides. What has not ended yet is left out, and of the machine's system all but its name.
+
+    >>> [record.id for record in load_store(pack(store, store / "small"))] == [record.id for record in load_store(store)]
+    True
+    """
+    found, problems = survey(store)
+    ended = [record for record in found if record.status in ("finished", "failed")]
+    if problems or not ended:
+        raise UserError(f"{store} cannot be packed: {problems[0] if problems else 'no trial has ended.'}")
+    contents = [asdict(record) for record in ended]
+    for content in contents:
+        content["machine"]["system"] = str(content["machine"].get("system", "")).partition("-")[0]
+    manifest.keep(Path(store), Path(target), {record.id for record in ended})
+    return packed.write(Path(target), contents)
 
 
 def versions() -> dict[str, str]:

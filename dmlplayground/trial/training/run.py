@@ -75,6 +75,7 @@ class Run:
         self.threads = threads
         self.progress = progress or Progress(quiet=True)
         self.protocol = protocols.create(**trial.protocol)
+        self.tests = protocols.get(self.protocol.key).tests  # if not, nobody will want the weights
         self.criterion = criterion(trial.protocol, trial.evaluation)
         self.division = folds.divide(trial)
         self.units = _units(trial, self.division)
@@ -169,7 +170,10 @@ class Run:
                 self._embed_now(unit, learners, entry)
             self._conclude(unit, entry, [holder.state() for holder in holders])
         self._wait_for_scoring()
-        self._keep(unit, [learner.state() for learner in learners], LAST)
+        if self.tests or len(self.units) > len(
+            self.division.folds
+        ):  # the next member is measured beside this one
+            self._keep(unit, [learner.state() for learner in learners], LAST)
         self.earlier_members.append(
             self._embed(unit, learners) if self.embeddings is None else self.embeddings
         )
@@ -265,9 +269,12 @@ class Run:
         by = self.criterion.key
         best = self.chosen.get(unit.fold.number)
         if best is None or self.criterion.better(entry["metrics"][by], best["metrics"][by]):
-            self._keep(unit, states, BEST)
-            these = [trained_weights.name(unit.fold.number, member, BEST) for member in unit.members]
-            self.chosen[unit.fold.number] = {**entry, "weights": _earlier(unit) + these}
+            files = []
+            if self.tests:
+                self._keep(unit, states, BEST)
+                these = [trained_weights.name(unit.fold.number, member, BEST) for member in unit.members]
+                files = _earlier(unit) + these
+            self.chosen[unit.fold.number] = {**entry, "weights": files}
 
     def _out_of_patience(self, unit: Unit) -> bool:
         """Whether the protocol ends the training of this unit."""
@@ -285,6 +292,8 @@ class Run:
     def _results(self) -> dict[str, Any]:
         outcome = self._outcome()
         results = self.protocol.results(outcome)
+        if not self.tests:
+            return results
         if self.division.folds[0].measured_on == "test":  # then there is nothing new to embed
             self._snapshots(np.concatenate(self.earlier_members, axis=1))
         else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....base.registry import Kind, Named, Part
 
-KIND: Kind[Part] = Kind(
+KIND: Kind[Part, Augmentation] = Kind(
     "augmentation",
     "dmlplayground.parts.augmentations",
     setting="augment",

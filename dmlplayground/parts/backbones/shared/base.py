@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Optional
 
+import numpy as np
+
+from ....base.errors import UserError
 from ....base.options import Option
 from ....base.registry import Kind, Part
 from .weights.sources import Homes
@@ -67,8 +71,33 @@ class Backbone(Part):
             "ImageNet weights": self.imagenet.describe() if self.imagenet else "-",
         }
 
+    def homes(self) -> Homes:
+        if self.imagenet is None:
+            raise UserError(
+                f"no ImageNet weights are known for {self.key}; give pretrained: FILE, or pretrained: none."
+            )
+        return self.imagenet
 
-class Backbones(Kind[Backbone]):
+    def weights_file(self, pretrained: str) -> Optional[Path]:
+        """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``."""
+        if pretrained == "none":
+            return None
+        if pretrained == "imagenet":
+            return self.homes().path(self.key)
+        if not Path(pretrained).is_file():
+            raise UserError(
+                f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
+            )
+        return Path(pretrained)
+
+    def extractor(self, pretrained: str) -> Callable[[Iterator[np.ndarray]], np.ndarray]:
+        """A function from blocks (B, H, W, 3) of uint8 images to features (N, width)."""
+        from .frozen import extractor  # loads MXNet
+
+        return extractor(self.key, pretrained)
+
+
+class Backbones(Kind[Backbone, Any]):
     """Those of ``zoo/``, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need no file of their own."""
 
     def get(self, key: str) -> Backbone:

@@ -5,6 +5,7 @@ An entry is a folder of ``.npy`` files with their checksums, which every process
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -34,6 +35,13 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
     stored = _read(entry)
     if stored is not None:
         return stored
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(files.CannotWrite):  # then every process makes them
+            stack.enter_context(files.alone(entry, ""))
+        return _read(entry) or _made(entry, make)  # another process may have made them meanwhile
+
+
+def _made(entry: Path, make: Callable[[], Arrays]) -> Arrays:
     made = make()
     for array in made.values():
         array.setflags(write=False)
@@ -46,6 +54,25 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
         )
         return made
     return _read(entry) or made
+
+
+def remembered(name: str, looks: Any, compute: Callable[[], str]) -> str:
+    """What ``compute`` says of the content of files, remembered by their names, sizes and times (``looks``)."""
+    digest = hashlib.sha256(json.dumps(looks).encode()).hexdigest()
+    known = folder() / "contents" / f"{name}-{digest[:16]}.json"
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return json.loads(known.read_text(encoding="utf-8"))["content"]
+    content = compute()
+    with contextlib.suppress(files.CannotWrite):  # then they are read again next time
+        files.write_json(known, {"content": content})
+    return content
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a large file."""
+    look = path.stat()
+    looks = (str(path.resolve()), look.st_size, look.st_mtime_ns)
+    return remembered("file", looks, lambda: files.digest(path))
 
 
 def entries(name: str) -> list[Path]:

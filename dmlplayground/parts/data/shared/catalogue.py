@@ -30,6 +30,8 @@ class Entry(NamedTuple):
     label: str
     split: str = ""
     box: Optional[Box] = None
+    parent: str = ""  # the class above its class
+    query: Optional[bool] = None  # of a training class: whether it searches, where its class is kept back to validate
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +47,19 @@ class Catalogue:
     boxes: Optional[np.ndarray] = None  # (N, 4): x, y, width, height
     queries: Optional[np.ndarray] = None  # which images search the others; None: all search all
     cached: bool = True
+    parents: Optional[tuple[str, ...]] = None  # of each class the one above it
+    size: Optional[int] = None  # the height and width that images are drawn at, or brought to
+    pool: Optional[Catalogue] = None  # all images of the data set, decoded together however they are divided
 
     def __len__(self) -> int:
         return len(self.files)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The places of the images in the pool."""
+        assert self.pool is not None
+        places = {file: row for row, file in enumerate(self.pool.files)}
+        return np.array([places[file] for file in self.files])
 
     def path(self, row: int) -> Path:
         return self.folder / self.files[row]
@@ -57,10 +69,19 @@ class Catalogue:
 
 
 def catalogue(
-    name: str, split: str, folder: Path, entries: Iterable[Entry], *, boxes: bool = False, cached: bool = True
+    name: str,
+    split: str,
+    folder: Path,
+    entries: Iterable[Entry],
+    *,
+    boxes: bool = False,
+    cached: bool = True,
+    size: Optional[int] = None,
+    pooled: bool = False,
 ) -> Catalogue:
     """The entries of one split. Classes are in the order of their names, numbers counting as numbers; the
     images of a class in the order of the entries."""
+    entries = list(entries)
     chosen = [entry for entry in entries if entry.split in ROLES[split]]
     if not chosen:
         raise UserError(f"data set {name} has no images in its {split} split ({folder}).")
@@ -75,6 +96,7 @@ def catalogue(
         )
     if boxes:
         _check_boxes(name, chosen)
+    above = {entry.label: entry.parent for entry in chosen}
     return Catalogue(
         name,
         split,
@@ -83,9 +105,24 @@ def catalogue(
         np.array([number[entry.label] for entry in chosen], np.int32),
         tuple(class_names),
         np.array([entry.box for entry in chosen], float) if boxes else None,
-        np.array([entry.split == "query" for entry in chosen]) if "query" in roles else None,
+        _queries(chosen),
         cached,
+        tuple(above[label] for label in class_names) if all(above.values()) else None,
+        size,
+        _pool(name, folder, entries, size) if pooled else None,
     )
+
+
+def _queries(chosen: Sequence[Entry]) -> Optional[np.ndarray]:
+    """Which images search the others, if not all do."""
+    found = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
+    return np.array(found) if any(found) else None
+
+
+def _pool(name: str, folder: Path, entries: Iterable[Entry], size: Optional[int]) -> Catalogue:
+    """Every image, in the order of the files' names, which does not depend on a division."""
+    files = tuple(sorted(entry.file for entry in entries))
+    return Catalogue(name, "all", folder, files, np.zeros(len(files), np.int32), ("",), size=size)
 
 
 def _check_boxes(name: str, entries: Iterable[Entry]) -> None:
@@ -153,6 +190,29 @@ def divide(
         )
     roles = {**dict.fromkeys(training, "train"), **dict.fromkeys(testing, "test")}
     return [entry._replace(split=roles.get(entry.label, "")) for entry in entries]
+
+
+def reserved(ordered: Sequence[str], count: int, where: str) -> set[str]:
+    """So many of the classes, always the same ones: for training in every division."""
+    if not 0 <= count <= len(ordered) - 2:
+        raise UserError(f"{where}: reserved must be from 0 to {len(ordered) - 2}, not {count}.")
+    return {ordered[i] for i in seeds.generator(0, "reserved classes").permutation(len(ordered))[:count]}
+
+
+def halves(entries: Sequence[Entry], ordered: Sequence[str], division: int, where: str) -> list[Entry]:
+    """The entries with half of the classes for training, rounded up, and the others for test: the first ones in the given
+    order (division 0), or those that are drawn at random for another division."""
+    if division < 0:
+        raise UserError(f"{where}: division must not be negative, not {division}.")
+    if division:
+        drawn = seeds.generator(division, "division of classes").permutation(len(ordered))
+        ordered = [ordered[i] for i in drawn]
+    training = set(ordered[: -(-len(ordered) // 2)])
+    return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
+
+
+#: What the option ``division`` of such a data set is.
+DIVISION = "which classes are for training: 0 for the official half, 1, 2, 3, ... for halves drawn at random."
 
 
 def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[str]:

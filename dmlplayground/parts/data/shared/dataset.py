@@ -9,7 +9,8 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from ....base.errors import UserError
-from ....base.registry import Kind, Part
+from ....base.registry import Kind, Part, split
+from .catalogue import DIVISION
 from .images import select
 from .releases import Release
 
@@ -24,6 +25,7 @@ class Dataset:
     (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
     Two splits have no class in common: metric learning is tested on classes never seen in training.
     ``queries`` says which images search the others, which are the gallery; None: every image searches all.
+    ``parents[label]`` is the class above a class, where the data set has such classes.
 
     >>> dataset = dml.data.Dataset("mine", "train", np.zeros((4, 8, 8, 3), np.uint8), np.array([0, 0, 1, 1]), ("cat", "dog"))
     >>> len(dataset), dataset.subset([1]).class_names
@@ -36,6 +38,7 @@ class Dataset:
     labels: np.ndarray
     class_names: tuple[str, ...]
     queries: Optional[np.ndarray] = None
+    parents: Optional[tuple[str, ...]] = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -72,6 +75,7 @@ class Dataset:
             labels=labels[rows],
             class_names=tuple(self.class_names[label] for label in chosen),
             queries=None if self.queries is None else self.queries[rows],
+            parents=None if self.parents is None else tuple(self.parents[label] for label in chosen),
         )
 
     def describe(self) -> str:
@@ -100,6 +104,7 @@ SHARED_NOTES = {
     "test": "the classes for test, given in the same way, but a share is that of the last; nothing: all that are not for "
     "training.",
     "seed": "draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.",
+    "division": DIVISION,
     "cache": "where decoded images are kept: on disk; or none: they are decoded each time.",
 }
 
@@ -114,9 +119,22 @@ class DatasetPart(Part):
 
     settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None
-    training_classes: Optional[Callable[..., int]] = None  # from its options, if those alone decide
+    training_classes: Optional[Callable[..., Optional[int]]] = None  # from its options, if those alone decide
 
     given = ("split",)
+
+    def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """Besides, an option ``of`` names another data set, and has one form for one meaning."""
+        filled = super().fill(options, kind)
+        if "of" in filled:
+            name, given = split(filled["of"])
+            other = KIND.get(name)
+            differing = other.fill(given, kind).items()
+            filled["of"] = {
+                "name": name,
+                **{key: value for key, value in differing if value != other.options[key].default},
+            }
+        return filled
 
     @property
     def option_notes(self) -> dict[str, str]:
@@ -142,7 +160,7 @@ class DatasetPart(Part):
         }
 
 
-KIND: Kind[DatasetPart] = Kind(
+KIND: Kind[DatasetPart, Any] = Kind(
     "data set",
     "dmlplayground.parts.data",
     DatasetPart,

@@ -27,9 +27,9 @@ from ....base import opencv
 from ....base.errors import UserError
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
-from . import cache, decoding
+from . import cache, decoding, drawing
 from .catalogue import Catalogue
-from .images import CHECKSUMS, PIXELS, SIZES, Packed
+from .images import CHECKSUMS, PIXELS, SIZES, Images, Packed, select
 
 INDEX = "index.json"
 #: Raise it whenever the same file gives other pixels than before.
@@ -40,8 +40,10 @@ ADVICE = "set DMLPLAYGROUND_CACHE to a writable folder, or decode images each ti
 TOLD = 5  # broken files named in a message
 
 
-def images(catalogue: Catalogue, stored: Stored) -> Packed:
+def images(catalogue: Catalogue, stored: Stored) -> Images:
     """The catalogue's images as they are stored, from the cache, or decoded into it now."""
+    if catalogue.pool is not None:
+        return select(images(catalogue.pool, stored), catalogue.rows)
     index = _index(catalogue, stored)
     digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()[:16]
     entry = folder() / f"{catalogue.name}-{catalogue.split}-{digest}"
@@ -84,20 +86,22 @@ def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
         "name": catalogue.name,
         "split": catalogue.split,
         "generation": GENERATION,
-        "library": opencv.library(),
+        "library": library(catalogue),
+        **({} if catalogue.size is None else {"size": catalogue.size}),
         "stored": vars(stored),
         "files": list(catalogue.files),
-        "content": _content(catalogue),
+        "content": content(catalogue),
         "boxes": None if catalogue.boxes is None else catalogue.boxes.tolist(),
     }
 
 
-def _content(catalogue: Catalogue) -> str:
+def library(catalogue: Catalogue) -> str:
+    """What decides the pixels besides the files."""
+    return drawing.library() if catalogue.files[0].endswith(drawing.SUFFIX) else opencv.library()
+
+
+def content(catalogue: Catalogue) -> str:
     """A digest of the bytes of all files, remembered by their names, sizes and times."""
-    looks = hashlib.sha256(json.dumps(_looks(catalogue)).encode()).hexdigest()
-    known = cache.folder() / "contents" / f"{catalogue.name}-{catalogue.split}-{looks[:16]}.json"
-    with contextlib.suppress(OSError, ValueError, KeyError):
-        return json.loads(known.read_text(encoding="utf-8"))["content"]
 
     def digest(row: int) -> bytes:
         try:
@@ -105,20 +109,22 @@ def _content(catalogue: Catalogue) -> str:
         except OSError as problem:
             raise UserError(f"cannot read {catalogue.path(row)}: {problem.strerror or problem}.") from None
 
-    total = hashlib.blake2b(digest_size=16)
-    for one in progress(ahead(digest, range(len(catalogue)), cores()), len(catalogue)):
-        total.update(one)
-    with contextlib.suppress(written.CannotWrite):  # then they are read again next time
-        written.write_json(known, {"content": total.hexdigest()})
-    return total.hexdigest()
+    def of_all() -> str:
+        total = hashlib.blake2b(digest_size=16)
+        for one in progress(ahead(digest, range(len(catalogue)), cores()), len(catalogue)):
+            total.update(one)
+        return total.hexdigest()
+
+    return cache.remembered(f"{catalogue.name}-{catalogue.split}", _looks(catalogue), of_all)
 
 
 def _looks(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     """Name, size and time of every file."""
-    found, missing = [], []
-    for row, name in enumerate(catalogue.files):
+    found, missing, folder = [], [], str(catalogue.folder)
+    for name in catalogue.files:
         try:
-            status = catalogue.path(row).stat()
+            # Path takes ten times as long, and a large data set has many files.
+            status = os.stat(os.path.join(folder, name))  # noqa: PTH116, PTH118
             found.append((name, status.st_size, status.st_mtime_ns))
         except OSError:
             missing.append(name)
@@ -160,8 +166,9 @@ def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stor
 
 def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
     """(N, 2) heights and widths, from the files' headers, if they are needed."""
-    if stored.resize == "squash":
-        return np.full((len(catalogue), 2), stored.size, np.int32)
+    fixed = stored.fixed(catalogue.size)
+    if fixed is not None:
+        return np.full((len(catalogue), 2), fixed, np.int32)
 
     def one(row: int) -> tuple[int, int]:
         try:
@@ -187,6 +194,7 @@ def _decode(
 ) -> np.ndarray:
     """Write all images into one .npy file; returns their checksums."""
     checksums, problems = np.zeros(len(catalogue), np.uint32), []
+    live = decoding.Live(catalogue, stored)
     with path.open("wb") as file:
         header = {"descr": "|u1", "fortran_order": False, "shape": (int(ends[-1]),)}
         np.lib.format.write_array_header_1_0(file, header)
@@ -196,7 +204,7 @@ def _decode(
 
         def one(row: int) -> None:
             try:
-                image = np.ascontiguousarray(decoding.read(catalogue.path(row), stored, catalogue.box(row)))
+                image = np.ascontiguousarray(live.image(row))
             except UserError as problem:
                 problems.append(str(problem))
                 return
@@ -215,11 +223,11 @@ def _decode(
     return checksums
 
 
-def progress(items: Iterator, total: int) -> Iterator:
+def progress(items: Iterator, total: int, unit: str = "image") -> Iterator:
     """A bar with the time left, on standard error where that is a terminal."""
     from tqdm import tqdm  # imported here, since listings load this file
 
-    return tqdm(items, total=total, unit="image", delay=1, disable=None)
+    return tqdm(items, total=total, unit=unit, delay=1, disable=None)
 
 
 def summary(what: str, problems: list[str]) -> str:

@@ -20,6 +20,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from ....base import files
 from ....base.errors import UserError
 from ...transforms.shared.stored import Stored
+from . import drawing
 from .catalogue import Box, Catalogue
 from .images import Images
 
@@ -48,18 +49,20 @@ class Live(Images):
     """Image files, decoded each time they are read."""
 
     def __init__(self, catalogue: Catalogue, stored: Stored):
-        fixed = stored.size if stored.resize == "squash" else None
+        fixed = stored.fixed(catalogue.size)
         super().__init__(len(catalogue), fixed, fixed)
         self.catalogue = catalogue
         self.stored = stored
 
     def image(self, row: int) -> np.ndarray:
-        return read(self.catalogue.path(row), self.stored, self.catalogue.box(row))
+        catalogue = self.catalogue
+        return read(catalogue.path(row), self.stored, catalogue.box(row), catalogue.size)
 
 
-def read(path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:
-    """The image in this file, cut to its box where one is given, and resized to be stored."""
-    return pixels(content_of(path), path, stored, box)
+def read(path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None) -> np.ndarray:
+    """The image in this file, cut to its box where one is given, brought to its data set's size where that has one, and
+    resized to be stored."""
+    return pixels(content_of(path), path, stored, box, size)
 
 
 def content_of(path: Path) -> bytes:
@@ -69,16 +72,18 @@ def content_of(path: Path) -> bytes:
         raise _unreadable(path, problem) from None
 
 
-def pixels(content: bytes, path: Path, stored: Stored, box: Optional[Box] = None) -> np.ndarray:
+def pixels(
+    content: bytes, path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None
+) -> np.ndarray:
     """``read``, where the file's content is known already."""
     try:
-        image = decode(content)
+        image = decode(drawing.png(content, size) if path.suffix == drawing.SUFFIX else content)
     except _PROBLEMS as problem:
         raise _unreadable(path, problem) from None
     if box is not None:
         left, top, right, bottom = clamp(box, *image.shape[:2])
         image = image[top:bottom, left:right]
-    return stored.apply(image)
+    return stored.apply(image if size is None else Stored("squash", size).apply(image))
 
 
 def size(path: Path, box: Optional[Box] = None) -> tuple[int, int]:

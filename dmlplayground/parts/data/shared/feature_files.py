@@ -44,6 +44,6 @@ def check_ending(target: Path) -> None:
 
 
 def _roles(loaded: data.Dataset) -> list[str]:
-    if loaded.queries is None:
+    if loaded.queries is None or loaded.split == "train":
         return [loaded.split] * len(loaded)
     return ["query" if query else "gallery" for query in loaded.queries]

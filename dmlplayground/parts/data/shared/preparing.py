@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
 from . import archives, decoding
 from .decoded_cache import progress, summary
-from .releases import Archive, Release, counts, data_root
+from .releases import Archive, Release, checksum, counts, data_root
 
 __all__ = ["fetch", "prepare", "problems", "unusable"]
 
@@ -39,6 +40,8 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
         else:
             with files.filling(home) as beside:
                 _gather(release, sources, beside)
+                if release.finish is not None:
+                    release.finish(beside)
                 _require_whole(release, beside, sources, allow_partial)
                 home.unlink(missing_ok=True)
     except OSError as problem:
@@ -72,7 +75,7 @@ def _whole(release: Release, place: Path, allow_partial: bool) -> bool:
 
 def _archives(release: Release, folder: Path) -> list[Path]:
     """The release's archives that lie in this folder."""
-    return [path for archive in release.archives if (path := folder / archive.name).is_file()]
+    return [path for archive in release.files() if (path := folder / archive.name).is_file()]
 
 
 def _linked(release: Release, sources: Sequence[Path]) -> Path | None:
@@ -87,7 +90,7 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
     """Unpack the release's archives, and copy its other files, into one folder."""
     if len(sources) == 1 and sources[0].is_dir():
         sources = _archives(release, sources[0])
-    known = {archive.name: archive.digest for archive in release.archives}
+    known = {archive.name: archive.digest for archive in release.files()}
     for source in sources:
         digest = known.get(source.name)
         if digest and not files.agrees(source, digest):
@@ -108,6 +111,8 @@ def problems(release: Release, folder: Path, allow_partial: bool) -> list[str]:
     found = [] if allow_partial else [f"{line}." for line in release.miscounted(entries)]
     if not entries:
         found.append(f"{folder} has none of its images.")
+    if release.content and not found and checksum(folder, entries) == release.content:
+        return []  # these very files have been decoded before
     return found + unusable(folder, [entry.file for entry in entries])
 
 
@@ -149,6 +154,12 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
         try:
             download.fetch(archive.url, target, archive.digest)
         except (download.Failed, OSError) as problem:
+            if archive.otherwise is not None:
+                print(
+                    f"cannot download {archive.url} ({problem}); trying {archive.otherwise.url}",
+                    file=sys.stderr,
+                )
+                return _fetched(archive.otherwise, folder, release)
             raise UserError(
                 f"cannot download {archive.url} ({problem}); what has arrived is kept, and the same command continues "
                 f"from there. {release.advice} Then run: dmlplayground data prepare {release.name} --from "

@@ -6,23 +6,28 @@ user's data folder. ``preparing`` puts it there.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Optional
 
+from ....base import files
 from ....base.errors import UserError
+from ....base.threads import ahead, cores
 from .catalogue import ROLES, Catalogue, Entry, catalogue
 
 
 class Archive(NamedTuple):
-    """A file of the release, with its ``digest`` (MD5, SHA-1 or SHA-256) and ``url`` if known."""
+    """A file of the release, with its ``digest`` (MD5, SHA-1 or SHA-256) and ``url`` if known. ``otherwise`` is another file
+    that will do if this one cannot be had."""
 
     name: str
     url: str = ""
     digest: str = ""
+    otherwise: Optional[Archive] = None
 
 
 class Count(NamedTuple):
@@ -46,7 +51,8 @@ class Layout(NamedTuple):
 class Release:
     """What a data set's authors publish, and how to read it in each layout that it is found in.
 
-    ``counts`` says how many images belong to each split; ``advice`` says where to get the files.
+    ``counts`` says how many images belong to each split; ``advice`` says where to get the files. ``content`` is the
+    ``checksum`` of all images, if it is known. ``finish`` makes the images where the archives hold something else.
     """
 
     name: str
@@ -55,6 +61,18 @@ class Release:
     counts: Mapping[str, Count]
     archives: tuple[Archive, ...]
     advice: str
+    content: str = ""
+    finish: Optional[Callable[[Path], None]] = None
+
+    def files(self) -> list[Archive]:
+        """Every file that can serve."""
+        found: list[Archive] = []
+        for archive in self.archives:
+            one: Optional[Archive] = archive
+            while one is not None:
+                found.append(one)
+                one = one.otherwise
+        return found
 
     def find(self, folder: Path) -> Path | None:
         """The release's folder: this one, or one in it."""
@@ -103,8 +121,18 @@ class Release:
             if split in self.counts and found != self.counts[split]
         ]
 
-    def catalogue(self, split: str, *, root: str, boxes: bool, cache: str, partial: bool) -> Catalogue:
-        """One split as it is on this machine. Counts other than the published ones are only accepted with ``partial``."""
+    def catalogue(
+        self,
+        split: str,
+        *,
+        root: str,
+        cache: str,
+        partial: bool,
+        divided: Callable[[list[Entry]], list[Entry]] = list,
+        **more: Any,
+    ) -> Catalogue:
+        """One split as it is on this machine, or ``divided`` otherwise than its authors do. Counts other than the published ones
+        are only accepted with ``partial``."""
         folder = self.locate(root)
         entries = self.entries(folder, partial)
         miscounted = self.miscounted(entries)
@@ -113,7 +141,17 @@ class Release:
                 f"{folder} is not a complete {self.name} ({'; '.join(miscounted)}). Set the data set's "
                 "option partial: true to use it as it is; the record will say so."
             )
-        return catalogue(self.name, split, folder, entries, boxes=boxes, cached=cache == "disk")
+        return catalogue(self.name, split, folder, divided(entries), cached=cache == "disk", **more)
+
+
+def checksum(folder: Path, entries: Sequence[Entry]) -> str:
+    """The SHA-256 of the list of all images, each with its own SHA-256 and its class."""
+
+    def line(entry: Entry) -> str:
+        return f"{files.digest(folder / entry.file)} {entry.label} {entry.file}\n"
+
+    by_name = sorted(entries, key=lambda entry: entry.file)
+    return hashlib.sha256("".join(ahead(line, by_name, cores())).encode()).hexdigest()
 
 
 def data_root(root: str = "") -> Path:

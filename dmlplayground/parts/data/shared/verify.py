@@ -17,7 +17,7 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
     part = get(name)
     part.fill(options, "data set")
     of_images = "cache" in part.options
-    of_one_file = "path" in part.options and not of_images
+    of_one_file = not of_images and not {"path", "of"}.isdisjoint(part.options)
     told: list[str] = []
     wrong: list[str] = []
     for split in SPLITS if of_images else ():
@@ -29,7 +29,7 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
     if of_one_file:  # loading it checks all of it
         told += [load(name, split, **options).describe() for split in SPLITS]
     elif not of_images:
-        told.append(f"{name} is drawn, not read from image files: only its cache can be verified")
+        told.append(f"{name} is made, not read from image files: only its cache can be verified")
     home = decoded_cache if of_images else cache
     for entry in home.entries(name):
         damaged = home.remove_if_damaged(entry)

@@ -117,4 +117,4 @@ class Method(registry.Part):
         return {"year": str(self.year), "sampler": self.sampler["name"], "reads": self.reads}
 
 
-KIND: registry.Kind[Method] = registry.Kind("method", "dmlplayground.parts.methods", Method)
+KIND: registry.Kind[Method, Loss] = registry.Kind("method", "dmlplayground.parts.methods", Method)

@@ -100,7 +100,7 @@ class Metric(registry.Part):
         return self.build(*given) if self.number is None else self.build(*given, k=self.number)
 
 
-class Metrics(registry.Kind[Metric]):
+class Metrics(registry.Kind[Metric, Any]):
     """The kind, whose families have members: ``get("R@10")``.
 
     >>> dml.metrics.KIND.get("R@10").key

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Optional, Union
 
+import numpy as np
+
 from ....base import registry
 from .batch import mined
 from .tuples import Pairs, Triplets
@@ -40,7 +42,7 @@ class Miner(registry.Named):
     def hybrid_forward(self, F, pairs: Pairs) -> Union[Pairs, Triplets]:
         raise NotImplementedError
 
-    def mine(self, embeddings, labels):
+    def mine(self, embeddings: Any, labels: Any) -> tuple[np.ndarray, ...]:
         """The indices of what is mined in a batch of arrays: (a1, p, a2, n), or (a, p, n)."""
         return mined(self, embeddings, labels)
 
@@ -63,7 +65,7 @@ class MinerRecord(registry.Part):
         return {"gives": self.gives}
 
 
-KIND: registry.Kind[MinerRecord] = registry.Kind(
+KIND: registry.Kind[MinerRecord, Miner] = registry.Kind(
     "miner", "dmlplayground.parts.miners", MinerRecord, setting="mining"
 )
 

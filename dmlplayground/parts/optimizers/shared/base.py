@@ -77,4 +77,4 @@ class Optimizer(Named):
 SHARED = options_of(Optimizer.__init__, skip=("self",))
 """The options of every optimizer. They keep their values when a trial gets another optimizer."""
 
-KIND: Kind[Part] = Kind("optimizer", "dmlplayground.parts.optimizers")
+KIND: Kind[Part, Optimizer] = Kind("optimizer", "dmlplayground.parts.optimizers")

@@ -78,6 +78,10 @@ class Protocol(Named):
         """How many folds there are."""
         return 1
 
+    def check(self, epochs: int, members: int, every: int) -> None:
+        """Raise UserError if nothing can come out of so many epochs of each of the members that are trained in turn, with
+        an evaluation in ``every`` epochs."""
+
     def folds(self, classes: int) -> list[ClassFold]:
         """How this many training classes are divided."""
         return [ClassFold(0, range(classes), ())]
@@ -112,6 +116,7 @@ class ProtocolPart(Part):
     """
 
     watches: str = "test"  # the classes that a trial is evaluated on after its epochs: "test" or "validation"
+    tests: bool = True  # whether anything is scored on test classes; if not, it is for searches alone
     results: Mapping[str, str] = field(default_factory=dict)  # each key of a record's results, and what it is
     leading: str = "best"  # the result that tables rank by
     beside: str = "last"  # the one shown beside it
@@ -138,4 +143,4 @@ class ProtocolPart(Part):
         return {"watches": f"{self.watches} classes", "leads": self.leading}
 
 
-KIND: Kind[ProtocolPart] = Kind("protocol", "dmlplayground.parts.protocols", ProtocolPart)
+KIND: Kind[ProtocolPart, Protocol] = Kind("protocol", "dmlplayground.parts.protocols", ProtocolPart)

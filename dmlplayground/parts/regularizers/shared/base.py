@@ -25,6 +25,6 @@ class Regularizer(registry.Named):
         raise NotImplementedError
 
 
-KIND: registry.Kind[registry.Part] = registry.Kind(
+KIND: registry.Kind[registry.Part, Regularizer] = registry.Kind(
     "regularizer", "dmlplayground.parts.regularizers", setting="regularizers"
 )

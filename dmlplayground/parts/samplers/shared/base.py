@@ -38,7 +38,7 @@ class Sampler(Part):
         return {"looks at": ", ".join(self.needs) or "labels"}
 
 
-KIND: Kind[Sampler] = Kind("sampler", "dmlplayground.parts.samplers", Sampler)
+KIND: Kind[Sampler, BatchSampler] = Kind("sampler", "dmlplayground.parts.samplers", Sampler)
 
 
 class View(Protocol):

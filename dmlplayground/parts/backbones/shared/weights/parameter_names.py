@@ -75,12 +75,50 @@ def _efficientnet(arrays: Arrays) -> Arrays:
     return {".".join(part.lstrip("_") for part in name.split(".")): array for name, array in renamed.items()}
 
 
+def _keras_resnet(arrays: Arrays) -> Arrays:
+    """``res2a_branch2b/kernel`` is ``features.4.0.body.3.weight`` in Gluon. What Gluon's layers lack is moved into their
+    batch-norms, so that features stay the same: a bias is taken from the running mean, and the difference between the two
+    small constants below the root (1e-3 and 1e-5) is added to the running variance."""
+    kinds = {
+        "kernel": "weight", "bias": "bias", "gamma": "gamma", "beta": "beta",
+        "moving_mean": "running_mean", "moving_variance": "running_var",
+    }  # fmt: skip
+    renamed, biases = {}, {}
+    for name, array in arrays.items():
+        layer, _, kind = name.rpartition("/")
+        if layer == "fc1000":
+            renamed[f"output.{kinds[kind]}"] = array.T
+            continue
+        place = _place_in_gluon(layer)
+        if kind == "bias" and not place.endswith(("body.0", "body.6")):
+            before, _, number = place.rpartition(".")
+            biases[f"{before}.{int(number) + 1}.running_mean"] = array
+        else:
+            turned = array.transpose(3, 2, 0, 1) if kind == "kernel" else array
+            renamed[f"{place}.{kinds[kind]}"] = turned + (1e-3 - 1e-5) * (kind == "moving_variance")
+    for name, bias in biases.items():
+        renamed[name] = renamed[name] - bias
+    return renamed
+
+
+def _place_in_gluon(layer: str) -> str:
+    """The path of Keras's layer: a stem, or stage, block and branch, each a convolution and its batch-norm."""
+    normalises = layer.startswith("bn")
+    found = re.fullmatch(r"(?:res|bn)([2-5])([a-f])_branch(1|2[abc])", layer)
+    if found is None:
+        return {"conv1": "features.0", "bn_conv1": "features.1"}[layer]
+    stage, block, branch = int(found[1]) + 2, ord(found[2]) - ord("a"), found[3]
+    inside, first = ("downsample", 0) if branch == "1" else ("body", 3 * "abc".index(branch[1]))
+    return f"features.{stage}.{block}.{inside}.{first + normalises}"
+
+
 NAMINGS = (
     Naming("MXNet's Inception-BN", "conv_1_weight", ("inception_bn", "inception_bn_caffe"), dict),
     Naming("PyTorch's BN-Inception", "conv1_7x7_s2.weight", ("inception_bn_caffe",), _bn_inception),
     Naming(
         "torchvision's ResNet", "layer1.0.conv1.weight", ("resnet50_v1b", "resnet18_v1b"), _gluon_batchnorm
     ),
+    Naming("Keras's ResNet-50", "res2a_branch2a/kernel", ("resnet50_v1",), _keras_resnet),
     Naming(
         "PyTorch's EfficientNet-Lite",
         "_conv_stem.weight",

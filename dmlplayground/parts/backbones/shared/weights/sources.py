@@ -16,6 +16,7 @@ from typing import Protocol
 from .....base import files
 from .....base.errors import UserError
 
+NPM = "npm:"  # begins the address of a package, as in npm:left-pad@1.3.0
 ZOO = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
@@ -113,9 +114,9 @@ def folder() -> Path:
 
 @dataclass(frozen=True)
 class Download:
-    """A file on the web, bare or in a ``.zip`` or ``.tar.gz``. ``name`` is the file's, in the archive and on this
-    machine. ``digest`` is the checksum of what is downloaded, ``content`` that of the file itself (SHA-256, its first
-    eight digits, or SHA-1, by their lengths).
+    """A file on the web, bare or in a ``.zip`` or ``.tar.gz``, or the archive of an npm package (``npm:NAME@VERSION``).
+    ``name`` is the file's, in the archive and on this machine. ``digest`` is the checksum of what is downloaded, ``content``
+    that of the file itself (SHA-256, its first eight digits, or SHA-1, by their lengths).
 
     >>> dml.backbones.Download("https://example.org/w.zip", "w.params").by_hand().partition(" into ")[0]
     'put w.params (it is in w.zip)'
@@ -134,21 +135,23 @@ class Download:
     @property
     def _bare(self) -> bool:
         """Whether the address is that of the file itself, not of an archive."""
-        return self.url.rpartition("/")[2] == self.name
+        return self.url.startswith(NPM) or self.url.rpartition("/")[2] == self.name
 
     def describe(self) -> str:
-        return f"download ({self.url.split('/')[2]})"
+        return f"download ({'npm' if self.url.startswith(NPM) else self.url.split('/')[2]})"
 
     def address(self) -> str:
         return self.url
 
     def checked_by(self) -> str:
-        checked = ((self.url.rpartition("/")[2], self.digest), (self.name, self.content))
+        fetched = self.name if self._bare else self.url.rpartition("/")[2]
+        checked = ((fetched, self.digest), (self.name, self.content))
         return ", ".join(f"{_kind(checksum)} of {file}" for file, checksum in checked if checksum)
 
     def by_hand(self) -> str:
-        file = self.url.rpartition("/")[2]
-        told = "" if self._bare else f" (it is in {file})"
+        told = "" if self._bare else f" (it is in {self.url.rpartition('/')[2]})"
+        if self.url.startswith(NPM):
+            told = f" (npm pack {self.url[len(NPM) :]} makes it)"
         return f"put {self.name}{told} into {self.target.parent}"
 
     def find(self) -> Path | None:
@@ -173,7 +176,10 @@ class Download:
         came = self.target.with_name(f"{self.target.name}.download")
         try:
             download.fetch(self.url, came, self.digest or (self.content if self._bare else ""))
-            download.extract(came, self.name, self.target, self.content)
+            if self._bare:
+                came.replace(self.target)
+            else:
+                download.extract(came, self.name, self.target, self.content)
         except download.Failed as problem:
             raise Unavailable(f"{self.url}: {problem}") from None
 

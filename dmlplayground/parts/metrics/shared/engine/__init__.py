@@ -5,7 +5,7 @@
     rank_counting   at which ranks the positives of every query stand
     ranks           the form in which metrics get them
     kmeans          clusters
-    loops           the innermost loops, compiled (``loops_in_numba``) or not (``loops_in_numpy``)
+    compiled_loops  the innermost loops, compiled by numba
     vectors         products and comparisons of many numbers at once, for the compiled loops
 
 Libraries serve neither need. Those for exact search return the K nearest, and a metric that looks at as many
@@ -13,13 +13,16 @@ neighbours as the largest class has members would need thousands of them; those 
 thousands of clusters that a set of products has.
 """
 
+from __future__ import annotations
+
+from types import ModuleType
+
 __all__ = [
     "components",
     "embeddings",
     "kmeans",
+    "compiled_loops",
     "loops",
-    "loops_in_numba",
-    "loops_in_numpy",
     "rank_counting",
     "ranks",
     "rounded",
@@ -28,3 +31,10 @@ __all__ = [
 
 #: Bytes that may be allocated beyond the embeddings, unless the caller says otherwise.
 MEMORY = 512_000_000
+
+
+def loops() -> ModuleType:
+    """The innermost loops. Loading numba takes a second, which waits until something is measured."""
+    from . import compiled_loops
+
+    return compiled_loops

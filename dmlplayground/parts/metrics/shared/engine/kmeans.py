@@ -16,9 +16,8 @@ import numpy as np
 from .....base import seeds
 from .....base.errors import UserError
 from .....base.threads import for_each
-from . import MEMORY
+from . import MEMORY, loops
 from .embeddings import Embeddings
-from .loops import loops
 from .rounded import Frame, Rows
 
 ROUNDS = 176  # of a start with many clusters; fewer are faster, more are closer to one centre a round

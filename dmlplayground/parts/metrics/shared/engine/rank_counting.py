@@ -20,9 +20,8 @@ import numpy as np
 
 from .....base import threads
 from .....base.errors import UserError
-from . import MEMORY
+from . import MEMORY, loops
 from .embeddings import Embeddings, hamming_distances
-from .loops import loops
 from .ranks import Ranks
 from .rounded import Block, Frame, Rows
 

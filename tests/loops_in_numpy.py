@@ -1,4 +1,4 @@
-"""The inner loops in NumPy, for machines without numba: the same functions and results as ``loops_in_numba``."""
+"""The inner loops of the evaluation in plain NumPy: what the compiled ones must agree with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inner loops, compiled. ``loops_in_numpy`` holds the same functions in NumPy, and a test holds the two together.
+"""The inner loops, compiled. The tests hold them to the same functions in NumPy (``tests/loops_in_numpy.py``).
 
 Loops over products compute a few rows of them, compare 64 numbers at a time (``vectors``), and look only at those that
 matter. The machine code is kept beside this file (or in numba's own folder) for the next process.

@@ -1,0 +1,105 @@
+"""icons: a class is a concept, an image a designer's drawing of it."""
+
+from __future__ import annotations
+
+from functools import cache as once
+from pathlib import Path
+from typing import Any, Literal, Optional
+
+from ...base import files
+from ...base.errors import UserError
+from . import KIND
+from .shared import icon_sets
+from .shared.catalogue import Catalogue, Entry
+from .shared.releases import Archive, Count, Layout, Release
+
+VERSION = "2.2.535"
+SIZES = (16, 1024)
+
+
+@once
+def manifest() -> dict[str, Any]:
+    """What the release holds: its counts and checksum, its sets with their licences, and the copies that are left out."""
+    return files.read_json(Path(__file__).with_suffix(".json"))
+
+
+def _finish(folder: Path) -> None:
+    try:
+        icon_sets.finish(folder, set(manifest()["copies"]))
+    except (KeyError, TypeError, AttributeError, ValueError, OSError) as problem:
+        raise UserError(
+            f"this is not the collection of icon sets in its version {VERSION}: {problem!r}."
+        ) from None
+
+
+def _read(folder: Path) -> list[Entry]:
+    return icon_sets.divided(icon_sets.read(folder), None, 0)
+
+
+def _release() -> Release:
+    known = manifest()
+    return Release(
+        name="icons",
+        title="Icons: concepts, drawn by the designers of many sets",
+        layouts=(Layout("drawings of its classes", (icon_sets.LIST,), _read),),
+        counts={split: Count(*known[split]) for split in ("train", "test")},
+        archives=(
+            Archive(
+                f"icon-sets-{VERSION}.tar.gz",
+                f"https://github.com/iconify/icon-sets/archive/refs/tags/{VERSION}.tar.gz",
+                otherwise=Archive(
+                    f"iconify-json-{VERSION}.tgz",
+                    f"npm:@iconify/json@{VERSION}",
+                    "1a545f86fa224d6531d8fb101dcbe83aac2b28689a21cbed6fc68318a5af4d91",
+                ),
+            ),
+        ),
+        content=known["content"],
+        finish=_finish,
+        advice=(
+            f"The repository iconify/icon-sets on GitHub has it under the tag {VERSION}, and the same is in the npm package "
+            f"@iconify/json ({VERSION}; npm pack @iconify/json@{VERSION})."
+        ),
+    )
+
+
+RELEASE = _release()
+
+
+@KIND.register(
+    title=RELEASE.title, release=RELEASE, also=("iconify", "drawings"), settings={"transform": "plain"}
+)
+def load(
+    split: str,
+    *,
+    classes: Optional[int] = None,
+    skip: int = 0,
+    size: int = 32,
+    division: int = 0,
+    root: str = "",
+    partial: bool = False,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """Drawings of 160 sets whose licences allow it (Iconify's collection, version 2.2.535): a class is what an icon shows, an
+    image is how one set draws it. Needs the package resvg_py (extra icons).
+
+    A class is the name of a drawing without words of style, two words at most, in any order; at least 12 sets draw it.
+    It does not know that a gear and a cog are one thing. Drawings that are the same to the pixel are kept once. Flags, logos,
+    emoji and brands are left out. These are drawings of lines and areas, mostly black on white, not photographs.
+
+    classes: how many, of an order that was drawn once; nothing: all.
+    skip: so many of that order are left out before: so a search of settings can have classes that are not tested on.
+    size: height and width in pixels that they are drawn at.
+    """
+    low, high = SIZES
+    if not low <= size <= high:
+        raise UserError(f"data set icons: size must be from {low} to {high} pixels, not {size}.")
+    return RELEASE.catalogue(
+        split,
+        root=root,
+        cache=cache,
+        partial=partial,
+        divided=lambda entries: icon_sets.divided(entries, classes, division, skip),
+        size=size,
+        pooled=True,
+    )

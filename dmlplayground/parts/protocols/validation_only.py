@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from .shared.base import KIND, VALIDATION
+from .validated import Validated
+
+
+@KIND.register(
+    title="Folds of the train half judge, the test half is not looked at",
+    also=("search",),
+    watches=VALIDATION,
+    tests=False,
+    results={
+        "untrained": "before any training, on the validation classes of the first fold",
+        "judged": "on the validation classes that chose the epochs: the mean over folds",
+    },
+    leading="judged",
+    beside="untrained",
+    trained="judged",
+    chosen="judged",
+    comparable=("folds", "only", "first", "criterion"),
+)
+class ValidationOnly(Validated):
+    """As ``validated``, but nothing is scored on the test half: for searches, whose trials are many and of no interest
+    there.
+
+    folds: into how many parts the classes are divided; there is a training without each of them.
+    only: train so many of the folds; nothing: all of them.
+    first: the number of the first fold that is trained, counted from 0; the others follow it.
+    patience: a fold ends after this many evaluations without a better one; nothing: it trains all of its epochs.
+    untrained_counts: whether the untrained network is one to be better than when patience is measured.
+    criterion: the metric that chooses a fold's epoch, and by which a search ranks its trials.
+    """
+
+    def results(self, trained):
+        chosen = [trained.best(fold) for fold in range(self.trainings)]
+        return {
+            "untrained": trained.entries(0)[0],
+            "judged": [{**entry, VALIDATION: entry["metrics"]} for entry in chosen],
+        }

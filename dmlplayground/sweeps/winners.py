@@ -1,0 +1,128 @@
+"""What a search leaves besides its records: ``best.yaml``, the winner as a file of hyperparameters, and ``repeat.yaml``, an
+experiment that trains the winner ten times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..base import files, layout
+from ..parts import metrics, protocols
+from ..trial import config, hyperparams
+from ..trial.store import records
+from ..trial.store.records import Record
+from .search_space import Search
+
+BEST, REPEAT, TRIED = hyperparams.WINNER, "repeat.yaml", "search.json"
+REPEATS = 10
+# What a file of hyperparameters does not set.
+OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "search", "device")
+
+
+def write(
+    search: Search,
+    winner: Record,
+    store: Path,
+    value: float,
+    states: Mapping[str, int],
+    further: Mapping[str, Any] = {},
+    chosen: Mapping[str, Any] = {},
+) -> Path:
+    """Write both files; returns that of the hyperparameters. ``value`` is the winner's criterion, ``states`` how many trials
+    ended how, ``further`` what else there is to say of the search, and ``chosen`` values that the search set."""
+    given = winner.config
+    protocol, part = protocols.create(**given["protocol"]), protocols.get(given["protocol"]["name"])
+    scores = {
+        name: float(metrics.get(name).shown(score))
+        for name, score in part.measured(winner.results, part.leading)[0].items()
+        if score is not None
+    }
+    seen = (
+        "the folds' models joined, on test classes, which took no part in the search"
+        if part.tests
+        else "the first fold's model on its validation classes, which chose it; the search looked at no test class"
+    )
+    folds = layout.plural(protocol.trainings, "fold")
+    edges = {key: edge for key, edge in at_edges(search, given).items() if edge}
+    content = {
+        "method": given["method"]["name"],
+        "source": "search",
+        "note": f"{search.title}. Listed: what was searched or chosen. The rest is the method's own.",
+        "values": {
+            **values(search, given, edges),
+            **{key: {"value": one, "source": "search"} for key, one in chosen.items()},
+        },
+        "reported": [
+            {
+                "backbone": given["backbone"]["name"],
+                "source": "search",
+                "runs": 1,
+                "scores": scores,
+                "note": seen,
+            }
+        ],
+        "search": {
+            "data": given["data"],
+            "trials": dict(states),
+            "criterion": f"{protocol.criterion} on validation classes, mean of {folds}",
+            "value": value,
+            "winner": winner.id,
+            "record": TRIED,
+            "seed": search.seed,
+            **further,
+            **({"edges": edges} if edges else {}),
+            "finished": records.now(),
+            "versions": winner.versions,
+        },
+    }
+    _save(store / BEST, content)
+    base = {key: value for key, value in given.items() if key != "seed"}
+    if not part.tests:
+        names = {key: given[key] for key in ("method", "data", "backbone", "search")}
+        base = config.trial({**names, "hyperparams": str(store / BEST)}).mapping()
+        del base["seed"]
+    _save(
+        store / REPEAT,
+        {
+            "title": f"{search.title}: the winner, {REPEATS} times",
+            "about": f"The settings of {winner.id}, which won the search, trained with new seeds.",
+            "base": base,
+            "grid": {"seed": [winner.seed + repeat for repeat in range(1, REPEATS + 1)]},
+        },
+    )
+    return store / BEST
+
+
+def _save(path: Path, content: Mapping[str, Any]) -> None:
+    with files.replacing(path) as file:
+        yaml.safe_dump(dict(content), file, sort_keys=False, width=110)
+
+
+def at_edges(search: Search, given: Mapping[str, Any]) -> dict[str, Any]:
+    """By the key of each range the end of it that the configuration's value is close to, if it is."""
+    plain = config.dotted(given)
+    return {key: one.edge(plain[key]) for key, one in search.parameters.items() if key in plain}
+
+
+def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}) -> dict[str, Any]:
+    """The values that were searched, and those that differ from the method's own, with their sources."""
+    names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
+    plain = config.dotted(config.trial(names).mapping())
+    searched = {key for key in config.dotted(winner) if _holds_a_parameter(search, key)}
+    return {
+        key: {
+            "value": value,
+            "source": "search" if key in searched else "chosen",
+            **({"note": f"at the {edges[key]} end of its range"} if key in edges else {}),
+        }
+        for key, value in config.dotted(winner).items()
+        if not key.startswith(OWN) and (key in searched or key not in plain or plain[key] != value)
+    }
+
+
+def _holds_a_parameter(search: Search, key: str) -> bool:
+    """Whether the value of this key, or an entry of it where it is a list, was searched."""
+    return key in search.parameters or any(name.startswith(f"{key}.") for name in search.parameters)
