@@ -23,7 +23,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("plural", "key", "check"), CASES, ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize(
+    ("plural", "key", "check"), CASES, ids=lambda value: getattr(value, "__name__", value)
+)
 def test_every_part(plural, key, check):
     try:
         check(key)

@@ -93,7 +93,9 @@ def test_the_job_tells_nothing_of_test_labels(tmp_path):
     rows = [next(i for i, image in enumerate(test.images) if np.array_equal(image, each)) for each in asked]
     labels = test.labels[rows]
     assert sorted(rows) == list(range(len(test)))
-    assert (labels[1:] == labels[:-1]).mean() < 0.5  # in the data set's order nearly all neighbours are of one class
+    assert (
+        labels[1:] == labels[:-1]
+    ).mean() < 0.5  # in the data set's order nearly all neighbours are of one class
 
 
 def test_validation_and_test_images_are_not_told_apart(tmp_path):
@@ -229,5 +231,3 @@ def test_what_a_command_trained_has_no_weights_of_ours(tmp_path):
     record = dml.train(given(tmp_path, HONEST), tmp_path / "runs")
     with pytest.raises(UserError, match="was trained by a command, which keeps its weights to itself"):
         dml.load(tmp_path / "runs" / record.id)
-
-

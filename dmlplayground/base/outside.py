@@ -21,7 +21,22 @@ from typing import Any, NamedTuple, Optional
 from . import files, resources
 from .errors import UserError, warn
 
-__all__ = ["COMMAND", "KEPT", "Source", "add", "changed", "file_of", "installed", "keep", "load", "located", "recall", "registered", "require_idle", "source_of"]
+__all__ = [
+    "COMMAND",
+    "KEPT",
+    "Source",
+    "add",
+    "changed",
+    "file_of",
+    "installed",
+    "keep",
+    "load",
+    "located",
+    "recall",
+    "registered",
+    "require_idle",
+    "source_of",
+]
 
 GROUP = "dmlplayground.parts"
 KEPT = "parts"  # the folder of a store that keeps the files of its trials' parts
@@ -36,7 +51,9 @@ class Source(NamedTuple):
     sha256: str
 
 
-Registered = dict[tuple[str, str], tuple[Any, Any, Source]]  # by kind and key: the kind, the part, and where it is from
+Registered = dict[
+    tuple[str, str], tuple[Any, Any, Source]
+]  # by kind and key: the kind, the part, and where it is from
 
 _loaded: dict[str, Registered] = {}  # by a file's digest: what it has registered
 _running: list[Path] = []  # files that are being loaded
@@ -87,7 +104,7 @@ def require_idle(what: str) -> None:
     """Refuse what would start over and over in a script that is loaded for the parts it has."""
     if _running:
         raise UserError(
-            f"{_running[-1]} is loaded for its parts and would {what} again; put that below: if __name__ == \"__main__\":"
+            f'{_running[-1]} is loaded for its parts and would {what} again; put that below: if __name__ == "__main__":'
         )
 
 
@@ -139,7 +156,11 @@ def _load(file: str, digest: Optional[str], store: Optional[Path]) -> Registered
     if digest not in (None, found):
         put_back = f", or put the old file back: {copy}" if copy is not None and copy.is_file() else ""
         raise UserError(f"{path} has changed since the trial was made. Train a new trial with it{put_back}.")
-    return _put_in_place(found) if found in _loaded else _run(path, content, Source(str(Path(file).expanduser().absolute()), found))
+    return (
+        _put_in_place(found)
+        if found in _loaded
+        else _run(path, content, Source(str(Path(file).expanduser().absolute()), found))
+    )
 
 
 def _run(path: Path, content: bytes, source: Source) -> Registered:
@@ -154,11 +175,15 @@ def _run(path: Path, content: bytes, source: Source) -> Registered:
     except UserError:
         raise
     except (Exception, SystemExit) as problem:
-        raise UserError(f"{path} cannot be loaded: {_place(problem, module.__file__)}{_said(problem)}") from problem
+        raise UserError(
+            f"{path} cannot be loaded: {_place(problem, module.__file__)}{_said(problem)}"
+        ) from problem
     finally:
         _running.pop()
     if digest not in _loaded:
-        raise UserError(f"{path} registers no part: it needs a decorator such as @methods.KIND.register(...).")
+        raise UserError(
+            f"{path} registers no part: it needs a decorator such as @methods.KIND.register(...)."
+        )
     return _loaded[digest]
 
 
@@ -193,11 +218,13 @@ def located(content: Any, folder: Path) -> Any:
     """A configuration from a file in this folder: its ``parts`` are named from there."""
     if not isinstance(content, Mapping) or not isinstance(content.get("parts"), list):
         return content
-    named = [str(folder / Path(each).expanduser()) if isinstance(each, str) else each for each in content["parts"]]
+    named = [
+        str(folder / Path(each).expanduser()) if isinstance(each, str) else each for each in content["parts"]
+    ]
     return {**content, "parts": named}
 
 
-def keep(sources: Iterable[Mapping[str, str]], store: Path, typed_in: bool = False) -> None:
+def keep(sources: Iterable[Any], store: Path, typed_in: bool = False) -> None:
     """Keep a copy of these files in the store, for machines and times that do not have them. ``typed_in``: parts without
     a file will do, since no other process needs them."""
     for source in sources:
@@ -221,16 +248,24 @@ def recall(sources: Any, store: Path) -> None:
         if source.get("role") == COMMAND:
             continue
         if changed(source):
-            warn(f"{source['file']} has changed since it was used in {store}; what was used then counts here.")
+            warn(
+                f"{source['file']} has changed since it was used in {store}; what was used then counts here."
+            )
         if source["sha256"] in _loaded:
             _put_in_place(source["sha256"])
             continue
         copy = _copy(store, Path(source["file"]).name, source["sha256"])
-        path = next((path for path in (Path(source["file"]), copy) if path and _is(path, source["sha256"])), None)
+        path = next(
+            (path for path in (Path(source["file"]), copy) if path and _is(path, source["sha256"])), None
+        )
         if path is None:
-            raise UserError(f"the part {source['file']} has changed or is gone, and {store} has no copy of it.")
+            raise UserError(
+                f"the part {source['file']} has changed or is gone, and {store} has no copy of it."
+            )
         if not (resources.cache() / KNOWN / source["sha256"]).exists():
-            raise UserError(f"the part {path} is a program that you have not run yet; name it to run it: --parts {path}")
+            raise UserError(
+                f"the part {path} is a program that you have not run yet; name it to run it: --parts {path}"
+            )
         _run(path, files.read_bytes(path), Source(source["file"], source["sha256"]))
 
 

@@ -213,7 +213,7 @@ class Kind(Generic[P, M]):
             source = outside.source_of(build)
             name = key or (Path(source.file).stem if source else build.__module__.rpartition(".")[2])
             if not name:
-                raise UserError(f"a {self.name} that is typed in needs a name: register(\"my_own\", ...).")
+                raise UserError(f'a {self.name} that is typed in needs a name: register("my_own", ...).')
             self.add(self.record(key=name, build=build, **facts), source)
             return build
 
@@ -228,7 +228,9 @@ class Kind(Generic[P, M]):
             return
         self._discover()
         if part.key in self._parts and part.key not in self.outside:
-            raise UserError(f"a {self.name} called {part.key} is in the package already; choose another name.")
+            raise UserError(
+                f"a {self.name} called {part.key} is in the package already; choose another name."
+            )
         self.outside[part.key] = source
         self._parts[part.key] = part
         outside.add(self, part, source)

@@ -143,7 +143,11 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
 
 def _add_parts(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--parts", action="append", default=[], metavar="FILE", help="load parts of your own from it (repeatable)"
+        "--parts",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="load parts of your own from it (repeatable)",
     )
 
 

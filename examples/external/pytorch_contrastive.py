@@ -19,7 +19,11 @@ torch.set_num_threads(1)
 
 
 def block(inputs, outputs, **convolution):
-    return nn.Conv2d(inputs, outputs, 3, padding=1, bias=False, **convolution), nn.BatchNorm2d(outputs), nn.ReLU()
+    return (
+        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False, **convolution),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(),
+    )
 
 
 def tensor(images):

@@ -22,7 +22,13 @@ def run(arguments) -> int:
     for one in found:
         result = f"X {one.fault}" if one.fault else f"left out: {one.left_out}" if one.left_out else "passed"
         rows.append((one.part, one.check, result, f"{one.seconds:.1f}"))
-    print(layout.columns([(*row[:2], row[2] if len(row[2]) < 60 else row[2][:57] + "...", row[3]) for row in rows], right={3}, rule=True))
+    print(
+        layout.columns(
+            [(*row[:2], row[2] if len(row[2]) < 60 else row[2][:57] + "...", row[3]) for row in rows],
+            right={3},
+            rule=True,
+        )
+    )
     failed = [one for one in found if one.fault]
     for one in failed:
         print(layout.fill(f"X {one.part}: {one.check}: {one.fault}", later="  "))

@@ -16,7 +16,11 @@ def add_arguments(command) -> None:
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
     command.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
     command.add_argument(
-        "--into", type=place, default=Path(), metavar="FOLDER", help="where to write it (default: the current folder)"
+        "--into",
+        type=place,
+        default=Path(),
+        metavar="FOLDER",
+        help="where to write it (default: the current folder)",
     )
 
 

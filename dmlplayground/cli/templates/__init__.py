@@ -56,7 +56,9 @@ def _absolute(text: str, plural: str, tested: str) -> str:
     package = registry.kind(plural).package.split(".")
 
     def whole(found: re.Match) -> str:
-        return f"from {'.'.join(filter(None, [*package[: len(package) - len(found[1]) + 1], found[2]]))} import"
+        return (
+            f"from {'.'.join(filter(None, [*package[: len(package) - len(found[1]) + 1], found[2]]))} import"
+        )
 
     text = re.sub(r"^from (\.+)(\S*) import", whole, text, flags=re.MULTILINE)
     first = re.search(r"^from dmlplayground", text, re.MULTILINE)
@@ -93,8 +95,14 @@ def _places(plural: str, name: str) -> dict[str, Path]:
 def _beside(plural: str, name: str) -> dict[str, Path]:
     """The files of a part in a folder of somebody's own."""
     if plural == "studies":
-        raise UserError("a study has files in several folders of a checkout of the source: name it with --into FOLDER.")
-    places = {"part": Path(f"{name}.py"), "reference": Path(f"{name}_reference.py"), "test": Path(f"test_{name}.py")}
+        raise UserError(
+            "a study has files in several folders of a checkout of the source: name it with --into FOLDER."
+        )
+    places = {
+        "part": Path(f"{name}.py"),
+        "reference": Path(f"{name}_reference.py"),
+        "test": Path(f"test_{name}.py"),
+    }
     return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
 
 

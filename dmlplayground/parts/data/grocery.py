@@ -43,7 +43,9 @@ def divided(
     classes = list(dict.fromkeys(entry.label for entry in entries))
     kept = always_the_same(classes, reserve, "data set grocery")
     rest = [label for label in classes if label not in kept]
-    others = halves([entry for entry in entries if entry.label not in kept], rest, division, "data set grocery")
+    others = halves(
+        [entry for entry in entries if entry.label not in kept], rest, division, "data set grocery"
+    )
     if only_reserved:
         others = [entry._replace(split="") if entry.split == "train" else entry for entry in others]
     return [

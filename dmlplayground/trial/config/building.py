@@ -15,8 +15,8 @@ from ...base.errors import UserError, unknown
 from ...base.options import convert
 from ...base.safe_yaml import read_yaml
 from ...parts import methods
-from ...parts.methods.shared.external import external_method
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
+from ...parts.methods.shared.external import external_method
 from ...studies import recipes
 from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check

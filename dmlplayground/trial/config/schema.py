@@ -144,7 +144,9 @@ class Trainer:
         "a command that trains in place of this package; {job} stands for the path of its job (see External trainings); "
         "nothing: this package trains",
     )
-    seconds: float = key(86400.0, "how long the command may take for a fold; then it is ended, and the trial has failed")
+    seconds: float = key(
+        86400.0, "how long the command may take for a fold; then it is ended, and the trial has failed"
+    )
 
 
 #: The first keys of an evaluation are part of every trial's name; those added later only where they are not neutral.

@@ -43,14 +43,21 @@ def named(target: str | Path, kind: Optional[str] = None) -> list[tuple[str, str
     if Path(target).suffix == ".py":
         outside.load([target])
         keys = outside.registered(Path(target))
-        return [(plural, key) for plural in registry.HOMES for name, key in keys if registry.kind(plural).name == name]
+        return [
+            (plural, key)
+            for plural in registry.HOMES
+            for name, key in keys
+            if registry.kind(plural).name == name
+        ]
     plurals = [kind] if kind else [plural for plural in registry.HOMES if plural != "studies"]
     found = [(plural, str(target)) for plural in plurals if target in registry.kind(plural).names()]
     if not found:
         names = {name for plural in plurals for name in registry.kind(plural).names()}
         raise unknown("part (and no file that ends in .py)", str(target), names)
     if len(found) > 1:
-        raise UserError(f"{target} is the name of several parts: {', '.join(plural for plural, _ in found)}. Say which.")
+        raise UserError(
+            f"{target} is the name of several parts: {', '.join(plural for plural, _ in found)}. Say which."
+        )
     return found
 
 

@@ -22,7 +22,9 @@ def require(condition: Any, message: str) -> None:
         raise AssertionError(message)
 
 
-def close(value: Any, expected: Any, rel: float = 1e-6, absolute: float = 1e-12, what: str = "the value") -> None:
+def close(
+    value: Any, expected: Any, rel: float = 1e-6, absolute: float = 1e-12, what: str = "the value"
+) -> None:
     """Fail unless two numbers or arrays agree."""
     if not np.allclose(value, expected, rel, absolute):
         raise AssertionError(f"{what} is {value}, and should be {expected}")

@@ -50,7 +50,7 @@ class ExternalRun(Run):
         job = Job(self, unit)
         began, last = time.perf_counter(), done if states is not None or done else -1
         if last < 0:
-            self.earlier_members, self.kept = [], {}
+            self.earlier_members = []
         try:
             for epoch in job.epochs(last):
                 embeddings, said = job.wait_for(epoch, self._listen)
@@ -90,7 +90,11 @@ class ExternalRun(Run):
     def _keep(self, unit: Unit, states: States, which: str) -> None:
         """Instead of weights, which stay the command's, the embeddings of the test images are kept."""
         content = trained_weights.Weights(
-            self.record.id, self.record.config, unit.fold.train.num_classes, unit.fold.number, {"embeddings": self.tested}
+            self.record.id,
+            self.record.config,
+            unit.fold.train.num_classes,
+            unit.fold.number,
+            {"embeddings": self.tested},
         )
         with self.held.writing() as through:
             path = self.folder / trained_weights.name(unit.fold.number, 0, which)
@@ -137,7 +141,9 @@ class Job:
     def epochs(self, done: int) -> list[int]:
         """The epochs that are still to come, of those after which embeddings are asked for."""
         trial = self.trial
-        wanted = {epoch for epoch in range(trial.epochs + 1) if epoch % trial.evaluation.every == 0} | {trial.epochs}
+        wanted = {epoch for epoch in range(trial.epochs + 1) if epoch % trial.evaluation.every == 0} | {
+            trial.epochs
+        }
         self.wanted = sorted(wanted)
         left = [epoch for epoch in self.wanted if epoch > done]
         self._prepare()
@@ -180,7 +186,9 @@ class Job:
             "evaluate": self.wanted,
             "done": done,
             "budget": {"epochs": trial.epochs, "images": self.budget, "seconds": trial.trainer.seconds},
-            "settings": {key: value for key, value in settings.items() if key not in ("trainer", "data", "parts")},
+            "settings": {
+                key: value for key, value in settings.items() if key not in ("trainer", "data", "parts")
+            },
             "output": str(self.folder),
             "work": str(self.folder / "work"),
         }
@@ -228,7 +236,9 @@ class Job:
             raise self._failed(f"{path.name} is not an array of numbers: {problem}") from None
         if not isinstance(found, np.ndarray) or found.dtype.kind != "f" or found.shape != shape:
             what = f"{found.dtype} {found.shape}" if isinstance(found, np.ndarray) else "several arrays"
-            raise self._failed(f"{path.name} holds {what}, and should hold numbers {shape}: a row for each image asked for")
+            raise self._failed(
+                f"{path.name} holds {what}, and should hold numbers {shape}: a row for each image asked for"
+            )
         found = found.astype(np.float32)
         if not np.isfinite(found).all():
             raise self._failed(f"{path.name} holds numbers that are not finite")
@@ -236,14 +246,21 @@ class Job:
 
     def _said(self, path: Path, content: Any) -> dict[str, Any]:
         """How many images the command has trained on in this epoch, and its loss, as it declares them."""
-        images, loss = (content.get("images"), content.get("loss")) if isinstance(content, dict) else (None, None)
+        images, loss = (
+            (content.get("images"), content.get("loss")) if isinstance(content, dict) else (None, None)
+        )
         if isinstance(images, bool) or not isinstance(images, int) or images < 0:
-            raise self._failed(f"{path.name} does not say how many images the epoch took (a whole number: images)")
+            raise self._failed(
+                f"{path.name} does not say how many images the epoch took (a whole number: images)"
+            )
         self.images += images
         if self.process is not None and self.images > self.budget:
-            raise self._failed(f"the command declares {self.images:,} images, and the budget is {self.budget:,}")
-        usable = isinstance(loss, (int, float)) and not isinstance(loss, bool) and np.isfinite(loss)
-        return {"images": images, **({"loss": float(loss)} if usable else {})}
+            raise self._failed(
+                f"the command declares {self.images:,} images, and the budget is {self.budget:,}"
+            )
+        if isinstance(loss, (int, float)) and not isinstance(loss, bool) and np.isfinite(loss):
+            return {"images": images, "loss": float(loss)}
+        return {"images": images}
 
     def _file(self, epoch: int, kind: str) -> Path:
         return self.folder / f"epoch-{epoch}.{kind}"
@@ -291,8 +308,10 @@ class Job:
 
 def _words(trial: Any, job: Path, store: Path) -> list[str]:
     """The command line. ``python`` is the Python of this process; a script is the one that the trial was made with."""
-    scripts = {Path(source["file"]).name: source for source in trial.parts if source.get("role") == outside.COMMAND}
-    words = []
+    scripts = {
+        Path(source["file"]).name: source for source in trial.parts if source.get("role") == outside.COMMAND
+    }
+    words: list[str] = []
     for word in shlex.split(trial.trainer.command):
         if not words and word == "python":
             word = sys.executable

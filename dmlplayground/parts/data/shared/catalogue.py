@@ -31,7 +31,9 @@ class Entry(NamedTuple):
     split: str = ""
     box: Optional[Box] = None
     parent: str = ""  # the class above its class
-    query: Optional[bool] = None  # of a training class: whether it searches, where its class is kept back to validate
+    query: Optional[bool] = (
+        None  # of a training class: whether it searches, where its class is kept back to validate
+    )
 
 
 @dataclass(frozen=True, eq=False)
