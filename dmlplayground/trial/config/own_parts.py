@@ -17,7 +17,8 @@ __all__ = ["used"]
 
 def used(values: Mapping[str, Any]) -> list[dict[str, str]]:
     """The files of the parts from outside that these values of a trial name, each with its SHA-256."""
-    scripts = _scripts(values["trainer"].command, values.get("parts", ()))
+    trainer = values.get("trainer")
+    scripts = _scripts(trainer.command, values.get("parts", ())) if trainer else []
     kinds = [kind for kind in registry.Kind.known if kind.outside]
     if not kinds:
         return scripts

@@ -33,7 +33,7 @@ from .run import Run, States, Unit
 
 FORMAT = 1
 LOG = "command.log"
-START = "untrained"  # of the fold's embeddings before any training
+START = "first"  # of the fold's embeddings before any training
 POLL, PATIENCE = 0.05, 10.0  # seconds between looks, and until a command that was asked to stop is killed
 MOST = 2**31  # bytes of a file that the command writes
 LAST_WORDS = 2000  # characters of the log that a failure repeats
