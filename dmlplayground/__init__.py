@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .trial.training import evaluate as evaluate
     from .trial.training import train as train
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 #: Where each public name is defined: a module, or a function of a module.
 _MODULES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -149,3 +150,55 @@ def curve_svg(curves: Sequence[Mapping[int, float]], label: str) -> str:
         f'<text x="{left + 6}" y="14">{label}</text>'
         f'<text x="{width - 6}" y="{height - 4}" text-anchor="end">epoch {last}</text></svg>'
     )
+
+
+# --- the findings ---------------------------------------------------------------------------------------------------
+
+FINDINGS = Path(__file__).resolve().parent / "findings.json"  # written by makers/findings.py
+KINDS = {
+    "scratch": "a network trained from scratch",
+    "finetuned": "a pretrained network, trained further",
+    "features": "a head on frozen features",
+}
+
+
+def found(path: Path = FINDINGS) -> dict[str, Any]:
+    """What the findings say of every arena in which methods can be compared."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def supported(*kinds: str, path: Path = FINDINGS) -> set[str]:
+    """The methods that cannot be told apart from the best in some arena of these kinds: a complete one, if there is any."""
+    told = [one for one in found(path).values() if one["kind"] in kinds]
+    complete = [one for one in told if one["complete"]]
+    return {name for one in complete or told for name in one["best"]}
+
+
+def recommended() -> str:
+    """Which methods to begin with, as the findings have it."""
+    complete = {name: one for name, one in found().items() if one["complete"]}
+    if not complete:
+        return "No arena of [the findings](findings.md) is complete yet, so they recommend no method."
+    lines = [
+        f"* {KINDS[one['kind']].capitalize()} (`{name}`, by {one['score']}): {', '.join(f'`{best}`' for best in one['best'])}"
+        for name, one in complete.items()
+    ]
+    about = "These cannot be told apart from the best of an arena of [the findings](findings.md):"
+    return "\n".join([about, "", *lines])
+
+
+def in_arenas(method: str) -> str:
+    """How a method did in the findings."""
+    rows = [
+        (
+            name,
+            one["score"],
+            f"{one['methods'][method]['mean']:.1f}",
+            " to ".join(f"{end:.1f}" for end in one["methods"][method]["interval"]),
+            "not told apart from the best" if method in one["best"] else f"below {one['best'][0]}",
+        )
+        for name, one in found().items()
+        if method in one["methods"]
+    ]
+    heads = ("arena", "score", "mean", "95 % interval", "place")
+    return "\n\n".join(["## In the findings", table(heads, rows)]) if rows else ""

@@ -59,6 +59,7 @@ MADE = {
     "doubts": studied.doubts,
     "extras": pages.extras,
     "ratios": measured.ratios,
+    "recommended": evidence.recommended,
 }
 
 

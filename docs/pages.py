@@ -49,8 +49,10 @@ def of_part(plural: str, kind: Kind, part: Part) -> str:
         configuration(part),
         ranges(part),
         combinations(plural, part),
+        works(part),
     ]
     sections += [
+        evidence.in_arenas(part.key) if plural == "methods" else "",
         evidence.on_glyphs(plural, kind, part),
         studied.settings(kind, part),
         studied.results(kind, part),
@@ -103,6 +105,15 @@ def combinations(plural: str, part: Part) -> str:
         ]
         return "\n\n".join(["## Methods that take it", *told])
     return ""
+
+
+def works(part: Part) -> str:
+    """Whose works a data set is made of, where they are many people's."""
+    release = getattr(part, "release", None)
+    if release is None or not release.works:
+        return ""
+    rows = [tuple(map(str, work)) for work in release.works]
+    return f"## Whose works it is made of\n\n{table(('set', 'author', 'licence', 'images'), rows)}"
 
 
 def _links(plural: str, names: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -134,3 +135,61 @@ def clothes(folder: Path) -> Path:
     header = f"{len(rows)}\nimage_name item_id evaluation_status\n"
     (folder / "Eval" / "list_eval_partition.txt").write_text(header + "\n".join(rows) + "\n")
     return folder
+
+
+def groceries(folder: Path) -> Path:
+    """The repository of Grocery Store: five classes in three coarse ones, of each three, one and two images in its lists."""
+    base = folder / "GroceryStoreDataset-fc80ba9" / "dataset"
+    kinds = {"Zucchini": "Zucchini", "Anjou": "Pear", "Kaiser": "Pear", "Conference": "Pear", "Milk": "Milk"}
+    rows = ["Class Name (str),Class ID (int),Coarse Class Name (str),Coarse Class ID (int),Iconic Image Path"]
+    lists: dict[str, list[str]] = {"train": [], "val": [], "test": []}
+    above = list(dict.fromkeys(kinds.values()))
+    for number, (name, parent) in enumerate(kinds.items()):
+        rows.append(f"{name},{number},{parent},{above.index(parent)},/iconic/{name}.jpg")
+        for (part, listed), count in zip(lists.items(), (3, 1, 2)):
+            for i in range(count):
+                file = f"{part}/Fruit/{name}/{name}_{i:03d}.jpg"
+                picture(base / file, 100 * number + 10 * count + i, (48, 48))
+                listed.append(f"{file}, {number}, {above.index(parent)}")
+    (base / "classes.csv").write_text("\n".join(rows))
+    for part, listed in lists.items():
+        (base / f"{part}.txt").write_text("\n".join(listed) + "\n")
+    return base.parent
+
+
+def icon_sets(folder: Path) -> Path:
+    """A collection of icon sets as the package has it: fourteen sets draw four things, each in its own way, and some more."""
+    base = folder / "package"
+    (base / "json").mkdir(parents=True)
+    known = {}
+    licences = {"loose": "GPL-3.0", "flags-a": "MIT", "some-emoji": "MIT"}
+    categories = {"flags-a": "Flags / Maps"}
+    for number in range(14):
+        known[f"set{number:02d}"] = None
+    for number, key in enumerate([*known, *licences]):
+        icons = {
+            "bell": {"body": f'<path d="M{number} 0h9v9z"/>'},
+            "bell-outline": {"body": '<path d="M0 0h3v3z"/>'},
+            ("check-circle", "circle-check")[number % 3 == 0]: {
+                "body": f'<circle cx="12" cy="12" r="{number + 1}"/>'
+            },
+            "home-24px": {"body": f'<rect width="{number + 1}" height="4"/>', "width": 48},
+            "facebook": {"body": '<path d="M1 1h3v3z"/>'},
+            "arrow-long-far-left": {"body": '<path d="M1 1h3v3z"/>'},
+            "moon": {
+                "body": '<path d="M0 0h5v5z"><animate/></path>'
+                if number < 3
+                else f'<path d="M0 {number}h5v5z"/>'
+            },
+            "star": {"body": f'<path fill="currentColor" d="M{min(number, 12)} 3h5v5z"/>'},
+        }
+        content = {"prefix": key, "icons": icons, "width": 24, "height": 24}
+        (base / "json" / f"{key}.json").write_text(json.dumps(content))
+        known[key] = {
+            "name": key.upper(),
+            "author": {"name": "somebody"},
+            "license": {"spdx": licences.get(key, "MIT"), "url": "https://example.org"},
+            **({"category": categories[key]} if key in categories else {}),
+        }
+    (base / "collections.json").write_text(json.dumps(known))
+    return base

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from dmlplayground.sweeps import grid
 from dmlplayground.trial.store import records
 
 SMALL = {
@@ -16,6 +17,12 @@ SMALL = {
     "batch_size": 12,
     "evaluation": {"clustering": False},
 }
+
+
+def ready(name: str) -> bool:
+    """Whether an experiment of ours can be run at once: the finals of an arena wait for the winners of its search."""
+    found = grid.load(name)[0].base.get("hyperparams", "")
+    return not found.startswith("experiments/") or Path(__file__).parents[1].joinpath(found).is_dir()
 
 
 def experiment(folder: Path, epochs: int, seeds: int) -> Path:

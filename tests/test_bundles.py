@@ -24,7 +24,7 @@ def store(trained, tmp_path_factory):
 
 def test_a_bundle_verifies_to_the_last_bit(store, tmp_path, capsys):
     made = bundles.bundle(store, tmp_path / "mine.tar.gz")
-    assert made.read_bytes()[10:] == bundles.bundle(store, tmp_path / "again.tar.gz").read_bytes()[10:]
+    assert made.read_bytes() == bundles.bundle(store, tmp_path / "again.tar.gz").read_bytes()
     assert main(["verify", str(made), "--sample", "1"]) == 0
     assert "the same to the last bit" in capsys.readouterr().out
 

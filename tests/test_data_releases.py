@@ -26,12 +26,14 @@ PUBLISHED = {
     "cars196": {"train": (8054, 98), "test": (8131, 98)},
     "sop": {"train": (59551, 11318), "test": (60502, 11316)},
     "inshop": {"train": (25882, 3997), "query": (14218, 3985), "gallery": (12612, 3985)},
+    "grocery": {"train": (3051, 41), "query": (1061, 40), "gallery": (1309, 40)},
 }
 MINIATURES = {
     "cub200": fixture.cub,
     "cars196": fixture.cars,
     "sop": fixture.products,
     "inshop": fixture.clothes,
+    "grocery": fixture.groceries,
 }
 
 
@@ -176,7 +178,7 @@ def test_a_missing_data_set_says_how_to_prepare_it(name, tmp_path):
     message = str(caught.value)
     assert f"data prepare {name} --from {data.get(name).release.archives[0].name}" in message
     assert str(tmp_path / "data" / name) in message and "\n" not in message
-    assert ("data fetch" in message) == (name in ("cub200", "sop"))
+    assert ("data fetch" in message) == (name in ("cub200", "sop", "grocery"))
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ def test_what_only_lists_runs(line, capsys):
 BLOCKS = {
     "README.md": "sh sh sh",
     "CONTRIBUTING.md": "sh",
-    "features.md": "python sh",
+    "data-sets.md": "sh",
+    "features.md": "python sh sh",
     "getting-started.md": "text text sh yaml sh sh python sh sh text",
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
@@ -208,8 +209,17 @@ def test_features_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = blocks("python", PAGES["features.md"])
     exec(block, {})
-    (line,) = blocks("sh", PAGES["features.md"])
+    line, frozen = blocks("sh", PAGES["features.md"])
     assert cli.main(shlex.split(line)[1:]) == 0
+    given = [word for word in shlex.split(frozen) if "=" in word]  # the photographs need not be here
+    assert config.trial({"method": "margin"}, given).backbone["name"] == "identity"
+
+
+def test_commands_for_data_sets_are_commands():
+    commands = cli._commands()
+    for line in "".join(blocks("sh", PAGES["data-sets.md"])).splitlines():
+        arguments = cli._parser(commands).parse_args(shlex.split(line, comments=True)[1:])
+        data.get(arguments.name)  # a set that there is
 
 
 def test_own_images_of_the_page_are_taken(tmp_path, monkeypatch, capsys):

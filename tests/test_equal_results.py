@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dmlplayground import config, methods
-from dmlplayground.sweeps import grid, search_files
+from dmlplayground.sweeps import grid, search_files, search_space
 
 pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
 
@@ -39,8 +39,8 @@ def test_every_method_had_the_trials_that_the_file_proposes(name):
         for entry in entries:
             assert entry["values"] == sobol.proposal(search, entry["number"])
             assert entry["id"] == search.trial(entry["values"]).id
-        kept = {path.parent.name for path in (KEPT / "search" / name / method).glob("*/record.json")}
-        assert kept == {entry["id"] for entry in entries}
+        found = {path.parent.name for path in (KEPT / "search" / name / method).glob("*/record.json")}
+        assert found == {entry["id"] for entry in entries}
 
 
 @pytest.mark.parametrize("name", SEARCHES)

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from sweeps_fixture import SMALL, numbers
@@ -296,6 +297,16 @@ def test_proposals_that_cannot_be_trained_are_left_out(tmp_path, quick):
         UserError, match="none of the search's proposals can be trained; the last one: batch_size 12"
     ):
         halving.tune(wanted(config={**FILE["config"], **never}), tmp_path / "no", Machine(), quiet=True)
+
+
+def test_data_with_options_that_it_needs_can_be_searched_on(tmp_path, quick):
+    labels = np.repeat(np.arange(40), 3)
+    np.savez(tmp_path / "some.npz", features=np.ones((120, 5)), labels=labels)
+    data = {"name": "features", "path": str(tmp_path / "some.npz")}
+    search = wanted(config={**FILE["config"], "data": data})
+    winner = halving.tune(search, tmp_path / "store", Machine(), quiet=True)
+    trial = config.trial({"method": "proxy_nca", "data": data, "hyperparams": str(winner), "search": 1})
+    assert trial.backbone["name"] == "identity" and trial.epochs == 4
 
 
 # --- for real ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The names that other programs call, each loaded when it is first asked for."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,28 @@ def test_module_is_the_command():
     assert result.stdout == f"dmlplayground {dml.__version__}\n", result.stderr
 
 
-def test_the_citation_names_this_version():
-    citation = yaml.safe_load((Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == dml.__version__ and citation["license"] == "Apache-2.0"
-    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+def test_the_version_stands_in_one_place():
+    root = Path(__file__).parents[1]
+    assert "version" not in yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    assert f"\n## {dml.__version__} (" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_an_error_shows_where_it_arose_if_asked():
+    command = [sys.executable, "-m", "dmlplayground", "methods", "nparis"]
+    plain = subprocess.run(command, capture_output=True, text=True)
+    debug = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "DMLPLAYGROUND_DEBUG": "1"}
+    )
+    assert plain.returncode == 2 and plain.stderr.count("\n") == 1
+    assert "Traceback" in debug.stderr and "nparis" in debug.stderr
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    docs = Path(__file__).parents[1] / "docs"
+    drawn = subprocess.run(
+        [sys.executable, "-c", "import rooms; print(rooms.picture(), end='')"],
+        cwd=docs,
+        capture_output=True,
+        text=True,
+    )
+    assert drawn.stdout == (docs / "rooms.svg").read_text(encoding="utf-8"), "run: python docs/rooms.py"

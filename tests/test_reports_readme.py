@@ -37,8 +37,9 @@ def update():
 
 def every_record():
     packed = ROOT / "experiments" / "results" / "quickstart" / "records.jsonl.gz"
-    texts = gzip.open(packed, "rt") if packed.exists() else (path.read_text(encoding="utf-8") for path in KEPT)
-    return map(json.loads, texts)
+    if packed.exists():
+        return [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in KEPT]
 
 
 def kept_values(which, metric):

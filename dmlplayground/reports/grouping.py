@@ -340,12 +340,12 @@ def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[
 
 def _titles(found: Sequence[Arena]) -> list[str]:
     """Data set and protocol, with the options by which those of one name differ."""
-    data = _named([arena.data for arena in found])
-    protocol = _named([arena.cells[0].compared_under for arena in found], " protocol")
+    data = named([arena.data for arena in found])
+    protocol = named([arena.cells[0].compared_under for arena in found], " protocol")
     return [", ".join(pair) for pair in zip(data, protocol)]
 
 
-def _named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
+def named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
     """Each by its name, with the options in which it differs from another of that name."""
     flat = [flatten(part) for part in parts]
     names = []

@@ -31,21 +31,32 @@ class Section:
 
 
 @dataclass
+class Overview:
+    """What is shown of several arenas together."""
+
+    title: str
+    tables: list[Table]
+    figures: list[Figure]
+
+
+@dataclass
 class Page:
     title: str
     about: str
     store: str  # as written in the commands
     sections: list[Section]
     warnings: list[str] = field(default_factory=list)
+    overviews: list[Overview] = field(default_factory=list)
 
 
 def render(page: Page) -> str:
     here = Path(__file__).parent
-    sections = "".join(_section(section, number) for number, section in enumerate(page.sections))
+    sections = "".join(_overview(one, number) for number, one in enumerate(page.overviews))
+    sections += "".join(_section(section, number) for number, section in enumerate(page.sections))
     cells = trial_details.of_arenas(section.arena for section in page.sections)
     content = {
         "store": page.store,
-        "figures": dict(_drawn(page.sections)),
+        "figures": dict(_drawn(page)),
         "step": trial_details.thinned(cells),
         "cells": cells,
     }
@@ -89,22 +100,34 @@ def embedded(content: Any) -> str:
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _drawn(sections: Iterable[Section]) -> Iterable[tuple[str, dict[str, Any]]]:
-    for number, section in enumerate(sections):
-        for figure in section.figures:
-            yield (
-                f"{number}-{figure.name}",
-                trial_details.rounded({**asdict(figure), "span": figure.span, "tangle": figure.tangle}),
-            )
+def _drawn(page: Page) -> Iterable[tuple[str, dict[str, Any]]]:
+    for number, one in enumerate(page.overviews):
+        yield from _flat(one.figures, f"all{number}")
+    for number, section in enumerate(page.sections):
+        yield from _flat(section.figures, str(number))
         for index, picture in enumerate(section.pictures):
             for place, (_, flat) in enumerate(embedding_pictures.maps(picture)):
                 yield f"{number}-map{index}-{place}", trial_details.rounded(flat)
+
+
+def _flat(figures: Iterable[Figure], place: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    for figure in figures:
+        flat = {**asdict(figure), "span": figure.span, "tangle": figure.tangle}
+        yield f"{place}-{figure.name}", trial_details.rounded(flat)
 
 
 def _header(page: Page) -> str:
     about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
     warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
     return f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
+
+
+def _overview(one: Overview, number: int) -> str:
+    first, *others = _without_repetition(one.tables)
+    return (
+        f"<section><h2>{escape(one.title)}</h2>{table_html(first)}{_figures(one.figures, f'all{number}')}"
+        f"{''.join(map(table_html, others))}</section>"
+    )
 
 
 def _section(section: Section, number: int) -> str:
@@ -131,7 +154,7 @@ def _card(answer: Answer) -> str:
     return f'<div class="card">{head}{details}</div>'
 
 
-def _figures(figures: Iterable[Figure], number: int) -> str:
+def _figures(figures: Iterable[Figure], number: int | str) -> str:
     charts = "".join(
         f"<figure><figcaption>{escape(figure.title)}</figcaption>"
         f'<div class="chart" data-figure="{number}-{figure.name}"></div>'

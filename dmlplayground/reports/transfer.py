@@ -40,7 +40,7 @@ class Predictor:
         return sum(map(len, self.points))
 
     def correlation(self, ranked: bool) -> Optional[float]:
-        return _correlation([point for cell in self.points for point in cell], ranked)
+        return correlation([point for cell in self.points for point in cell], ranked)
 
     def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
         """The interval of the correlation, by bootstrap over cells. None if too few draws have a correlation."""
@@ -59,14 +59,14 @@ class Predictor:
 
         draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))
         drawn = ([point for cell in row for point in self.points[cell]] for row in draws)
-        found = [value for one in drawn if (value := _correlation(one, ranked)) is not None]
+        found = [value for one in drawn if (value := correlation(one, ranked)) is not None]
         if len(found) < 0.9 * DRAWS:
             return None
         low, high = np.quantile(found, [0.025, 0.975])
         return float(low), float(high)
 
 
-def _correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
+def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
     """Pearson's correlation, or Spearman's (Pearson's of the ranks). None if either side is constant."""
     import numpy as np
     from scipy import stats
@@ -82,13 +82,13 @@ def predictors(arena: Arena, which: str = "") -> list[Predictor]:
     """All figures that have a correlation, the strongest first. Empty if no trial measured its training embeddings.
     Figures and score are those of the epochs of the result ``which``, or else of the epochs that were chosen."""
     records = [record for cell in arena.finished for record in cell.records]
-    if not any(_figures(record, part, which) for record in records for part in (TRAINING, TEST)):
+    if not any(figures_of(record, part, which) for record in records for part in (TRAINING, TEST)):
         return []
     names = dict.fromkeys(
         (part, figure)
         for record in records
         for part in MEASURED_ON
-        for figure in _figures(record, part, which)
+        for figure in figures_of(record, part, which)
     )
     found = [Predictor(part, figure, _points(arena, part, figure, which)) for part, figure in names]
     told = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
@@ -104,14 +104,14 @@ def _points(arena: Arena, part: str, figure: str, which: str) -> list[list[tuple
 
 
 def _point(cell: Cell, record: Record, part: str, figure: str, which: str) -> Optional[tuple[float, float]]:
-    value = _figures(record, part, which).get(figure)
+    value = figures_of(record, part, which).get(figure)
     reached = score(record, which or cell.primary, cell.headline)
     if value is None or reached is None or not math.isfinite(value) or not math.isfinite(reached):
         return None
     return value, reached
 
 
-def _figures(record: Record, part: str, which: str = "") -> dict[str, Optional[float]]:
+def figures_of(record: Record, part: str, which: str = "") -> dict[str, Optional[float]]:
     """The figures of the scored epochs, averaged over folds; None if a fold lacks one. Of the metrics on test images
     those that look at the embeddings alone; the others are scores themselves."""
     scored = record.results.get(which or protocols.get(record.config["protocol"]["name"]).chosen) or []
@@ -175,7 +175,7 @@ def _told(one: Predictor, ranked: bool) -> list[Any]:
 def _measured(arena: Arena) -> Table:
     """Means over seeds, beside what was published for the same trials."""
     records = [record for cell in arena.finished for record in cell.records]
-    names = list(dict.fromkeys(key for record in records for key in _figures(record, TRAINING)))
+    names = list(dict.fromkeys(key for record in records for key in figures_of(record, TRAINING)))
     quoted = {figure for cell in arena.finished for figure in cell.published(TRAINING)}
     columns = [Column("method", numeric=False), *(Column(name(key), numeric=False) for key in arena.factors)]
     for figure in names:
@@ -191,7 +191,7 @@ def _measured(arena: Arena) -> Table:
 
 
 def _of_cell(cell: Cell, figure: str) -> Summary:
-    return summary((record.seed, _figures(record, TRAINING).get(figure)) for record in cell.records)
+    return summary((record.seed, figures_of(record, TRAINING).get(figure)) for record in cell.records)
 
 
 def figure(arena: Arena, which: str = "") -> Optional[Figure]:

@@ -54,6 +54,7 @@ SOURCES = {
 }
 Source = Literal["log", "script", "paper", "code", "published search", "search", "chosen", "unpublished"]
 COMMON = "common"
+HOME = "experiments"  # of what our own files name
 WINNER = "best.yaml"  # in the folder of a search
 FORMER_NAMES = {"paper": "fehervari2019", "released": "fehervari2019_released"}
 
@@ -297,8 +298,10 @@ def _own_file(given: str, method: str, search: int) -> Optional[Path]:
     path = Path(given)
     if path.suffix == ".yaml":
         return path
-    if not path.is_dir() and len(path.parts) > 1:  # in a file of ours, from where it lies
+    if not path.is_dir() and path.parts[:1] == (HOME,):  # in a file of ours: what its search found
         path = resources.experiments().parent / path
+        if not path.is_dir():
+            raise UserError(f"there are no winners in {given} yet: run the search first.")
     winners = [folder / method / WINNER for folder in (path / str(search), path)]
     found = next((file for file in winners if file.is_file()), None)
     if found is None and path.is_dir() and method and next(path.glob(f"**/{WINNER}"), None):

@@ -109,8 +109,8 @@ def at_edges(search: Search, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}) -> dict[str, Any]:
     """The values that were searched, and those that differ from the method's own, with their sources."""
-    names = {part: {"name": winner[part]["name"]} for part in ("method", "data", "backbone")}
-    plain = config.dotted(config.trial(names).mapping())
+    names = {part: {"name": winner[part]["name"]} for part in ("method", "backbone")}
+    plain = config.dotted(config.trial({**names, "data": winner["data"]}).mapping())
     searched = {key for key in config.dotted(winner) if _holds_a_parameter(search, key)}
     return {
         key: {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ..arguments import place
@@ -10,14 +11,14 @@ EXAMPLE = "bundle runs/quickstart"
 PAGE = "bundles"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("store", type=place, metavar="STORE", help="the folder of the records")
     command.add_argument(
         "--to", type=place, metavar="FILE", help="the archive (default: STORE.tar.gz in this folder)"
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...trial import bundles
 
     made = bundles.bundle(arguments.store, arguments.to or Path(f"{arguments.store.resolve().name}.tar.gz"))

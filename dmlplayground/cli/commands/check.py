@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ...base import layout
 
 EXAMPLE = "check my_loss.py"
 PAGE = "own-parts"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("target", nargs="+", metavar="FILE", help="a file with parts, or the name of a part")
     command.add_argument("--kind", metavar="KIND", help="the kind of the part that is named, such as methods")
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...trial import conformance
 
     parts = [part for target in arguments.target for part in conformance.named(target, arguments.kind)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +16,11 @@ EXAMPLE = "clean --yes"
 PAGE = "getting-started"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("--yes", action="store_true", help="delete it without asking")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...parts.data.shared import cache
 
     found = list(_entries(cache.folder()))

@@ -6,6 +6,7 @@ fish: put into ~/.config/fish/config.fish:  dmlplayground completion fish | sour
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 EXAMPLE = "completion bash"
@@ -14,11 +15,11 @@ PAGE = "getting-started"
 Words = Mapping[str, list[str]]
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("shell", choices=sorted(SHELLS), help="your shell")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from .. import vocabulary
 
     print(SHELLS[arguments.shell](vocabulary()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ...base import layout
@@ -22,7 +23,7 @@ def complete(words: list[str]) -> list[str]:
     return ["about", *words] if short else words
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     actions = command.add_subparsers(metavar="ACTION")
     _action(actions, "about", about, "describe a data set (the word 'about' may be left out)")
     prepare_one = _action(
@@ -63,7 +64,7 @@ def _action(actions, name: str, run, summary: str):
     return action
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     print(listing.told("data", None))
 
 

@@ -4,20 +4,21 @@ A wheel brings its pages along. A checkout of the source builds them once (extra
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 EXAMPLE = "docs"
 PAGE = "index"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--port", type=int, default=8000, help="port (default: %(default)s; 0: any free one)"
     )
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     import functools
     import webbrowser
     from http.server import ThreadingHTTPServer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ..arguments import place
@@ -10,7 +11,7 @@ EXAMPLE = "doctor --full"
 PAGE = "getting-started"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--full",
         action="store_true",
@@ -24,7 +25,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from .. import doctor
 
     return doctor.full(arguments.out) if arguments.full else doctor.main()

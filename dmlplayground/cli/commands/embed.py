@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ..arguments import add_engine, add_model, place
@@ -10,7 +11,7 @@ EXAMPLE = "embed runs/TRIAL photos --out photos.npy"
 PAGE = "serving"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
     command.add_argument("images", type=place, help="a folder of images; its subfolders are included")
     command.add_argument(
@@ -23,7 +24,7 @@ def add_arguments(command) -> None:
     add_engine(command)
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...serving import load
     from ...serving.index import Index, check_ending
 

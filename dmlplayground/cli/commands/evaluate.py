@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from .. import run_summary
 from ..arguments import add_engine, add_which, natural, place, ranks
 
@@ -9,7 +11,7 @@ EXAMPLE = "evaluate embeddings.npy labels.npy --ks 1,10,100"
 PAGE = "metrics"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("target", type=place, help="a trial's folder, or embeddings (N, E) as .npy")
     command.add_argument("labels", type=place, nargs="?", help="labels (N,) as .npy, of these embeddings")
     add_which(command)
@@ -35,7 +37,7 @@ def add_arguments(command) -> None:
     add_engine(command)
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...trial.training import evaluate
 
     scores = evaluate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ...base import layout
@@ -11,13 +12,13 @@ EXAMPLE = "experiments fehervari2019/table2_cub200"
 PAGE = "experiments"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "name", nargs="?", help="an experiment, a search, or an experiment file, to describe"
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...base import resources
 
     if not arguments.name:

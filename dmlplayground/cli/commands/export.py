@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ..arguments import add_model, place
 
 EXAMPLE = "export runs/TRIAL network --format onnx"
 PAGE = "serving"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     add_model(command, "a trial's folder")
     command.add_argument(
         "out", type=place, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx"
@@ -21,7 +23,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...serving import load
 
     model = load(arguments.model, arguments.which)

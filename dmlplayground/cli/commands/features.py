@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ..arguments import data_options, place
 
 EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
 PAGE = "features"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("data", help="a data set (see dmlplayground data)")
     command.add_argument("--backbone", required=True, help="a network (see dmlplayground backbones)")
     command.add_argument(
@@ -22,7 +24,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...parts.backbones.shared.frozen import extractor
     from ...parts.data.shared import feature_files
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ PAGE = "own-images"
 CONFIG, CLASSES = "config.yaml", "classes.csv"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("folder", type=place, help="your images, in a folder for every class")
     command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
     command.add_argument(
@@ -37,7 +38,7 @@ def add_arguments(command) -> None:
     command.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...base.threads import cores
     from ...serving.fitting import choose, look
     from ...trial import config

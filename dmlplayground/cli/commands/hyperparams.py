@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +17,11 @@ EXAMPLE = "hyperparams npairs"
 PAGE = "studies"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("method", nargs="?", help="a method, to list each of its values with its source")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     print(of_method(arguments.method) if arguments.method else table())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from .. import run_summary
@@ -12,7 +13,7 @@ EXAMPLE = "lr npairs --set embed_dim=128"
 PAGE = "configuration"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
     command.add_argument(
@@ -32,7 +33,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...base.errors import UserError
     from ...trial import config
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,11 @@ EXAMPLE = "methods npairs"
 PAGE = "parts/methods/index"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     listing.add_name(command, "methods")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     print(told(arguments.name) if arguments.name else listing.told("methods", None))
 
 

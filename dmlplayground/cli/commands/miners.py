@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from ...base import layout
@@ -11,11 +12,11 @@ EXAMPLE = "miners semihard"
 PAGE = "parts/miners/index"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     listing.add_name(command, "miners")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     print(told(arguments.name) if arguments.name else table())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ..arguments import place
@@ -10,7 +11,7 @@ EXAMPLE = "new method my_loss"
 PAGE = "own-parts"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     from .. import templates
 
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
@@ -24,7 +25,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from .. import templates
 
     written = templates.write(arguments.kind, arguments.name, arguments.into)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ...base import layout
 from ..arguments import add_engine, add_model, count, place, png
 
@@ -9,7 +11,7 @@ EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
 PAGE = "serving"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
     command.add_argument("query", type=place, help="an image, or a folder whose images are all queries")
     command.add_argument(
@@ -40,7 +42,7 @@ def add_arguments(command) -> None:
     add_engine(command)
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...serving import image_inputs, load
     from ...serving.index import ENDINGS, Index
 

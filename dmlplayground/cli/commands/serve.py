@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ..arguments import place
@@ -19,7 +20,7 @@ def port(text: str) -> int:
     return number
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("stores", type=place, nargs="+", metavar="store", help="the folder of a sweep")
     command.add_argument(
         "--host",
@@ -29,7 +30,7 @@ def add_arguments(command) -> None:
     command.add_argument("--port", type=port, default=PORT, help="(default: %(default)s)")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...trial.store import existing
 
     for store in arguments.stores:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ...base import layout
 from .. import listing
 
@@ -9,11 +11,11 @@ EXAMPLE = "studies musgrave2020"
 PAGE = "parts/studies/index"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     listing.add_name(command, "studies")
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     print(told(arguments.name) if arguments.name else listing.told("studies", None))
 
 

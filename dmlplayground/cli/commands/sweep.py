@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ...base import layout
@@ -15,7 +16,7 @@ EXAMPLE = "sweep quickstart --workers 2"
 PAGE = "studies"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "file", help="an experiment file, or the name of a built-in one (such as quickstart)"
     )
@@ -42,7 +43,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...sweeps.chosen import choose
 
     chosen = choose(arguments.file, arguments.store, arguments.where, arguments.set)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ...base.errors import unknown
@@ -13,7 +14,7 @@ EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
 PAGE = "getting-started"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
     command.add_argument(
@@ -26,7 +27,7 @@ def add_arguments(command) -> None:
     add_log(command)
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...trial import config
     from ...trial.store import records
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ ALL = "all"
 EQUAL = Path("equal/search/tune_glyphs")
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "file",
         type=place,
@@ -52,7 +53,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> None:
+def run(arguments: Namespace) -> None:
     from ...sweeps import search_files
 
     names = [] if arguments.methods == ALL else [name.strip() for name in arguments.methods.split(",")]

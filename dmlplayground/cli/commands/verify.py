@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+
 from ...base import layout
 from ..arguments import natural, place
 
@@ -9,7 +11,7 @@ EXAMPLE = "verify quickstart.tar.gz --sample 3"
 PAGE = "bundles"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "bundle", type=place, metavar="BUNDLE", help="an archive that dmlplayground bundle made"
     )
@@ -24,7 +26,7 @@ def add_arguments(command) -> None:
     )
 
 
-def run(arguments) -> int:
+def run(arguments: Namespace) -> int:
     from ...trial import bundles
 
     found = bundles.verify(arguments.bundle, arguments.sample, arguments.run_code, arguments.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
 PAGE = "studies"
 
 
-def add_arguments(command) -> None:
+def add_arguments(command: ArgumentParser) -> None:
     actions = command.add_subparsers(metavar="ACTION", required=True)
 
     action = actions.add_parser("homes", help="say where a backbone's ImageNet weights are, with checksums")

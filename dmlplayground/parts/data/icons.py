@@ -56,6 +56,9 @@ def _release() -> Release:
         ),
         content=known["content"],
         finish=_finish,
+        works=tuple(
+            (one["title"], one["author"], one["licence"], one["images"]) for one in known["sets"].values()
+        ),
         advice=(
             f"The repository iconify/icon-sets on GitHub has it under the tag {VERSION}, and the same is in the npm package "
             f"@iconify/json ({VERSION}; npm pack @iconify/json@{VERSION})."

@@ -53,6 +53,7 @@ class Release:
 
     ``counts`` says how many images belong to each split; ``advice`` says where to get the files. ``content`` is the
     ``checksum`` of all images, if it is known. ``finish`` makes the images where the archives hold something else.
+    ``works`` says whose works it is made of, if they are several: title, author, licence, number of images.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Release:
     advice: str
     content: str = ""
     finish: Optional[Callable[[Path], None]] = None
+    works: tuple[tuple[str, str, str, int], ...] = ()
 
     def files(self) -> list[Archive]:
         """Every file that can serve."""

@@ -1,0 +1,344 @@
+"""Methods that a store has several times: on several divisions of its data's classes, with the winners of several searches.
+
+Any option of the data named ``division`` or ``seed`` with a whole number says which division a trial is of, and the key
+``search`` which search found its settings. Trials that differ in these, in the seed and in what the searches chose are
+repetitions of one method, and ``variance`` compares methods over them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ..parts import metrics
+from ..parts.protocols import UNTRAINED, ProtocolPart
+from ..trial.store.records import Record
+from . import orders
+from .figures import Figure, Series
+from .grouping import PROMINENT, Arena, Cell, canonical, named, score
+from .statistics import LEVEL
+from .tables import Column, Interval, Row, Table
+from .variance import SOURCES, Comparison, Estimate, Run
+
+SEARCH = "search"
+DIVISIONS = ("division", "seed")  # options of data sets that say how their classes are divided
+HOW = (
+    "± is half of a 95 % interval of the mean over new divisions, searches and seeds: mean squares of the analysis of variance, "
+    "Satterthwaite's degrees of freedom, Student's distribution."
+)
+RULE = (
+    "Bold (* in a terminal): the best, and those that cannot be told apart from it (differences within divisions, Holm's "
+    f"adjustment for all pairs, {LEVEL * 100:.0f} %); none below one that can. The noise is that of all methods together, or a "
+    "method's own where that is larger."
+)
+WINS = (
+    "below the best: the probability that the method scores less than the best one in a new division, with a new search "
+    "and seed of each; and its 95 % interval."
+)
+SHARES = (
+    "Standard deviations in points, and the share of the variance of a single score. 0.00: no more than noise. The last row is "
+    "that of all methods together, with 95 % intervals; shares of one method alone are rough."
+)
+NEW_SEARCH = "The orders by one search and by another have a tau of"
+
+
+@dataclass
+class Repeated:
+    """The same methods over divisions and searches."""
+
+    title: str
+    protocol: ProtocolPart
+    metric: str
+    runs: dict[str, dict[Run, Record]] = field(default_factory=dict)  # of every method
+    beside: dict[str, dict[Run, Record]] = field(default_factory=dict)  # of networks that were not trained
+
+    @property
+    def results(self) -> list[str]:
+        """What was measured of every trial: first what was chosen without test classes, if anything was."""
+        every = [set(record.results) for runs in self.runs.values() for record in runs.values()]
+        known = [
+            which
+            for which in self.protocol.results
+            if which != UNTRAINED and all(which in one for one in every)
+        ]
+        return sorted(known, key=lambda which: which in (self.protocol.leading, self.protocol.beside))
+
+    def compared(self, which: str = "", metric: str = "") -> Comparison:
+        """By a result, in percent."""
+        which, metric = which or self.results[0], metric or self.metric
+        if (which, metric) not in self._compared:
+            found = {name: self.values(name, which, metric) for name in self.runs}
+            self._compared[which, metric] = Comparison.of(found, metrics.get(metric).higher_is_better)
+        return self._compared[which, metric]
+
+    def values(self, name: str, which: str = "", metric: str = "") -> dict[Run, float]:
+        """A method's scores by division, search and seed, in percent."""
+        which, metric = which or self.results[0], metric or self.metric
+        return dict(_known((run, score(record, which, metric)) for run, record in self.runs[name].items()))
+
+    _compared: dict[tuple[str, str], Comparison] = field(default_factory=dict)
+
+    def gained(self, first: str, second: str, metric: str = "") -> Comparison:
+        """How much more one result of the same training is than another."""
+        found = {}
+        for name in self.runs:
+            a, b = (self.values(name, which, metric) for which in (first, second))
+            found[name] = {run: a[run] - b[run] for run in a if run in b}
+        return Comparison.of(found)
+
+    def before(self, metric: str = "") -> dict[str, Comparison]:
+        """The scores without any training: of the trials' own networks at first, and of trials that trained nothing. Each alone,
+        as there are no searches."""
+        metric = metric or self.metric
+        starts: dict[Run, list[float]] = defaultdict(list)
+        for runs in self.runs.values():
+            for (place, _, seed), record in runs.items():
+                value = score(record, UNTRAINED, metric)
+                if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
+                    starts[place, 0, seed].append(value)
+        found = (
+            {UNTRAINED: {run: sum(values) / len(values) for run, values in starts.items()}} if starts else {}
+        )
+        for name, runs in self.beside.items():
+            pairs = ((run, score(record, self.protocol.beside, metric)) for run, record in runs.items())
+            found[name] = dict(_known(pairs))
+        return {name: Comparison.of({name: values}) for name, values in found.items() if values}
+
+
+def _known(pairs: Iterable[tuple[Run, Optional[float]]]) -> Iterator[tuple[Run, float]]:
+    return ((run, value) for run, value in pairs if value is not None)
+
+
+# --- which trials repeat which ---------------------------------------------------------------------------------------
+
+
+def division(data: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of the divisions that a data set's options name, those of a data set inside it too.
+
+    >>> dml.reports.repeated.division({"name": "frozen", "of": {"name": "grocery", "division": 2}})
+    (2,)
+    """
+    own = [data[key] for key in DIVISIONS if type(data.get(key)) is int]
+    inner = (division(value) for value in data.values() if isinstance(value, Mapping))
+    return (*own, *(number for numbers in inner for number in numbers))
+
+
+def undivided(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options without the numbers of divisions."""
+    return {
+        key: undivided(value) if isinstance(value, Mapping) else value
+        for key, value in data.items()
+        if not (key in DIVISIONS and type(value) is int)
+    }
+
+
+def of_arenas(arenas: Sequence[Arena]) -> list[Repeated]:
+    """Those of a store's arenas in which some method is repeated. A search's own trials are no results."""
+    groups: dict[str, list[Cell]] = defaultdict(list)
+    for arena in arenas:
+        for cell in arena.finished:
+            if not cell.searched:
+                groups[canonical([undivided(cell.config["data"]), cell.compared_under])].append(cell)
+    repeated = [cells for cells in groups.values() if _repeats(cells)]
+    data = named([undivided(cells[0].config["data"]) for cells in repeated])
+    protocol = named([cells[0].compared_under for cells in repeated], " protocol")
+    return [_group(cells, ", ".join(title)) for cells, title in zip(repeated, zip(data, protocol))]
+
+
+def _repeats(cells: Iterable[Cell]) -> bool:
+    found: dict[str, set[Any]] = defaultdict(set)
+    for cell in cells:
+        if cell.trained:
+            found[cell.method].add((division(cell.config["data"]), cell.config.get(SEARCH, 0)))
+    return any(len(places) > 1 for places in found.values())
+
+
+def _group(cells: Sequence[Cell], title: str) -> Repeated:
+    made = Repeated(title, cells[0].protocol, cells[0].headline)
+    labels = _labels(cells)
+    for cell, label in zip(cells, labels):
+        runs = (made.runs if cell.trained else made.beside).setdefault(label, {})
+        for record in cell.records:
+            runs[division(cell.config["data"]), cell.config.get(SEARCH, 0), record.seed] = record
+    return made
+
+
+def _labels(cells: Sequence[Cell]) -> list[str]:
+    """A method's name, with the network and the sizes where these differ. Where that does not tell the settings of one search
+    apart, with all that a table of the arena shows of them."""
+    keys = [
+        key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in cells if cell.trained}) > 1
+    ]
+    short = [", ".join([_name(cell), *(str(cell.flat.get(key)) for key in keys)]) for cell in cells]
+    places = [
+        (label, division(cell.config["data"]), cell.config.get(SEARCH, 0))
+        for label, cell in zip(short, cells)
+    ]
+    twice = {place[0] for place in places if places.count(place) > 1}
+    return [cell.label_without(SEARCH) if label in twice else label for label, cell in zip(short, cells)]
+
+
+def _name(cell: Cell) -> str:
+    """A network that was not trained is told by what its head does."""
+    return cell.method if cell.trained else f"{cell.method}, {cell.config['head']['reduction']} head"
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def tables(one: Repeated) -> list[Table]:
+    """Scores with their intervals, where the noise comes from, and who is better than whom."""
+    found = one.compared()
+    if not found.methods:
+        return []
+    return [
+        scores(one),
+        *([noise(one)] if found.repeated else []),
+        *([wins(one)] if len(found.methods) > 1 else []),
+    ]
+
+
+def scores(one: Repeated) -> Table:
+    """Every result of every method, the best first."""
+    found = [one.compared(which) for which in one.results]
+    first = found[0]
+    design = f"{len(first.divisions)} × {first.searches} × {first.seeds:.3g}"
+    columns = [Column("method", numeric=False)]
+    columns += [Column(f"{one.metric} {which}", one.protocol.meaning(which)) for which in one.results]
+    columns += [
+        Column(f"below {first.best}", WINS),
+        Column("interval", WINS, numeric=False),
+        Column("p", "adjusted"),
+    ]
+    rows = [
+        Row([name, *_before(before, name, one)], kind="baseline") for name, before in one.before().items()
+    ]
+    for name in first.methods:
+        values = [_interval(each, name) for each in found]
+        gap = first.gaps.get((first.best, name))
+        told = (
+            [gap.wins.value, ends(gap.wins.interval), _p(first.adjusted[first.best, name])]
+            if gap
+            else [None] * 3
+        )
+        rows.append(
+            Row([name, *values, *told], bold={1} if name in first.leaders and first.repeated else set())
+        )
+    notes = [
+        f"Percent, means of divisions × searches × seeds: {design}.",
+        HOW,
+        *(f"{which}: {one.protocol.meaning(which)}." for which in one.results),
+        *([RULE, WINS] if len(first.methods) > 1 else []),
+        *([f"Not complete, so not in this table: {', '.join(first.left_out)}."] if first.left_out else []),
+        *([_unlike(first)] if first.unlike else []),
+        *([f"{NEW_SEARCH} {tau:.2f}."] if (tau := orders.by_search(first)) is not None else []),
+    ]
+    return Table("repeated", "Over divisions and searches", one.title, columns, rows, notes)
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def _unlike(found: Comparison) -> str:
+    return f"Noise beyond that of the others, so not pooled: {', '.join(found.unlike)}."
+
+
+def _before(found: Comparison, name: str, one: Repeated) -> list[Any]:
+    value = _interval(found, name) if found.methods else None
+    return [*[value] * len(one.results), None, None, None]
+
+
+def _interval(found: Comparison, name: str) -> Optional[Interval]:
+    if name not in found.means:
+        return None
+    interval = found.interval(name)
+    return Interval(found.mean(name), (interval[1] - interval[0]) / 2 if interval else None)
+
+
+def ends(interval: Optional[tuple[float, float]], digits: int = 2) -> Optional[str]:
+    """``1.20 to 3.40``"""
+    if interval is None:
+        return None
+    return " to ".join(f"{end:.{digits}f}".replace("-", "−") for end in interval)
+
+
+def noise(one: Repeated) -> Table:
+    """How much each source adds to a single score."""
+    found = one.compared()
+    every = {name: found.components(name) for name in found.methods}
+    together = found.components()
+    sources = [source for source in SOURCES if together[source] is not None]
+    columns = [Column("method", numeric=False)]
+    for source in sources:
+        columns += [Column(SOURCES[source]), Column("share")]
+    rows = []
+    for name, parts in every.items():
+        # What divisions do to all methods alike is known of all together only.
+        whole = {**parts, "division": together["division"]}
+        rows.append(Row([name, *_told(whole, sources)]))
+    rows.append(Row(["all together", *_told(together, sources, intervals=True)]))
+    return Table("noise", "Where the noise comes from", one.title, columns, rows, [SHARES])
+
+
+def _told(
+    parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool = False
+) -> Iterator[Any]:
+    share = shares(parts)
+    for source in sources:
+        part = parts[source]
+        if part is None:
+            yield from (None, None)
+        else:
+            yield f"{part.value:.2f} ({ends(part.interval)})" if intervals else part.value
+            yield f"{share[source]:.0%}" if source in share else None
+
+
+def shares(parts: Mapping[str, Optional[Estimate]]) -> dict[str, float]:
+    """Of the variance of a single score."""
+    squares = {source: part.value**2 for source, part in parts.items() if part is not None}
+    total = sum(squares.values())
+    return {source: square / total for source, square in squares.items()} if total else {}
+
+
+def wins(one: Repeated) -> Table:
+    """For every pair, how likely the row is better than the column."""
+    found = one.compared()
+    columns = [Column("method", numeric=False), *map(Column, found.methods)]
+    rows = []
+    for name in found.methods:
+        values: list[Any] = [name]
+        for other in found.methods:
+            gap, back = found.gaps.get((name, other)), found.gaps.get((other, name))
+            values.append(gap.wins.value if gap else 1 - back.wins.value if back else None)
+        rows.append(Row(values))
+    note = "The probability that the method of the row is better than that of the column in a new division, search and seed."
+    return Table("wins", "Which is better next time", one.title, columns, rows, [note])
+
+
+def figure(one: Repeated) -> Optional[Figure]:
+    """The means with their intervals."""
+    found, which = one.compared(), one.results[0]
+    if not found.methods:
+        return None
+    bars = Series(which)
+    for place, name in enumerate(found.methods):
+        low, high = found.interval(name) or (None, None)
+        bars.x.append(name)
+        bars.y.append(found.mean(name))
+        bars.low.append(low)
+        bars.high.append(high)
+        bars.runs.append([])
+        bars.labels.append(f"{len(found.divisions)} divisions, {found.searches} searches")
+        bars.colours.append(place)
+    return Figure(
+        "repeated",
+        f"{one.metric} over divisions and searches",
+        "bars",
+        f"{one.metric} ({which}), %",
+        "",
+        [bars],
+        note="Whiskers here: new divisions, searches and seeds.",
+    )

@@ -1,0 +1,472 @@
+"""What repeated trials say of methods: every method was searched several times, and each search's winner was trained on
+several divisions of the classes with several seeds.
+
+A score is a method's mean, plus what the division adds for all methods, what it adds for this one, what the search adds,
+what both add together, and the seed. All of these are random draws, so an interval of a mean is one over new divisions,
+searches and seeds. Two searches and three divisions are too few to draw from again and again: such a bootstrap gives
+intervals that are too short. Instead the mean squares of the analysis of variance give the error of a mean, with
+Satterthwaite's degrees of freedom and Student's distribution.
+
+The same divisions stand behind all methods, so differences are taken within divisions. The noise of a difference is that of
+all methods together, or a method's own where that is larger; the less alike methods are in their noise, the fewer degrees of
+freedom. A method whose own is beyond that of the others by a test is not pooled at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple, Optional
+
+from .statistics import LEVEL, holm
+
+Run = tuple[Any, Any, int]  # division, search, seed
+Values = Mapping[Run, float]
+DRAWS = 2000
+SOURCES = {
+    "division": "division, for all methods alike",
+    "own_division": "division, for this method",
+    "search": "search",
+    "both": "division and search together",
+    "seed": "seed",
+}
+
+
+class Estimate(NamedTuple):
+    """Of something with an error: the value, and its 95 % interval, where there is one."""
+
+    value: float
+    interval: Optional[tuple[float, float]] = None
+
+
+class Square(NamedTuple):
+    """A mean square of means over seeds, and its degrees of freedom."""
+
+    value: Any  # a number, or draws of it
+    freedom: float
+
+
+class Squares(NamedTuple):
+    """Of one method, or of several together. What a design cannot tell is nothing."""
+
+    division: Optional[Square]  # without what is common to all methods
+    search: Optional[Square]
+    both: Optional[Square]
+    seed: Optional[Square]
+
+
+class Gap(NamedTuple):
+    """How far one method is above another."""
+
+    mean: float
+    interval: tuple[float, float]
+    chance: float  # the p-value that the means over divisions and searches are equal
+    wins: Estimate  # the probability that it is above in a new division, with a new search and seed
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods that were repeated over the same divisions, with as many searches each: means over seeds, and the spread of
+    these."""
+
+    means: Mapping[str, Any]  # of every method, an array: divisions x searches
+    within: Mapping[str, Optional[Square]]  # of every method, the variance over seeds
+    seeds: float  # how many a division and search have (the harmonic mean)
+    divisions: tuple[Any, ...]
+    searches: int
+    left_out: tuple[str, ...] = ()  # methods that lack some of this
+    higher: bool = True  # whether more is better
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Values], higher: bool = True) -> Comparison:
+        """Of the methods that have every division and search of the design that most of them have.
+
+        >>> scores = {name: {(d, s, k): level + d + s / 2 + k / 4 for d in range(3) for s in range(2) for k in range(2)}
+        ...           for name, level in {"margin": 70, "npairs": 60}.items()}
+        >>> found = dml.reports.variance.Comparison.of(scores)
+        >>> found.best, found.gap("margin", "npairs").mean
+        ('margin', 10.0)
+        """
+        import numpy as np
+
+        shapes = {name: _shape(values) for name, values in scores.items() if values}
+        full = [shape for shape in shapes.values() if shape]
+        # Of designs that as many methods have, the larger one.
+        design = (
+            max(Counter(full).items(), key=lambda one: (one[1], len(one[0][0]) * one[0][1]))[0]
+            if full
+            else ((), 0)
+        )
+        kept = [name for name in scores if shapes.get(name) == design]
+        means, within, counts = {}, {}, []
+        for name in kept:
+            cells = _cells(scores[name])
+            counts += [len(seeds) for row in cells for seeds in row]
+            means[name] = np.array([[np.mean(seeds) for seeds in row] for row in cells])
+            within[name] = _within([seeds for row in cells for seeds in row])
+        seeds = len(counts) / sum(1 / count for count in counts) if counts else 0.0
+        left_out = tuple(name for name in scores if name not in kept)
+        order = sorted(
+            kept, key=lambda name: -float(means[name].mean()) if higher else float(means[name].mean())
+        )
+        return cls({name: means[name] for name in order}, within, seeds, *design, left_out, higher)
+
+    @property
+    def methods(self) -> list[str]:
+        """The best first."""
+        return list(self.means)
+
+    @property
+    def best(self) -> str:
+        return self.methods[0]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether there is anything but seeds to have an error over."""
+        return len(self.divisions) > 1 or self.searches > 1
+
+    def mean(self, name: str) -> float:
+        return float(self.means[name].mean())
+
+    # --- what varies --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _common(self) -> Any:
+        """The mean of every division over methods."""
+        import numpy as np
+
+        return np.mean([one.mean(axis=1) for one in self.means.values()], axis=0)
+
+    @cached_property
+    def common(self) -> Square:
+        """The mean square of divisions over all methods; of a single method it is the only one there is."""
+        spread = float(self._common.var(ddof=1)) if len(self.divisions) > 1 else 0.0
+        return Square(self.searches * spread, max(len(self.divisions) - 1, 1))
+
+    def squares(self, name: str) -> Squares:
+        """A method's own."""
+        cells = self.means[name]
+        count, searches = cells.shape
+        rows, columns, mean = cells.mean(axis=1), cells.mean(axis=0), cells.mean()
+        division = search = both = None
+        if count > 1 and len(self.means) > 1:
+            rest = rows - mean - (self._common - self._common.mean())
+            freedom = (count - 1) * (1 - 1 / len(self.means))
+            division = Square(searches * float((rest**2).sum()) / freedom, freedom)
+        if searches > 1:
+            search = Square(count * float(columns.var(ddof=1)), searches - 1)
+        if count > 1 and searches > 1:
+            rest = cells - rows[:, None] - columns + mean
+            freedom = (count - 1) * (searches - 1)
+            both = Square(float((rest**2).sum()) / freedom, freedom)
+        return Squares(division, search, both, self.within[name])
+
+    @cached_property
+    def _squares(self) -> dict[str, Squares]:
+        return {name: self.squares(name) for name in self.means}
+
+    @cached_property
+    def unlike(self) -> dict[str, str]:
+        """The methods whose noise is beyond that of the others, and in what: F-tests of the largest mean square against the
+        others', with Bonferroni's adjustment for all of them. They are taken out one by one."""
+        found: dict[str, str] = {}
+        while worst := self._most_unlike([name for name in self.means if name not in found]):
+            found |= worst
+        return found
+
+    def _most_unlike(self, names: list[str]) -> dict[str, str]:
+        from scipy import stats
+
+        if len(names) < 3:
+            return {}
+        tests = []
+        for source in Squares._fields:
+            known = {name: square for name in names if (square := getattr(self._squares[name], source))}
+            for name, one in known.items():
+                rest = _together(square for other, square in known.items() if other != name)
+                if rest and rest.value > 0:
+                    tests.append(
+                        (stats.f.sf(one.value / rest.value, one.freedom, rest.freedom), name, source)
+                    )
+        if not tests:
+            return {}
+        chance, name, source = min(tests)
+        return {name: source} if chance * len(tests) < LEVEL else {}
+
+    @cached_property
+    def pooled(self) -> Squares:
+        """The mean squares of all methods together, without those that are unlike the others."""
+        alike = [self._squares[name] for name in self.means if name not in self.unlike]
+        return Squares(*(_together(filter(None, column)) for column in zip(*alike)))
+
+    @cached_property
+    def _likeness(self) -> float:
+        """How far methods that are pooled are known to have the same noise, in degrees of freedom: infinite if their mean
+        squares differ no more than those of equal noise do. Twice the inverse of how much the variances vary, relative to
+        their mean, beyond what their degrees of freedom explain."""
+        import numpy as np
+
+        found, weights = [], []
+        for source in Squares._fields:
+            alike = [getattr(self._squares[name], source) for name in self.means if name not in self.unlike]
+            if len(alike) < 3 or not all(one and one.value > 0 for one in alike):
+                continue
+            values, expected = (
+                np.array([one.value for one in alike]),
+                2 / np.mean([one.freedom for one in alike]),
+            )
+            found.append((values.var(ddof=1) / values.mean() ** 2 - expected) / (1 + expected))
+            weights.append(1 / expected)
+        varying = float(np.average(found, weights=weights)) if found else 0.0
+        return 2 / varying if varying > 0 else math.inf
+
+    def _taken(self, name: str) -> Squares:
+        """Those that stand for a method's noise."""
+        return self._squares[name] if name in self.unlike else self.pooled
+
+    def components(self, name: str | None = None) -> dict[str, Optional[Estimate]]:
+        """The standard deviation that each source adds to a single score, in the unit of the score: of one method, or of all
+        together. None where the design cannot tell; intervals only of all together."""
+        squares = self._squares[name] if name else self.pooled
+        found = {source: _root(value) for source, value in self._parts(squares, self.common).items()}
+        if name:
+            return {
+                source: None if value is None else Estimate(float(value)) for source, value in found.items()
+            }
+        draws = self._parts(
+            Squares(*map(_drawn, squares, range(len(squares)))), _drawn(self.common, len(squares))
+        )
+        return {
+            source: None if value is None else Estimate(float(value), _ends(_root(draws[source])))
+            for source, value in found.items()
+        }
+
+    def _parts(self, squares: Squares, common: Square) -> dict[str, Any]:
+        """The variance of every source. An estimate below zero stays one: its root is zero."""
+        division, search, both, seed = (square and square.value for square in squares)
+        noise = None if seed is None else seed / self.seeds
+        rest = both if both is not None else noise  # what the means of divisions and of searches have besides
+        # Of one method alone, what is its own in a division cannot be told.
+        shared = rest if division is None else division / len(self.means)
+        return {
+            "division": _less(common.value, shared, self.searches) if len(self.divisions) > 1 else None,
+            "own_division": None if division is None else _less(division, rest, self.searches),
+            "search": None if search is None else _less(search, rest, len(self.divisions)),
+            "both": None if both is None else _less(both, noise, 1),
+            "seed": seed,
+        }
+
+    # --- intervals and tests ------------------------------------------------------------------------------------
+
+    def _error(self, squares: Squares) -> Square:
+        """The squared standard error of a mean, apart from what is common to all methods."""
+        division, search, both = squares.division, squares.search, squares.both
+        cells = len(self.divisions) * self.searches
+        if division and search and both:
+            return _sum(division, search, both, cells)
+        only = division or search
+        if only:
+            return Square(only.value / cells, only.freedom)
+        return Square(0.0, math.inf)
+
+    def error(self, name: str) -> Square:
+        """The squared standard error of a method's mean where it is compared with others: that of all methods, or its own if
+        that is larger."""
+        own, shared = self._error(self._squares[name]), self._error(self.pooled)
+        lent = 0.0 if name in self.unlike else self._likeness
+        return Square(max(own.value, shared.value), min(own.freedom + lent, shared.freedom))
+
+    def interval(self, name: str) -> Optional[tuple[float, float]]:
+        """95 %, of the mean over new divisions, searches and seeds."""
+        if not self.repeated:
+            return None
+        own = self.error(name) if len(self.means) > 1 else self._alone(name)
+        if len(self.divisions) > 1 and len(self.means) > 1:
+            common = Square(self.common.value / (len(self.divisions) * self.searches), self.common.freedom)
+            own = _added(own, common)
+        return _around(self.mean(name), own)
+
+    def _alone(self, name: str) -> Square:
+        """Where there is no other method, all that divisions do is its own."""
+        squares = self._squares[name]
+        return self._error(squares._replace(division=self.common if len(self.divisions) > 1 else None))
+
+    def gap(self, a: str, b: str) -> Gap:
+        from scipy import stats
+
+        mean = self.mean(a) - self.mean(b)
+        sides = self.error(a), self.error(b)
+        error = Square(sides[0].value + sides[1].value, min(side.freedom for side in sides))
+        low, high = _around(mean, error)
+        chance = (
+            2 * stats.t.sf(abs(mean) / math.sqrt(error.value), error.freedom)
+            if error.value
+            else float(mean == 0)
+        )
+        return Gap(mean, (low, high), float(chance), self._wins(a, b))
+
+    def _wins(self, a: str, b: str) -> Estimate:
+        """The normal probability that a single score of one is better, given what the mean squares may be."""
+        import numpy as np
+        from scipy import special
+
+        (error, single), (other_error, other_single) = self._noise(a), self._noise(b)
+        gap = (self.mean(a) - self.mean(b)) * (1 if self.higher else -1)
+        gaps = gap + np.random.default_rng(1).normal(size=DRAWS) * np.sqrt(error + other_error)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = special.ndtr(gaps / np.sqrt(single + other_single))
+        shares = np.where(np.isnan(shares), 0.5, shares)  # no gap and no noise
+        return Estimate(float(shares.mean()), _ends(shares))
+
+    def _noise(self, name: str) -> tuple[Any, Any]:
+        """Draws of the squared error of a method's mean, and of the variance of a single score of it; both apart from what
+        is common to all methods."""
+        import numpy as np
+
+        if name not in self._noises:
+            squares = self._taken(name)
+            drawn = Squares(*map(_drawn, squares, range(len(squares))))
+            parts = self._parts(drawn, self.common)
+            single = sum(
+                value for source, value in parts.items() if source != "division" and value is not None
+            )
+            known = self._error(squares).value
+            scale = self.error(name).value / known if known else 1.0
+            self._noises[name] = (scale * self._error(drawn).value, np.maximum(single, 0))
+        return self._noises[name]
+
+    def draws(self, name: str, stream: int) -> Any:
+        """What a method's mean may be, given what was measured, apart from what is common to all methods."""
+        import numpy as np
+
+        error, _ = self._noise(name)
+        return self.mean(name) + np.random.default_rng([2, stream]).normal(size=len(error)) * np.sqrt(error)
+
+    @cached_property
+    def _noises(self) -> dict[str, tuple[Any, Any]]:
+        return {}
+
+    @cached_property
+    def gaps(self) -> dict[tuple[str, str], Gap]:
+        """Of all pairs, the better one first."""
+        return {pair: self.gap(*pair) for pair in combinations(self.means, 2)}
+
+    @cached_property
+    def adjusted(self) -> dict[tuple[str, str], float]:
+        """The p-values of all pairs, with Holm's adjustment."""
+        values = holm([gap.chance for gap in self.gaps.values()])
+        return {pair: 1.0 if value is None else value for pair, value in zip(self.gaps, values)}
+
+    @property
+    def apart(self) -> set[tuple[str, str]]:
+        """The pairs that can be told apart, the better one first."""
+        return {pair for pair, value in self.adjusted.items() if value < LEVEL} if self.repeated else set()
+
+    @property
+    def leaders(self) -> list[str]:
+        """The best, and those that cannot be told apart from it. None below one that can is among them."""
+        names = self.methods
+        first = next(
+            (place for place, name in enumerate(names) if (self.best, name) in self.apart), len(names)
+        )
+        return names[:first]
+
+
+# --- designs --------------------------------------------------------------------------------------------------------
+
+
+def _shape(values: Values) -> Optional[tuple[tuple[Any, ...], int]]:
+    """The divisions and how many searches; None if some division lacks a search."""
+    divisions = sorted({division for division, _, _ in values}, key=str)
+    searches = {search for _, search, _ in values}
+    if len({(division, search) for division, search, _ in values}) < len(divisions) * len(searches):
+        return None
+    return tuple(divisions), len(searches)
+
+
+def _cells(values: Values) -> list[list[list[float]]]:
+    """The scores of every division, by search."""
+    found: dict[Any, dict[Any, list[float]]] = {}
+    for (division, search, _), value in sorted(values.items(), key=str):
+        found.setdefault(division, {}).setdefault(search, []).append(value)
+    return [list(searches.values()) for searches in found.values()]
+
+
+def _within(cells: Iterable[list[float]]) -> Optional[Square]:
+    import numpy as np
+
+    return _together(Square(float(np.var(cell, ddof=1)), len(cell) - 1) for cell in cells if len(cell) > 1)
+
+
+# --- mean squares ---------------------------------------------------------------------------------------------------
+
+
+def _drawn(square: Optional[Square], stream: int) -> Any:
+    """What a mean square may be, given what was measured (a generalized pivotal quantity): the same draws each time."""
+    import numpy as np
+
+    if square is None:
+        return None
+    draws = np.random.default_rng([0, stream]).chisquare(square.freedom, DRAWS)
+    return Square(square.value * square.freedom / draws, square.freedom)
+
+
+def _together(squares: Iterable[Square]) -> Optional[Square]:
+    known = list(squares)
+    freedom = sum(one.freedom for one in known)
+    return Square(sum(one.value * one.freedom for one in known) / freedom, freedom) if known else None
+
+
+def _less(square: Any, rest: Any, count: float) -> Any:
+    return (square - (0 if rest is None else rest)) / count
+
+
+def _sum(division: Square, search: Square, both: Square, cells: int) -> Square:
+    """The error of a mean over both: what they have in common is counted once, but neither part alone may exceed it."""
+    import numpy as np
+
+    values = division.value, search.value, division.value + search.value - both.value
+    value = np.maximum.reduce(values)
+    return Square(value / cells, _freedom(value, division, search))
+
+
+def _added(a: Square, b: Square) -> Square:
+    return Square(a.value + b.value, _freedom(a.value + b.value, a, b))
+
+
+def _freedom(value: float, a: Square, b: Square) -> float:
+    """Satterthwaite's degrees of freedom of what both make: never fewer than either has alone, nor more than both."""
+    import numpy as np
+
+    shares = np.maximum(a.value**2 / a.freedom + b.value**2 / b.freedom, np.finfo(float).tiny)
+    return np.clip(value**2 / shares, min(a.freedom, b.freedom), a.freedom + b.freedom)
+
+
+def _around(mean: float, error: Square) -> tuple[float, float]:
+    from scipy import stats
+
+    half = float(stats.t.ppf(1 - LEVEL / 2, error.freedom)) * math.sqrt(error.value)
+    return mean - half, mean + half
+
+
+def _share(value: float, spread: float) -> float:
+    if not spread:
+        return 0.5 if value == 0 else float(value > 0)
+    return 0.5 * math.erfc(-value / spread / math.sqrt(2))
+
+
+def _root(value: Any) -> Any:
+    import numpy as np
+
+    return None if value is None else np.sqrt(np.maximum(value, 0))
+
+
+def _ends(draws: Any) -> tuple[float, float]:
+    import numpy as np
+
+    low, high = np.quantile(draws, [LEVEL / 2, 1 - LEVEL / 2])
+    return float(low), float(high)

@@ -1,0 +1,228 @@
+"""The findings: made arenas with known truth give the sentences that are true of them, and no others."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import arena_fixture as fixture
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "experiments" / "results" / "arenas"
+sys.path.insert(0, str(ROOT / "docs" / "makers"))
+
+import findings  # noqa: E402
+
+from dmlplayground.reports.variance import Comparison  # noqa: E402
+
+REAL = {"margin": 80, "npairs": 65, "proxy_nca": 50, "triplet": 35}
+LEVEL = dict.fromkeys(REAL, 60.0)
+
+
+@pytest.fixture(autouse=True)
+def no_planned_arenas(monkeypatch, tmp_path):
+    monkeypatch.setattr(findings, "EXPERIMENTS", tmp_path / "nothing")
+
+
+def page(results):
+    return findings.text(findings.made(findings.read(results)))
+
+
+def arena(results, name, levels, **how):
+    fixture.keep(results / name / "finals", fixture.finals(levels, **how))
+    return results
+
+
+def section(text, title):
+    return text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def sentences(text):
+    """Without tables, figures and what is folded."""
+    text = re.sub(r"<details.*?</details>", "", text, flags=re.S)
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("|", "![")))
+
+
+# --- who leads -------------------------------------------------------------------------------------------------------
+
+
+def test_a_real_order_is_said(tmp_path):
+    text = page(arena(tmp_path, "icons", REAL, noise="seeds"))
+    short = section(text, "In short")
+    assert re.search(
+        r"\*\*icons\*\*: by R@1 \(\w+\), \*\*margin\*\* leads with \d\d\.\d \(.*?\)\. Of the 3 others, 3 are behind",
+        short,
+    )
+    assert "Of 6 pairs, 6 are told apart." in section(text, "Arena icons")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_equal_methods_no_winner_is_named(tmp_path, seed):
+    text = page(arena(tmp_path, "icons", LEVEL, noise="searches", seed=seed))
+    assert "no two of 4 methods can be told apart" in section(text, "In short")
+    said = sentences(text)
+    assert "**margin**" not in said and " leads" not in said
+    for method in REAL:
+        assert method not in said.replace(f"below {method}", ""), method
+
+
+def test_leaders_that_cannot_be_told_apart_are_named_together(tmp_path):
+    text = page(arena(tmp_path, "icons", {**REAL, "npairs": 80.0}, noise="seeds", seed=2))
+    assert re.search(
+        r"(margin|npairs) has the highest mean, 8.*?, and (margin|npairs) cannot be told apart from it.",
+        section(text, "In short"),
+    )
+    assert "Of the 2 others, 2 are behind it beyond the noise." in text
+
+
+def test_methods_no_better_than_the_untrained_network_are_named(tmp_path):
+    text = page(arena(tmp_path, "icons", REAL, noise="seeds"))
+    assert "Not above the row `untrained` beyond the noise: triplet." in text
+    assert "All are above the row" in page(
+        arena(tmp_path / "other", "icons", {"margin": 80, "npairs": 70}, noise="seeds")
+    )
+
+
+# --- optimism, length, noise -----------------------------------------------------------------------------------------
+
+
+def test_optimism_is_the_gap_that_was_made(tmp_path):
+    text = page(arena(tmp_path, "icons", REAL, noise="seeds", fall=4.0))
+    assert (
+        "best is 4.00 points above last on average over methods (4.00 to 4.00), beyond the noise for 4 of 4."
+        in text
+    )
+    level = page(arena(tmp_path / "other", "icons", REAL, noise="seeds", fall=0.0))
+    assert "best is 0.00 points above last" in level and "beyond the noise for 0 of 4" in level
+
+
+def test_a_short_training_with_another_order_is_said(tmp_path):
+    arena(tmp_path, "icons", REAL)
+    for number in (1, 2):
+        by_length = {
+            name: {"1/8": (100 - level) / 200 + number / 1000, "1": level / 200 + number / 1000}
+            for name, level in REAL.items()
+        }
+        fixture.search(tmp_path / "icons" / "search", by_length, number)
+    text = section(page(tmp_path), "Arena icons")
+    assert (
+        "The orders after 1/8 of the length and after all of it, by validation scores, have a tau of −1.00"
+        in text
+    )
+    assert "triplet above margin" in text and "findings-icons-length.svg" in text
+
+
+def test_the_share_of_the_search_is_that_of_the_comparison(tmp_path):
+    text = page(arena(tmp_path, "icons", REAL, noise="searches"))
+    (share,) = re.findall(r"; search (\d+)% \(", section(text, "Arena icons"))
+    assert int(share) > 25
+
+
+# --- between arenas --------------------------------------------------------------------------------------------------
+
+
+def test_what_holds_in_all_arenas_is_said_and_nothing_else(tmp_path):
+    arena(tmp_path, "icons", REAL, noise="seeds")
+    arena(
+        tmp_path,
+        "photos",
+        {"margin": 80, "npairs": 35, "proxy_nca": 50, "triplet": 65},
+        noise="seeds",
+        seed=1,
+    )
+    text = section(page(tmp_path), "Between arenas")
+    assert "margin above npairs, margin above proxy_nca and margin above triplet." in text
+    assert "of 6 pairs of methods that all 2 have, 3 are told apart" in text.lower()
+    assert "3 pairs stand in opposite order in two arenas, beyond the noise of both." in text
+    assert "| icons | photos | 4 | 0.00 |" in text
+
+
+# --- what is not there -----------------------------------------------------------------------------------------------
+
+
+def test_without_records_the_page_says_so(tmp_path, monkeypatch):
+    (tmp_path / "plans" / "icons").mkdir(parents=True)
+    monkeypatch.setattr(findings, "EXPERIMENTS", tmp_path / "plans")
+    text = page(tmp_path / "results")
+    assert "No arena has two methods that were repeated" in text and "* **icons**: no records yet." in text
+    assert "No arena that can be compared has measured them yet." in text
+
+
+def test_what_is_not_complete_is_named(tmp_path):
+    records = fixture.finals(REAL, noise="seeds")
+    kept = [one for one in records if not (one.id.startswith("npairs") and "-r2-" in one.id)]
+    store = fixture.keep(tmp_path / "icons" / "finals", kept)
+    trials = [{"id": one.id, "config": one.config} for one in records]
+    (store / "experiment.json").write_text(
+        json.dumps({"title": "", "about": "", "file": "", "trials": trials})
+    )
+    text = page(tmp_path)
+    assert (
+        "not complete: 6 trials of its finals without a result; not repeated as often as the others, so left out: npairs."
+        in text
+    )
+    assert "of 3 methods" in text or "Of the 2 others" in text
+    assert not findings.data(findings.read(tmp_path))["icons"]["complete"]
+
+
+def test_one_method_is_no_comparison(tmp_path):
+    arena(tmp_path, "icons", {"margin": 60})
+    text = page(tmp_path)
+    assert "fewer than two methods are repeated" in text and "## Arena icons" not in text
+    fixture.keep(tmp_path / "single" / "finals", [fixture.record("npairs", (1, 1, 0), 50)])
+    assert "* **single**: not complete: fewer than two methods are repeated." in page(tmp_path)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_files_are_written_and_old_ones_go(tmp_path):
+    arena(tmp_path / "results", "icons", REAL, noise="seeds")
+    out = tmp_path / "docs"
+    out.mkdir()
+    (out / "findings-old.svg").write_text("")
+    findings.write(tmp_path / "results", out)
+    text = (out / findings.PAGE).read_text()
+    assert not (out / "findings-old.svg").exists()
+    for name in re.findall(r"\]\((findings[\w-]*\.\w+)\)", text):
+        assert (out / name).stat().st_size > 0, name
+    told = json.loads((out / findings.DATA).read_text())["icons"]
+    assert told["best"] == ["margin"] and told["kind"] == "features" and told["complete"]
+    records = fixture.finals(REAL, noise="seeds")
+    assert len(told["methods"]) == 4 and len(records) == 48
+    first = {name: (out / name).read_bytes() for name in ("findings.md", "findings-icons.svg")}
+    findings.write(tmp_path / "results", out)
+    assert first == {name: (out / name).read_bytes() for name in first}
+
+
+def test_a_wrong_folder_is_one_line(tmp_path):
+    for words in (["nowhere"], []):
+        command = [sys.executable, str(ROOT / "docs" / "makers" / "findings.py"), *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+
+
+def test_false_winners_are_rare(tmp_path):
+    """Of equal methods, in how many arenas the sentence would name a winner."""
+    named = 0
+    for seed in range(25):
+        found = findings.Arena("icons", fixture.finals(LEVEL, noise="searches", seed=seed))
+        assert isinstance(found.compared, Comparison)
+        named += "mean" in findings.verdict(found).replace(
+            "the one with the highest mean", ""
+        ) or "lead" in findings.verdict(found)
+    assert named <= 4
+
+
+@pytest.mark.slow
+def test_the_page_is_up_to_date(monkeypatch, tmp_path):
+    monkeypatch.undo()
+    findings.write(KEPT, tmp_path)
+    for path in tmp_path.iterdir():
+        kept = ROOT / "docs" / path.name
+        assert kept.exists() and (path.suffix == ".svg" or kept.read_bytes() == path.read_bytes()), path.name
