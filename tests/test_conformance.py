@@ -75,7 +75,8 @@ def test_an_operator_without_gpu_kernel_is_found(tmp_path):
 
 def test_a_loss_that_disagrees_with_the_reference_beside_it_is_found(tmp_path):
     (tmp_path / "bad_reference.py").write_text(
-        "def value(embeddings, labels, parameters=None):\n    return 1 + ((embeddings[::2] - embeddings[1::2]) ** 2).sum(axis=1).mean()\n"
+        "def value(embeddings, labels, parameters=None):\n"
+        "    return 1 + ((embeddings[::2] - embeddings[1::2]) ** 2).sum(axis=1).mean()\n"
     )
     found = faults(tmp_path, LOSS % "F.mean(F.sum((anchors - positives) ** 2, axis=1))")
     assert "value_is_that_of_the_reference" in found

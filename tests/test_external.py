@@ -164,7 +164,7 @@ def test_a_stopped_command_goes_on_after_its_last_epoch(tmp_path):
     """
     wanted = given(tmp_path, body)
     (tmp_path / "wanted.json").write_text(json.dumps(wanted))
-    program = f"import json, dmlplayground as dml; dml.train(json.load(open({str(tmp_path / 'wanted.json')!r})), {str(tmp_path / 'runs')!r})"
+    program = "import json, dmlplayground as dml; dml.train(json.load(open('wanted.json')), 'runs')"
     process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path)
     trial = config.trial(wanted)
     stream = tmp_path / "runs" / trial.id / "epochs.jsonl"

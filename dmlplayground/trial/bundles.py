@@ -54,10 +54,13 @@ def bundle(store: str | Path, path: str | Path) -> Path:
             content = outside.file_of({**source, "file": str(store / copy)}).read_bytes()
             (Path(folder) / copy).parent.mkdir(parents=True)
             (Path(folder) / copy).write_bytes(content)
-        with files.replacing(path, "wb") as target, gzip.GzipFile("", "wb", 9, target, mtime=0) as packing:
-            with tarfile.open(fileobj=packing, mode="w") as archive:
-                for each in sorted(Path(folder).rglob("*")):
-                    archive.add(each, each.relative_to(folder).as_posix(), recursive=False, filter=_nobodys)
+        with (
+            files.replacing(path, "wb") as target,
+            gzip.GzipFile("", "wb", 9, target, mtime=0) as packing,
+            tarfile.open(fileobj=packing, mode="w") as archive,
+        ):
+            for each in sorted(Path(folder).rglob("*")):
+                archive.add(each, each.relative_to(folder).as_posix(), recursive=False, filter=_nobodys)
     return path
 
 

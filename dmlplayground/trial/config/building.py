@@ -155,9 +155,10 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
 def _name_of_command(said: Mapping[str, Any]) -> None:
     """Let a trial that a command trains call its method as it likes."""
     trainer, method = said.get("trainer"), said.get("method")
-    if isinstance(trainer, Mapping) and trainer.get("command") and isinstance(method, Mapping):
-        if isinstance(name := method.get("name"), str) and name not in methods.names():
-            methods.KIND.put(external_method(name), None)
+    if not (isinstance(trainer, Mapping) and trainer.get("command") and isinstance(method, Mapping)):
+        return
+    if isinstance(name := method.get("name"), str) and name not in methods.names():
+        methods.KIND.put(external_method(name), None)
 
 
 def _neutral(*keys: str) -> dict[str, Named]:
