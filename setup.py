@@ -39,7 +39,13 @@ EXTRAS = {
     "tensorboard": ["tensorboard>=2.15,<3"],
     "wandb": ["wandb>=0.16,<1"],
     "mlflow": ["mlflow-skinny>=2.9,<4"],
-    "onnx": ["onnx>=1.15,<2"],  # writes the files; onnxruntime or another runtime reads them
+    "onnx": [
+        "onnx>=1.15,<2",  # writes the files; onnxruntime or another runtime reads them
+        "ml_dtypes<0.6",  # which onnx brings: 0.6 needs NumPy 2, and pip would move an environment with MXNet there
+    ],
+    "completion": ["shtab>=1.13,<2"],
+    "frames": ["pandas>=2,<4"],
+    "heic": ["pillow-heif>=0.18,<2"],
     "icons": ["resvg_py>=0.5,<0.6"],  # draws SVG; another release may draw a pixel otherwise
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
@@ -61,6 +67,9 @@ EXTRAS = {
 EXTRAS["all"] = sorted(
     {
         *EXTRAS["cpu"],
+        *EXTRAS["completion"],
+        *EXTRAS["frames"],
+        *EXTRAS["heic"],
         *EXTRAS["parquet"],
         *EXTRAS["ray"],
         *EXTRAS["tune"],

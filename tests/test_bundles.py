@@ -12,7 +12,7 @@ import dmlplayground as dml
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import main
 from dmlplayground.trial import bundles
-from dmlplayground.trial.store import records
+from dmlplayground.trial.store import checks, records
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,8 @@ def changed(store, tmp_path, change):
     (path,) = copy.glob(f"*/{records.RECORD}")
     content = json.loads(path.read_text())
     change(content)
-    path.write_text(json.dumps(content))
+    content.pop(checks.CHECKSUM)
+    path.write_text(json.dumps(checks.sealed(content)))  # who forges a record can do that too
     return bundles.bundle(copy, tmp_path / "changed.tar.gz")
 
 

@@ -153,7 +153,7 @@ BAD = {
     ),
     "one word too many": (
         ["train", "npairs", "margin"],
-        "one word too many: margin (dmlplayground train --help)",
+        "unexpected argument: margin (dmlplayground train --help)",
     ),
     "unknown action": (["data", "shwo", "glyphs"], "Did you mean 'show'"),
     "unknown experiment to read about": (["experiments", "quikstart"], "Did you mean 'quickstart'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -12,13 +13,13 @@ from http.server import ThreadingHTTPServer
 import pytest
 
 from dmlplayground import cli
-from dmlplayground.base import resources
+from dmlplayground.base import errors, resources
 
 
 def test_the_pages_are_served_on_this_machine_alone(tmp_path):
     (tmp_path / "index.html").write_text("the pages")
     code = (
-        "import pathlib, sys; from dmlplayground import cli; from dmlplayground.base import resources\n"
+        "import pathlib, sys; from dmlplayground import cli; from dmlplayground.base import errors, resources\n"
         "resources.pages = lambda: pathlib.Path(sys.argv[1])\n"
         "cli.main(['docs', '--port', '0', '--no-browser'])"
     )
@@ -38,8 +39,8 @@ def test_the_pages_are_served_on_this_machine_alone(tmp_path):
 @pytest.mark.parametrize(
     ("checkout", "message"),
     [
-        (None, "this installation came without the pages"),
-        ("nowhere", 'what builds the pages is not installed. In nowhere: pip install -e ".[docs]"'),
+        (None, "in docs/; there, dmlplayground docs shows them, and sh scripts/wheel.sh makes a wheel"),
+        ("nowhere", 'what builds them is not installed. In nowhere: pip install -e ".[docs]"'),
     ],
 )
 def test_pages_that_are_not_there_are_told_how_to_get(checkout, message, monkeypatch, capsys):
@@ -60,7 +61,10 @@ def test_a_checkout_builds_its_pages_once(built, tmp_path, monkeypatch, capsys):
 
     def run(command, **where):
         commands.append((command[1:], where["cwd"]))
-        site.mkdir() if built else None
+        if built:
+            site.mkdir()
+            (site / "index.html").touch()
+        return subprocess.CompletedProcess(command, 0 if built else 1)
 
     monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda self: None)
@@ -68,6 +72,34 @@ def test_a_checkout_builds_its_pages_once(built, tmp_path, monkeypatch, capsys):
     assert ended == ([0, 0] if built else [2])
     assert commands == [(["-m", "mkdocs", "build", "--quiet"], tmp_path)]
     assert "mkdocs build says why" in capsys.readouterr().err or built
+
+
+@pytest.mark.parametrize("outcome", ["built", "failed", "no mkdocs"])
+def test_pages_that_are_older_than_the_code_are_built_anew(outcome, tmp_path, monkeypatch, capsys):
+    site, code = tmp_path / "site", tmp_path / "dmlplayground" / "methods.py"
+    for path in (site / "index.html", code):
+        path.parent.mkdir()
+        path.touch()
+    os.utime(code, (2e9, 2e9))
+    monkeypatch.setattr(resources, "pages", lambda: site)
+    monkeypatch.setattr(resources, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if outcome == "no mkdocs" else name)
+    monkeypatch.setattr(errors, "_WARNED", set())
+    commands = []
+
+    def run(command, **where):
+        commands.append(command)
+        if outcome == "built":
+            os.utime(site / "index.html", (3e9, 3e9))
+        return subprocess.CompletedProcess(command, 0 if outcome == "built" else 1)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda self: None)
+    assert [cli.main(["docs", "--no-browser", "--port", "0"]) for _ in range(2)] == [0, 0]
+    assert len(commands) == {"built": 1, "failed": 2, "no mkdocs": 0}[outcome]
+    told = capsys.readouterr()
+    assert ("These are the old ones" in told.err) == (outcome != "built")
+    assert "older than dmlplayground/methods.py" in told.out + told.err
 
 
 def test_a_port_that_is_none_is_refused(capsys):

@@ -86,7 +86,7 @@ def test_what_cannot_be_is_refused(given, said):
     [
         (
             {"method": "npairs", "sampler": "shuffled"},
-            "sampler shuffled are not for npairs: npairs reads pairs",
+            "npairs cannot use the sampler shuffled: npairs reads pairs",
         ),
         ({"method": "angular", "sampler": "blocks", "batch_size": 125}, "an even number of rows, not 125"),
         ({"method": "prototypical", "sampler": "shuffled"}, ""),  # few classes have many rows in a batch

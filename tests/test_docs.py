@@ -152,7 +152,7 @@ def test_every_extra_that_something_needs_is_listed(site):
 
 
 def test_the_help_of_every_command_names_a_page_that_is_there(site):
-    subparsers = next(a for a in cli._parser(cli._commands())._actions if isinstance(a.choices, dict))
+    subparsers = next(a for a in cli.parser(cli._commands())._actions if isinstance(a.choices, dict))
     for name, command in subparsers.choices.items():
         found = re.search(r"more: the page (\S+) of dmlplayground docs", command.format_help())
         assert found and (site / found[1]).is_file(), name

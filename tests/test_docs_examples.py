@@ -25,6 +25,7 @@ from dmlplayground.base import registry
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import templates
 from dmlplayground.sweeps import grid
+from dmlplayground.sweeps.chosen import choose
 
 COMMANDS = sorted({line for text in PAGES.values() for line in commands(text)})
 PLACEHOLDERS = ("NAME", "METHOD")  # that a reader is to replace
@@ -33,7 +34,7 @@ PLACEHOLDERS = ("NAME", "METHOD")  # that a reader is to replace
 def parsed(line):
     words = shlex.split(line, comments=True)[1:]
     every = cli._commands()
-    return words, cli._parser(every).parse_args(cli._completed(words, every))
+    return words, cli.parser(every).parse_args(cli._completed(words, every))
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -73,7 +74,7 @@ BLOCKS = {
     "external.md": "yaml",
     "data-sets.md": "sh",
     "features.md": "python sh sh",
-    "getting-started.md": "text text sh yaml sh sh python sh sh text",
+    "getting-started.md": "text text sh yaml yaml sh sh python sh sh text",
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
     "own-images.md": "sh sh yaml sh",
@@ -191,20 +192,29 @@ def test_every_option_for_what_the_released_code_did_is_one():
 
 
 def test_every_experiment_in_a_yaml_block_makes_trials(tmp_path):
-    (block,) = blocks("yaml", PAGES["getting-started.md"])
+    block, more = blocks("yaml", PAGES["getting-started.md"])
     (tmp_path / "sizes.yaml").write_text(block)
     assert len(grid.load(tmp_path / "sizes.yaml")[0].trials()) == 2 * 2 * 2
+    (tmp_path / "sizes.yaml").write_text(block + more)
+    trials = grid.load(tmp_path / "sizes.yaml")[0].trials()
+    assert sorted((trial.method["name"], trial.embed_dim, trial.seed) for trial in trials) == [
+        ("margin", 32, 0), ("margin", 32, 1),
+        ("npairs", 32, 0), ("npairs", 64, 0), ("npairs", 128, 0), ("npairs", 128, 1),
+    ]  # fmt: skip
+    assert {trial.batch_size for trial in trials if trial.method["name"] == "margin"} == {60}
 
 
 def test_the_names_for_python_do_what_the_page_says(monkeypatch):
     (block,) = blocks("python", PAGES["getting-started.md"])
     # They read the configuration as training would, and stop there.
     monkeypatch.setattr(dml, "train", config.trial)
-    monkeypatch.setattr(dml, "sweep", lambda path, workers: grid.load(ROOT / path)[0].trials())
+    monkeypatch.setattr(dml, "sweep", lambda given, where=(), workers=1: choose(given, where=where).trials)
+    monkeypatch.setattr(dml.records, "to_frame", list)
     names: dict = {}
     exec(block, names)
     assert names["value"].shape == (1,) and {"R@1", "R@8", "NMI"} <= set(names["scores"])
-    assert names["record"].embed_dim == 64 and len(names["records"]) == 39
+    assert names["record"].embed_dim == 64 and len(names["records"]) == 3
+    assert [trial.embed_dim for trial in names["frame"]] == [32, 64]
 
 
 def test_the_example_of_the_metrics_is_right():

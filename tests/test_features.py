@@ -105,7 +105,11 @@ def test_validated_protocol(path, tmp_path):
 @pytest.mark.parametrize(
     "content, message",
     [
-        ({"features": np.zeros((4, 3))}, "lacks the array 'labels'"),
+        ({"features": np.zeros((4, 3))}, "f.npz has no array 'labels'; its arrays are features"),
+        (
+            {"embeddings": np.zeros((4, 3)), "labels": np.zeros(4)},
+            "f.npz has no array 'features'; its arrays are embeddings, labels",
+        ),
         ({"features": np.zeros(4), "labels": np.zeros(4)}, r"needs features \(N, width\)"),
         ({"features": np.zeros((4, 3)), "labels": np.zeros(3)}, r"needs features \(N, width\)"),
         ({"features": np.full((4, 3), np.nan), "labels": np.zeros(4)}, "not finite"),

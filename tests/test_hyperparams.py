@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import dmlplayground as dml
-from dmlplayground import config, hyperparams
+from dmlplayground import cli, config, hyperparams
 from dmlplayground.base import resources
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli.commands import hyperparams as command
@@ -144,11 +146,43 @@ def test_a_file_of_ones_own(tmp_path):
         config.trial({"method": "npairs", "hyperparams": str(path)})
 
 
-def test_listings():
-    rows = [line.split() for line in command.table().splitlines()]
-    assert ["npairs", "fehervari2019/cub200", "inception_bn", "log", "4"] in rows
-    told = command.of_method("structured_clustering")
-    assert ["optimizer.name", "rmsprop", "paper"] in [line.split() for line in told.splitlines()]
+def test_listings(capsys):
+    assert ["npairs", "fehervari2019/cub200", "inception_bn", "log", "4"] in told(capsys)
+    assert ["optimizer.name", "rmsprop", "paper"] in told(capsys, "structured_clustering")
     with pytest.raises(UserError, match="Did you mean 'npairs'"):
-        command.of_method("nparis")
+        command.chosen("nparis")
     assert Name("fehervari2019", "cub200", "npairs") in hyperparams.names()
+
+
+def told(capsys, *words: str) -> list[list[str]]:
+    assert cli.main(["hyperparams", *words]) == 0
+    return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_what_the_list_prints_can_be_asked_for(capsys, tmp_path):
+    """Every line of the list: its settings, and these with its method."""
+    listed = [line for line in told(capsys)[1:] if len(line) == 5 and line[1].count("/") == 1]
+    assert len(listed) > 50
+    for row, settings, backbone, *_ in listed[:: len(listed) // 8]:
+        assert [row, settings, backbone] in [line[:3] for line in told(capsys, settings)]
+        assert [f"{settings}/{row},", backbone] in told(capsys, f"{settings}/{row}")
+    assert {line[1] for line in told(capsys, "fehervari2019")[1:5]} <= {
+        f"fehervari2019/{data}" for data in ("cub200", "cars196", "sop", "inshop")
+    }
+    for wrong, words in (
+        ("fehervari2019/cub20", "Did you mean 'fehervari2019/cub200'"),
+        ("nobody/cub200", "unknown"),
+    ):
+        with pytest.raises(UserError, match=words):
+            command.chosen(wrong)
+
+
+def test_settings_as_json(capsys):
+    assert cli.main(["hyperparams", "fehervari2019/cub200/npairs", "--json"]) == 0
+    only, other = json.loads(capsys.readouterr().out)
+    assert other["backbone"] == "resnet50_v2"
+    assert (only["settings"], only["backbone"]) == ("fehervari2019/cub200/npairs", "inception_bn")
+    assert only["values"]["embed_dim"]["value"] == 64 and only["values"]["embed_dim"]["source"]
+    assert cli.main(["hyperparams", "--json"]) == 0
+    everything = json.loads(capsys.readouterr().out)
+    assert only in everything and len(everything) > 50

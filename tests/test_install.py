@@ -1,6 +1,8 @@
 """An installation carries the YAML along and offers the command, outside the checkout."""
 
+import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from pathlib import Path
 
 import checkout_fixture
 import pytest
+
+from dmlplayground.base import optional
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = [
@@ -36,6 +40,7 @@ FILES = [
     "pyproject.toml",
     "setup.py",
 ]
+NOT_ADDED = ("cpu", "cu112", "crosscheck")  # the two builds of MXNet, and gigabytes
 GRID, VALUES = "experiments/tables/probe.yaml", "hyperparams/fehervari2019/probe/npairs.yaml"
 
 
@@ -46,6 +51,37 @@ def run(*command, cwd):
     if result.returncode:
         pytest.fail(result.stdout + result.stderr, pytrace=False)
     return result.stdout
+
+
+@pytest.fixture(scope="module")
+def extras():
+    """What the extras need, as setup.py says it."""
+    told = {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("setuptools.setup", lambda **given: told.update(given))
+        runpy.run_path(str(ROOT / "setup.py"))
+    return told["extras_require"]
+
+
+def test_every_package_that_is_asked_for_comes_with_its_extra(extras):
+    for name, package in optional.PACKAGES.items():
+        wanted = name.replace("_", "-")
+        assert any(one.replace("_", "-").startswith(wanted) for one in extras[package.extra]), name
+
+
+@pytest.mark.slow
+def test_every_extra_and_all_together_can_be_added_to_an_environment_with_mxnets_numpy(extras, tmp_path):
+    """onnx brings ml_dtypes, whose 0.6 needs NumPy 2: pip would move an environment with MXNet there."""
+    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
+    pip = tmp_path / "venv/bin/pip"
+    run(pip, "install", "-q", "numpy<2", cwd=tmp_path)
+    added = {extra: needs for extra, needs in extras.items() if extra not in (*NOT_ADDED, "all")}
+    added["together"] = [one for needs in added.values() for one in needs]
+    added["all"] = [one for one in extras["all"] if one not in extras["cpu"]]
+    for extra, needs in added.items():
+        run(pip, "install", "-q", "--dry-run", "--report", "report.json", *needs, cwd=tmp_path)
+        report = json.loads((tmp_path / "report.json").read_text())
+        assert "numpy" not in {one["metadata"]["name"].lower() for one in report["install"]}, extra
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def running(store, epochs):
 def test_the_state_tells_what_runs_where_and_how_long_it_will_take(store):
     trial, folder = running(store, epochs=4)
     with locks.hold(folder):
-        now = state.of(store)
+        now = state.of(store, locks.Watch())
     (shown,) = now["running"]
     entries = stream.read(folder)
     each = [entry["seconds"] + entry["evaluation_seconds"] for entry in entries[1:]]
@@ -72,19 +72,19 @@ def test_scores_that_are_not_finite_and_parts_that_are_gone_stop_nothing(store):
     record.config["method"]["name"] = "a method of yesterday"
     record.save(folder)
     with locks.hold(folder):
-        (shown,) = state.of(store)["running"]
+        (shown,) = state.of(store, locks.Watch())["running"]
     assert [number for number, _ in shown["curve"]] == [0, 1, 3, 4] and shown["total"] == 0
 
 
 def test_a_trial_whose_process_is_gone_is_not_running(store):
     trial, _ = running(store, epochs=2)
-    now = state.of(store)
+    now = state.of(store, locks.Watch())
     assert not now["running"] and now["states"]["interrupted"] >= 1
     assert trial.id in [one["id"] for one in now["stopped"]]
 
 
 def test_failures_come_with_their_traceback(store):
-    stopped = [one for one in state.of(store)["stopped"] if one["status"] == "failed"]
+    stopped = [one for one in state.of(store, locks.Watch())["stopped"] if one["status"] == "failed"]
     assert len(stopped) == 3
     assert all("Diverged" in one["reason"] and "Traceback" in one["traceback"] for one in stopped)
 
@@ -92,7 +92,7 @@ def test_failures_come_with_their_traceback(store):
 def test_planned_trials_are_waiting(store):
     planned = {"npairs-new-s0": fixture.configuration(embed_dim=8)}
     manifest.write(store, "A sweep", "", "", planned)
-    now = state.of(store)
+    now = state.of(store, locks.Watch())
     assert now["title"] == "A sweep" and now["states"][state.WAITING] == 1
 
 
@@ -114,7 +114,7 @@ def test_the_pages(client, store):
     page = client.get("/stores/0/")
     assert page.status_code == 200 and "margin" in page.text and 'id="live"' in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert client.get("/stores/0/state.json").json() == state.of(store)
+    assert client.get("/stores/0/state.json").json() == state.of(store, locks.Watch())
 
 
 def test_the_report_is_new_when_a_record_is(client, store):
@@ -135,6 +135,9 @@ def test_two_cells_are_compared(client):
     )
     told = client.get(f"/stores/0/compare?left={left}&right={right}").text
     assert "method.name" in told and "Comparison" in told and "R@1" in told
+    table = told.partition("What differs")[2]
+    assert "right − left" in table and "better, worse: right against left" in table and "time left" in table
+    assert not re.search(r"\b[AB]\b", re.sub(r"<[^>]+>", " ", table))
     refused = client.get("/stores/0/compare?left=nothing&right=" + right)
     assert refused.status_code == 409 and "unknown cell" in refused.text
 

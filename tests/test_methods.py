@@ -7,12 +7,15 @@ being there.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
 import reference
+from mxnet import nd
 
 from dmlplayground import methods
+from dmlplayground.base.errors import UserError
 from dmlplayground.trial.conformance.methods import CHECKS
 from dmlplayground.trial.conformance.outcomes import Skip
 
@@ -31,3 +34,20 @@ def test_every_method(check, key):
         check(key)
     except Skip as reason:
         pytest.skip(str(reason))
+
+
+def test_a_miner_is_given_as_mining():
+    with pytest.raises(UserError, match=r"as mining=\.\.\., not as miner"):
+        methods.loss("triplet", num_classes=3, embed_dim=4, miner="hard")
+
+
+def test_a_ready_loss_is_not_drawn_again_and_says_nothing():
+    loss = methods.loss("margin", num_classes=3, embed_dim=4)
+    loss.collect_params().setattr("grad_req", "write")
+    loss.beta.set_data(nd.ones_like(loss.beta.data()) * 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loss.initialize()
+    assert (loss.beta.data().asnumpy() == 7).all()
+    loss.initialize(force_reinit=True)
+    assert not (loss.beta.data().asnumpy() == 7).any()

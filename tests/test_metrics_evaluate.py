@@ -15,6 +15,7 @@ import pytest
 from reference import metrics as reference
 
 import dmlplayground
+import dmlplayground as dml
 from dmlplayground import metrics
 from dmlplayground.base.errors import UserError
 
@@ -371,3 +372,24 @@ def test_memory_is_bounded(tmp_path, rows, dim, size, memory, clustering):
     extra, recall = in_a_new_process(PEAK, tmp_path / "points", rows, dim, size, memory, clustering).split()
     assert int(extra) < memory
     assert float(recall) > 5 * size / rows  # far from chance
+
+
+def test_labels_may_be_words(tmp_path):
+    points, labels = embeddings()
+    words = np.array([f"class {label}" for label in labels])
+    expected = metrics.evaluate(points, labels)
+    for given in (words, words.tolist(), words.astype(object), words[:, None].ravel()):
+        assert metrics.evaluate(points, given) == expected
+    half = len(points) // 2
+    parts = {"embeddings": points[:half], "gallery": points[half:], "metrics": ["R@1", "MAP@R"]}
+    by_number = metrics.evaluate(**parts, labels=labels[:half], gallery_labels=labels[half:])
+    by_word = metrics.evaluate(**parts, labels=words[:half], gallery_labels=words[half:].tolist())
+    assert by_word == by_number
+    np.save(tmp_path / "e.npy", points)
+    np.save(tmp_path / "l.npy", words)
+    assert dml.evaluate(tmp_path / "e.npy", tmp_path / "l.npy") == expected
+    for wrong in (words[:-1], [*words[:-1], None], [*words[:-1], 3], words.reshape(2, -1)):
+        with pytest.raises(UserError, match="whole numbers or words"):
+            metrics.evaluate(points, np.asarray(wrong, object))
+    with pytest.raises(UserError, match="whole numbers or words"):
+        metrics.evaluate(**parts, labels=words[:half], gallery_labels=labels[half:])

@@ -1,5 +1,7 @@
 """The first screen: what it says of clear, close, single and disappointing results."""
 
+import re
+
 import pytest
 import reports_fixture as fixture
 
@@ -20,7 +22,7 @@ def test_a_clear_winner():
     said = answers(runs("margin", 0.5) + runs("npairs", 0.4) + runs("angular", 0.3))
     assert said["Best"].answer == "margin"
     assert said["Is"].answer == "Yes"
-    assert "ahead of npairs (p" in said["Is"].details[0]
+    assert "ahead of npairs (95 % interval +" in said["Is"].details[0]
     assert any(detail.startswith("untrained network: 5.00") for detail in said["Best"].details)
 
 
@@ -40,6 +42,28 @@ def test_the_network_as_it_came_is_no_rival():
     assert said["Is"].answer == "Yes"
     assert "no training" not in str(said)
     assert answers(before)["Best"].answer.startswith("no training")
+
+
+def test_the_interval_of_two_runs_does_not_contradict_the_verdict():
+    """By Student's t of two runs alone the best mean could lie anywhere, and the lead would look like none."""
+    records = [
+        fixture.record(method, seed, level, noise=0.0)
+        for method, level in (
+            ("margin", 0.152),
+            ("npairs", 0.095),
+            ("angular", 0.05),
+            ("lifted_structure", 0.02),
+        )
+        for seed in range(2)
+    ]
+    for record in records:  # a little apart
+        for result in record.results.values():
+            result["metrics"] = {key: value + 0.005 * record.seed for key, value in result["metrics"].items()}
+    said = answers(records)
+    assert said["Is"].answer == "Yes"
+    low = float(re.search(r"interval \+([\d.]+) to", said["Is"].details[0])[1])
+    assert 0 < low < 5.7
+    assert "interval" not in str(said["Best"].details)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +92,7 @@ def test_methods_meet_at_their_best_settings():
 def test_the_winner_is_held_against_its_own_next_setting_too():
     said = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128) + runs("npairs", 0.4))
     assert said["Is"].details[1].endswith(", its next setting")
-    assert "ahead of margin, embed_dim 64 (p" in said["Is"].details[1]
+    assert "ahead of margin, embed_dim 64 (95 % interval +" in said["Is"].details[1]
     alone = answers(runs("margin", 0.3) + runs("margin", 0.5, embed_dim=128))
     assert len(alone["Is"].details) == 1 and "its next setting" in alone["Is"].details[0]
 
@@ -99,7 +123,9 @@ def test_what_it_cost_and_what_is_as_good_for_less():
         record.seconds = 7200.0 if record.config["method"]["name"] == winner else 30.0
     cost = answers(records)["What"]
     assert cost.answer == "2.0 h a trial"
-    assert cost.details[0].startswith("level with it and quicker: ") and cost.details[0].endswith("30.0 s")
+    assert cost.details[0].startswith("not significantly worse, and faster: ") and cost.details[0].endswith(
+        "30.0 s"
+    )
     assert cost.details[1] == "8 trials in all: 8.0 h"
 
 

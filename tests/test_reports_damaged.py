@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from reports_fixture import record
@@ -12,7 +14,10 @@ from dmlplayground import reports
 from dmlplayground.base import errors
 from dmlplayground.base.errors import UserError
 from dmlplayground.reports import usable_records
-from dmlplayground.trial.store import manifest, records, snapshots
+from dmlplayground.reports.grouping import arenas
+from dmlplayground.trial import config
+from dmlplayground.trial.store import checks, manifest, packed, records, snapshots
+from dmlplayground.trial.training import scoring
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +30,11 @@ def store(tmp_path, monkeypatch):
 
 
 def damage(store, change, seed=1):
-    """Change the content of the record of this seed; gives its path."""
+    """Change the content of the record of this seed, as if it had been written before there were checksums; gives its
+    path."""
     path = next(store.glob(f"*-s{seed}/{records.RECORD}"))
     content = json.loads(path.read_text())
+    del content[checks.CHECKSUM]
     change(content)
     path.write_text(json.dumps(content))
     return path
@@ -166,3 +173,139 @@ def test_a_failure_without_a_reason_is_shown(store, capsys):
     damage(store, lambda content: content.update(status="failed", error=None, results={}))
     assert "it does not say why" in reports.report(store).read_text()
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"regularizers": None}, {"regularizers": []}),
+        ({}, {"of_tomorrow": None}),
+        (
+            {"optimizer": {"name": "adam", "lr": 0.00123451}},
+            {"optimizer": {"name": "adam", "lr": 0.00123449}},
+        ),
+    ],
+)
+def test_cells_that_look_alike_do_not_end_a_report(one, other, tmp_path):
+    for side, changes in enumerate((one, other)):
+        for seed in range(2):
+            made = record("npairs", seed, 0.4 + side / 10)
+            made.config.update(changes)
+            made.id += f"-{side}"
+            made.save(tmp_path / "alike" / made.id)
+    assert reports.report(tmp_path / "alike").exists()
+    [arena] = arenas(records.load_store(tmp_path / "alike"))
+    same = "optimizer" not in one  # what is not set, and what is set to nothing
+    assert len({cell.label for cell in arena.cells}) == len(arena.cells) == (1 if same else 2)
+
+
+def changed_digits(text, every):
+    """The text with one digit changed, for some of its digits."""
+    content = json.loads(text)
+    for place in [place for place, letter in enumerate(text) if letter.isdigit()][::every]:
+        other = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+        if json.loads(other) != content:  # a digit beyond what a number holds
+            yield other
+
+
+def test_one_changed_digit_of_a_record_is_refused(store, capsys):
+    path = next(store.glob(f"*-s1/{records.RECORD}"))
+    for text in changed_digits(path.read_text(), every=23):
+        path.write_text(text)
+        errors._WARNED.clear()
+        assert [found.seed for found in records.load_store(store)] == [0]
+        [line] = capsys.readouterr().err.splitlines()
+        assert str(path) in line or path.parent.name in line
+
+
+def test_every_reader_names_a_record_that_was_changed(store, capsys):
+    other = store / "whole"
+    record(seed=1).save(other / record(seed=1).id)
+    path = next(store.glob(f"*-s1/{records.RECORD}"))
+    path.write_text(path.read_text().replace('"steps": 20', '"steps": 21', 1))
+    said = f"{path} is not the record of a trial, or is damaged: its content was changed after it was written"
+    assert reports.report(store).is_file()
+    assert said in capsys.readouterr().err
+    errors._WARNED.clear()
+    assert all(row.values[3].n == 1 for row in reports.compare(store, other).rows)
+    assert said in capsys.readouterr().err
+    with pytest.raises(UserError, match="checksum"):
+        records.find(path.parent)
+    with pytest.raises(UserError, match="checksum"):
+        scoring.learners(path.parent)
+
+
+def test_one_changed_digit_of_a_manifest_is_noticed(store, capsys):
+    made = record(seed=0)
+    manifest.write(store, "Title", "about", "file.yaml", {made.id: made.config})
+    path = store / manifest.FILE
+    assert manifest.read(store).title == "Title"
+    for text in changed_digits(path.read_text(), every=7):
+        path.write_text(text)
+        errors._WARNED.clear()
+        assert manifest.read(store) == manifest.Manifest()
+        [line] = capsys.readouterr().err.splitlines()
+        assert str(path) in line
+
+
+def test_a_record_and_a_manifest_without_checksums_are_read(store):
+    path = damage(store, lambda content: None)
+    assert records.find(path.parent) == record(seed=1)
+    content = {"title": "Older", "trials": [{"id": "x", "config": record().config}]}
+    (store / manifest.FILE).write_text(json.dumps(content))
+    assert manifest.read(store).title == "Older"
+
+
+def test_a_record_without_a_checksum_must_have_the_configuration_of_its_id(store, capsys):
+    made = record(seed=3)
+    made.id = config.trial(made.config).id
+    made.save(store / made.id)
+    path = store / made.id / records.RECORD
+    content = json.loads(path.read_text())
+    del content[checks.CHECKSUM]
+    path.write_text(json.dumps(content))
+    assert 3 in [found.seed for found in usable_records.load(store)]
+    content["config"]["batch_size"] += 2
+    path.write_text(json.dumps(content))
+    assert 3 not in [found.seed for found in usable_records.load(store)]
+    [line] = capsys.readouterr().err.splitlines()
+    assert made.id in line and "its configuration is not that of its id" in line
+
+
+def test_records_of_older_versions_are_read(store):
+    """Of parts and keys that no longer exist nothing can be said, and ids of the first edition are made in another way."""
+    made = record(seed=3)
+    trial = config.trial(made.config)
+    assert config.agrees(trial.id, {**trial.mapping(), "once_called_so": 3})
+    assert config.agrees(trial.id, {**trial.mapping(), "method": {"name": "forgotten"}})
+    assert config.agrees("npairs-glyphs-conv4-e64-s3-0123456789", trial.mapping())
+    assert not config.agrees(trial.id[:-1] + ("0" if trial.id[-1] != "0" else "1"), trial.mapping())
+
+
+def test_every_record_that_is_kept_is_read():
+    kept = Path(__file__).resolve().parents[1] / "experiments" / "results"
+    stores = {path.parents[1] for path in kept.rglob(records.RECORD)}
+    stores |= {path.parent for path in kept.rglob(packed.FILE)}
+    assert stores
+    for one in stores:
+        found, problems = records.survey(one)
+        assert found and not problems
+        assert len(usable_records.load(one)) == len(found)
+
+
+def test_packed_records_carry_their_checksums(store, capsys):
+    small = records.pack(store, store / "small")
+    assert all(found.sealed for found in records.load_store(small.parent))
+    with gzip.open(small, "rt") as lines:
+        text = lines.read()
+    with gzip.open(small, "wt") as lines:  # so that the file's own checksum is right
+        lines.write(text.replace('"steps":20', '"steps":21', 1))
+    assert len(records.load_store(small.parent)) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert str(small) in line and "checksum" in line
+
+
+def test_packing_gives_no_checksum_to_what_had_none(store):
+    damage(store, lambda content: None)
+    kept = records.load_store(records.pack(store, store / "small").parent)
+    assert sorted((found.seed, found.sealed) for found in kept) == [(0, True), (1, False)]

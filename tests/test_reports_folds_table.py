@@ -92,5 +92,16 @@ def test_rows_that_end_below_the_untrained_network_are_named():
         record.results["last"]["metrics"]["R@1"] = 0.001
     (made,) = reports.leaderboard(records)
     (note,) = [note for note in made.notes if note.startswith("Training ended below the untrained")]
-    assert "npairs" in note
-    assert "margin" not in note
+    assert note == "Training ended below the untrained network for 1 of 2 rows: npairs."
+
+
+def test_rows_with_commas_in_their_names_are_told_apart():
+    records = [
+        fixture.record("margin", seed, 0.4, embed_dim=width) for seed in range(2) for width in (32, 64)
+    ]
+    for record in records:
+        record.config["backbone"]["width"] = record.config["embed_dim"] * 2
+        record.results["last"]["metrics"]["R@1"] = 0.001
+    (made,) = reports.leaderboard(records)
+    (note,) = [note for note in made.notes if note.startswith("Training ended below the untrained")]
+    assert "2 of 2 rows: " in note and note.count("; ") == 1

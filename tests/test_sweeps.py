@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -14,9 +15,10 @@ from sweeps_fixture import SMALL, command, ready
 
 import dmlplayground as dml
 from dmlplayground import cli, config
-from dmlplayground.base import files, resources
+from dmlplayground.base import files, optional, resources
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import grid
+from dmlplayground.sweeps.chosen import choose
 from dmlplayground.trial.store import checkpoints, manifest, records
 
 BASE = {
@@ -370,3 +372,71 @@ def test_networks_are_compared_at_like_settings():
             piece: rate for piece, rate in own["groups"]["backbone"]["lr_mult_by_name"].items() if rate != 1
         }
         assert given.setdefault(trial.method["name"], own) == own
+
+
+def test_a_mapping_is_as_good_as_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = {
+        "title": "Two at once!",
+        "like": "quickstart",
+        "grid": {"method": ["npairs", "margin"], "seed": [0]},
+    }
+    (tmp_path / "file.yaml").write_text(yaml.safe_dump(content))
+    ours, theirs = (choose(given) for given in (content, "file.yaml"))
+    assert [trial.id for trial in ours.trials] == [trial.id for trial in theirs.trials]
+    assert ours.experiment == theirs.experiment
+    assert (ours.store, theirs.store) == (Path("runs/two_at_once"), Path("runs/file"))
+    picked = choose(content, where={"method": "npairs"}, overrides={"epochs": 3, "optimizer.lr": 0.5})
+    assert [trial.id for trial in picked.trials] == [
+        trial.id
+        for trial in choose(content, None, ["method=npairs"], ["epochs=3", "optimizer.lr=0.5"]).trials
+    ]
+    with pytest.raises(UserError, match="plain values"):
+        choose(content, overrides={"epochs": object()})
+    with pytest.raises(UserError, match="Did you mean 'grid'"):
+        choose({**content, "gird": {}})
+
+
+def test_all_that_is_wrong_with_a_grid_is_said_at_once(tmp_path, capsys):
+    """What no trial can be, a file of weights that is not there, and batches that the data do not allow."""
+    base = {"data": SMALL["data"], "transform": "plain"}
+    networks = ["conv4", {"name": "resnet18_v2", "pretrained": "absent.params"}]
+    grid_ = {"method": ["npairs", "margin"], "backbone": networks, "batch_size": [40, 7], "seed": [0, 1]}
+    file = tmp_path / "grid.yaml"
+    file.write_text(yaml.safe_dump({"title": "Bad", "base": base, "grid": grid_}, sort_keys=False))
+    wrong = ("absent.params is not a file", "batch_size 40 as pairs needs 20 classes", "batch_size 7 is not")
+    for more in (["--dry-run"], ["--store", str(tmp_path / "store")]):
+        assert cli.main(["sweep", str(file), *more]) == 2
+        told = capsys.readouterr().err
+        for words in wrong:
+            (line,) = [line for line in told.splitlines() if words in line]
+            assert re.match(r"  method \w+, backbone .* seed \d and \d more: ", line)
+    grid_["batch_size"] = [40]
+    file.write_text(yaml.safe_dump({"title": "Bad", "base": base, "grid": grid_}, sort_keys=False))
+    for more in (["--dry-run"], ["--store", str(tmp_path / "store")]):
+        assert cli.main(["sweep", str(file), *more]) == 2
+        told = capsys.readouterr().err
+        for words in wrong[:2]:
+            (line,) = [line for line in told.splitlines() if words in line]
+            assert re.match(r"  \w+-glyphs-\w+-e64-s0-\w+ and \d more: ", line)
+
+
+def test_a_report_of_other_data_does_not_keep_the_title(tmp_path):
+    choose("parts/methods", tmp_path, overrides=["data=folder", "data.path=photos"]).state()
+    stated = manifest.read(tmp_path)
+    assert stated.title == "methods, with data=folder, data.path=photos" and stated.about == ""
+    choose("quickstart", tmp_path, overrides={"epochs": 3}).state()
+    assert manifest.read(tmp_path).title == f"{grid.load('quickstart')[0].title}, with epochs=3"
+
+
+def test_records_become_a_data_frame(trained):
+    pytest.importorskip("pandas", reason=optional.PACKAGES["pandas"].install)
+    found = records.load_store(trained.parent)
+    frame = records.to_frame(found)
+    assert list(frame["id"]) == [trained.name]
+    row = frame.iloc[0]
+    assert row["config.method.name"] == found[0].config["method"]["name"]
+    key, result = next((key, one) for key, one in found[0].results.items() if isinstance(one, dict))
+    for name, value in result["metrics"].items():
+        assert row[f"results.{key}.metrics.{name}"] == value
+    assert frame.equals(records.to_frame(str(trained.parent)))

@@ -3,6 +3,7 @@ the slow tests, real ones that are killed."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ from dmlplayground import config, data
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import display, grid, local, memory_needs, runner, worker, worklist
-from dmlplayground.sweeps.job import Ending
+from dmlplayground.sweeps.job import Ending, Job
 from dmlplayground.trial.store import locks, manifest, records, stream
 from dmlplayground.trial.store.records import Record
 
@@ -185,7 +186,7 @@ def test_a_trial_of_another_runner_is_left_to_it(tmp_path, monkeypatch):
     monkeypatch.setattr(locks.Watch, "look", look)
     executor = Scripted({seed: [["epoch"] * 3] for seed in range(4)})
     runner.run(tmp_path, TRIALS, executor, quiet=True)
-    assert executor.started == [1, 2, 3]
+    assert sorted(executor.started) == [1, 2, 3]  # in company the order is its own
     assert statuses(tmp_path)[0] == "finished"
 
 
@@ -323,6 +324,34 @@ def test_what_a_killed_process_left_of_a_finished_trial_is_cleared_away(tmp_path
     (folder / "lock-1.abc" / ".record.json.x.part").write_text("half")
     runner.run(tmp_path, TRIALS[:1], Scripted(), quiet=True)
     assert [path.name for path in folder.iterdir()] == [records.RECORD]
+
+
+def test_in_company_runners_go_through_what_is_left_in_orders_of_their_own(tmp_path):
+    orders = []
+    for _ in range(3):
+        one = runner.Runner(tmp_path, Scripted(), quiet=True)
+        source = one._in_turn(list(range(100)))
+        begun = [next(source), next(source)]
+        one._leave(Job(TRIALS[0], tmp_path / TRIALS[0].id))
+        orders.append([*begun, *source])
+    assert all(order[:2] == [0, 1] and sorted(order) == list(range(100)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+
+
+@pytest.mark.parametrize("meets", ["lock", "word", "result"])
+def test_a_runner_that_meets_another_is_in_company(tmp_path, meets):
+    """By its lock, by the word of its own process, and by what the other has finished."""
+    folder = tmp_path / TRIALS[0].id
+    one = runner.Runner(tmp_path, Scripted({0: [[Ending(worker.BUSY, "busy")]]}), quiet=True)
+    one.count, one.total, one.done_before = 1, 1, 0
+    if meets == "result":
+        save(TRIALS[0], folder, "finished")
+    with locks.hold(folder) if meets == "lock" else contextlib.nullcontext():
+        one._fill(iter([Job(TRIALS[0], folder)]))
+        assert one.company == (meets != "word")
+        for job in list(one.running):
+            one._look(job)
+    assert one.company
 
 
 # --- the machine and what is said ------------------------------------------------------------------------------------

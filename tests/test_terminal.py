@@ -16,7 +16,7 @@ from data_fixture import class_folders
 from sweeps_fixture import SMALL
 
 from dmlplayground import cli, data
-from dmlplayground.base import layout
+from dmlplayground.base import layout, optional
 from dmlplayground.cli.commands import methods
 from dmlplayground.parts.data.shared import decoded_cache
 from dmlplayground.sweeps import display
@@ -92,27 +92,37 @@ def test_wrapped_lines_leave_paths_whole(monkeypatch):
 
 @functools.cache
 def script(shell: str) -> str:
+    pytest.importorskip("shtab", reason=optional.PACKAGES["shtab"].install)
     return subprocess.run([*RUN, "completion", shell], capture_output=True, text=True, check=True).stdout
 
 
 def completed(*words: str) -> list[str]:
     typed = " ".join(["dmlplayground", *words])
-    ask = f"{script('bash')}\nCOMP_WORDS=({typed})\nCOMP_CWORD={len(words)}\n_dmlplayground\n"
+    ask = f"{script('bash')}\nCOMP_WORDS=({typed})\nCOMP_CWORD={len(words)}\n_shtab_dmlplayground\n"
     ask += 'printf "%s\\n" "${COMPREPLY[@]}"'
     return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_bash_completes_commands_options_and_choices():
+def test_bash_completes_commands_options_names_and_keys():
+    assert {"backbones", "samplers"} <= set(completed(""))
     assert completed("trai") == ["train"]
     assert {"sweep", "serve"} <= set(completed("s"))
     assert completed("train", "--dry") == ["--dry-run"]
     assert completed("data", "prep") == ["prepare"]
     assert completed("completion", "fi") == ["fish"]
+    assert completed("train", "npair") == ["npairs"]
+    assert completed("methods", "npair") == ["npairs"]
+    assert completed("sweep", "quick") == ["quickstart"]
+    assert completed("tune", "musgrave2020/search/tripl") == ["musgrave2020/search/triplet"]
+    assert completed("train", "npairs", "--set", "optimizer.l") == ["optimizer.lr="]
+    assert completed("train", "npairs", "--set", "epochs=3", "--hyperparams", "rot") == ["roth2020"]
+    assert "fehervari2019/cub200/npairs" in completed("hyperparams", "fehervari2019/cub200/n")
+    assert completed("data", "show", "gly") == ["glyphs"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_script_is_one_its_shell_can_read(shell):
-    assert "train" in script(shell) and "--dry-run" in script(shell)
+    assert all(word in script(shell) for word in ("train", "dry-run", "npairs", "quickstart"))
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=script(shell), text=True, capture_output=True).stderr == ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -126,7 +128,9 @@ def test_a_criterion_may_be_better_the_lower_it_is():
     study = optuna.create_study(direction=search.direction)
     for value in (0.3, 0.2, 0.4):
         study.ask().report(value, 1)
-    assert "and 1 of the 2 others that came so far did better" in early_stopping.why("median", study, 0, 1)
+    assert "and 1 of the 2 other trials that reached this epoch were better" in early_stopping.why(
+        "median", study, 0, 1
+    )
 
 
 def test_whole_numbers_stay_whole():
@@ -378,6 +382,19 @@ def test_an_interrupted_search_goes_on(tmp_path):
     assert third.started == []
 
 
+@pytest.mark.parametrize("draw", ["tpe", "sobol"])
+def test_a_search_that_was_stopped_tries_what_it_would_have_tried(tmp_path, draw):
+    """TPE begins to look at earlier trials after ten."""
+    search = wanted(trials=16, prune=False, draw=draw)
+    whole, parts = Machine(), [Machine(stop_after) for stop_after in (1, 4, 7, None)]
+    optuna_search.tune(search, tmp_path / "whole", whole, quiet=True)
+    for machine in parts:
+        with contextlib.suppress(KeyboardInterrupt):
+            optuna_search.tune(search, tmp_path / "parts", machine, quiet=True)
+    tried = [trial.id for machine in parts for trial in machine.started]
+    assert tried == [trial.id for trial in whole.started] and len(set(tried)) == 16
+
+
 def files_of(store: Path) -> set[str]:
     return {path.parent.name for path in store.glob(f"*/{worker.TRIAL}")}
 
@@ -403,7 +420,7 @@ def test_other_choices_need_another_store(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         optuna_search.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
     changed = wanted(config={**CONFIG, "batch_size": {"choose": [4, 8, 12]}})
-    with pytest.raises(UserError, match="had other choices: .* Use another store"):
+    with pytest.raises(UserError, match="holds a search with other ranges: .* Use a new store"):
         optuna_search.tune(changed, tmp_path, Machine(), quiet=True)
 
 
@@ -461,3 +478,33 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
         capture_output=True, text=True,
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr
+
+
+@pytest.mark.parametrize("left", ["file", "link", "dangling link"])
+def test_the_lock_of_a_killed_search_is_taken_away(tmp_path, monkeypatch, left):
+    """Optuna's clock runs fast here, and stops the test where it would be looked at for ever."""
+    monkeypatch.chdir(tmp_path)
+    store = Path("store")
+    optuna_search._study(wanted(), store)
+    lock, journal = store / f"{optuna_search.JOURNAL}.lock", store / optuna_search.JOURNAL
+    if left == "file":
+        lock.touch()
+    else:
+        lock.symlink_to(journal.resolve() if left == "link" else journal)
+    ticks = iter(range(0, 1000, 5))
+    clock = SimpleNamespace(monotonic=lambda: next(ticks), sleep=lambda _: None)
+    monkeypatch.setattr("optuna.storages.journal._file.time", clock)
+    assert optuna_search._study(wanted(), store).trials == []
+    assert not os.path.lexists(lock)
+
+
+def test_a_search_as_a_mapping(tmp_path):
+    content = {"title": "Small", "config": CONFIG, "trials": 3}
+    (tmp_path / "search.yaml").write_text(yaml.safe_dump(content))
+    assert search_files.load(content, {"epochs": 1}) == search_files.load(
+        tmp_path / "search.yaml", ["epochs=1"]
+    )
+    many = {"title": "Many", "methods": ["margin", "npairs"], "trials": 3, "config": {"data": "glyphs"}}
+    assert set(search_files.load_all(many)) == {"margin", "npairs"}
+    with pytest.raises(UserError, match="Small searches for the settings of one method"):
+        search_files.load_all(content, wanted=["npairs"])

@@ -14,7 +14,10 @@ from . import signals
 from .errors import UserError
 from .files import opened, replacing
 
-__all__ = ["read", "write", "write_plain"]
+__all__ = ["DAMAGE", "read", "write", "write_plain"]
+
+#: What NumPy raises for a damaged file, or one whose header lies.
+DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
 
 _NAMES, _HEADER = "names.json", "header.json"
 

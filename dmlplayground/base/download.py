@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import shutil
+import lzma
 import subprocess
 import tarfile
 import tempfile
@@ -12,15 +12,21 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from . import files
 
-__all__ = ["Failed", "extract", "fetch"]
+__all__ = ["BROKEN", "Failed", "extract", "fetch", "room"]
 
 CHUNK = 1 << 20
 TIMEOUT = 30  # seconds without a byte
+MOST = 16 << 30  # bytes of a download: three times the largest data set that is known here
+#: What damaged archives, and those packed in ways that Python does not know, raise when they are read.
+BROKEN = (
+    OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, RuntimeError, ValueError
+)  # fmt: skip
 OTHER = "this is not what was published (wrong checksum); nothing was kept"
 
 
@@ -43,7 +49,7 @@ def fetch(url: str, target: Path, checksum: str = "") -> None:
     continued = partial.exists()
     try:
         _receive(url, partial, checksum)
-    except (OSError, http.client.HTTPException) as problem:
+    except (OSError, ValueError, http.client.HTTPException) as problem:
         raise Failed(str(getattr(problem, "reason", None) or problem)) from None
     if checksum and not files.agrees(partial, checksum):
         partial.unlink()
@@ -91,8 +97,10 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
                 f"it sends us on to {response.url}, which is not encrypted, and no SHA-256 is known to check the file by"
             )
         resumed = response.status == 206
-        length = int(response.headers.get("Content-Length") or 0)
+        length = _length(response.headers.get("Content-Length"))
         done = done if resumed else 0
+        if done + length > MOST:
+            raise OSError(f"it claims to have {length:,} bytes, more than anything that is published")
         bar = tqdm(
             total=done + length or None,
             initial=done,
@@ -107,10 +115,20 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
                 file.write(chunk)
                 received += len(chunk)
                 bar.update(len(chunk))
+                if done + received > MOST:
+                    break
+    if done + received > MOST:
+        partial.unlink()
+        raise OSError(f"it did not end after {MOST:,} bytes; nothing was kept")
     if length and received < length:
         raise OSError(
             f"the connection ended after {received} of {length} bytes; the next attempt continues from there"
         )
+
+
+def _length(stated: str | None) -> int:
+    """The number of bytes that a server states; 0 where it states none, or nonsense."""
+    return int(stated) if stated and stated.isdecimal() and len(stated) < 20 else 0
 
 
 def _safe(url: str, checksum: str) -> bool:
@@ -126,18 +144,28 @@ def _encrypted(url: str) -> bool:
 def extract(archive: Path, name: str, target: Path, checksum: str = "") -> None:
     """Put the file ``name`` of an archive, or the file itself where it is none, to ``target``; the archive is removed.
 
-    Raises ``Failed`` where there is no such file, or one with another ``checksum``.
+    Raises ``Failed`` where there is no such file, or one with another ``checksum``; then nothing is kept.
     """
     try:
+        most = room(archive)
         with files.replacing(target, "wb") as file, _opened(archive, name) as content:
-            shutil.copyfileobj(content, file, CHUNK)
+            if files.copy(content, file, most) > most:
+                raise Failed(f"{name} in it is far larger than the archive; nothing was kept")
             file.flush()
             if checksum and not files.agrees(Path(file.name), checksum):
                 raise Failed(OTHER)
-    except (KeyError, tarfile.TarError, zipfile.BadZipFile) as problem:
+    except KeyError as problem:
         raise Failed(f"it does not hold {name} ({problem})") from None
+    except BROKEN as problem:
+        raise Failed(f"{name} cannot be unpacked from it ({problem})") from None
     finally:
         archive.unlink()
+
+
+def room(archive: Path) -> int:
+    """The most bytes that may come out of an archive. Images and weights hardly shrink in one, and lists shrink about tenfold:
+    what grows by more was made to fill disks."""
+    return 20 * archive.stat().st_size + (64 << 20)
 
 
 @contextlib.contextmanager

@@ -5,13 +5,35 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping
 
-__all__ = ["UserError", "unknown", "warn"]
+__all__ = ["UserError", "printable", "unknown", "warn"]
 
 
 class UserError(Exception):
     """Bad input. The message names the thing and what to do; the command line prints it and exits with 2."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), keep="\n")
+
+
+def printable(text: object, keep: str = "") -> str:
+    """Text in which nothing moves the cursor, ends the line or speaks to the terminal, as in a hostile file's name: such
+    characters are written as in Python (``\\x1b``), except those to ``keep``.
+
+    >>> print(printable("a\\nerror: b.jpg"))
+    a\\nerror: b.jpg
+    """
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(
+        char
+        if char.isprintable() or char in keep or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode("ascii")
+        for char in shown
+    )
 
 
 def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> UserError:
@@ -38,7 +60,7 @@ def warn(line: str) -> None:
     """Warn the user of a problem that does not stop the program; each only once."""
     if line not in _WARNED:
         _WARNED.add(line)
-        print(f"warning: {line}", file=sys.stderr)
+        print("warning:", printable(line, keep="\n"), file=sys.stderr)
 
 
 _WARNED: set[str] = set()

@@ -6,10 +6,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import glob
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -20,14 +20,16 @@ from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import IO, Any, Optional
 
-from . import signals
+from . import processes, signals
 from .errors import UserError
 
 __all__ = [
     "CannotWrite",
     "agrees",
     "alone",
+    "copy",
     "digest",
+    "expanded",
     "filling",
     "opened",
     "read_bytes",
@@ -39,7 +41,8 @@ __all__ = [
 
 PART = ".part"  # the ending of a file that is being written
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-ABANDONED = 3600  # seconds after which the writer of such a file must have been killed
+_HALF = re.compile(rf"\..+\.({processes.MARK.pattern})\.\w+\.part")
+ABANDONED = 3600  # seconds without a change after which a writer that cannot be seen must have been killed
 
 
 class CannotWrite(UserError):
@@ -109,18 +112,46 @@ def replacing_all() -> Iterator[Callable[..., IO]]:
 def _open_part(path: Path, mode: str, through: Optional[Path]) -> IO:
     if through is None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _clear_away(path)
+        _clear_away(path.parent)
     encoding = None if "b" in mode else "utf-8"
-    name = {"dir": through or path.parent, "prefix": f".{path.name}.", "suffix": PART}
+    name = {"dir": through or path.parent, "prefix": _prefix(path), "suffix": PART}
     return tempfile.NamedTemporaryFile(mode, delete=False, encoding=encoding, **name)  # type: ignore[call-overload]
 
 
-def _clear_away(path: Path) -> None:
-    """Remove what killed writers of this file have left beside it."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
+def _prefix(path: Path) -> str:
+    """Of what is made beside a path by this process; no name may be longer than 255 bytes."""
+    return f".{path.name[:40]}.{processes.mark()}."
+
+
+def abandoned(folder: Path) -> Iterator[Path]:
+    """What killed processes have left half written in a folder: files and folders. What another machine's process writes
+    counts as abandoned after an hour without a change."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            found = _HALF.fullmatch(entry.name)
+            if found is None or (over := processes.ended(found[1])) is False:
+                continue
+            if over or time.time() - _newest(Path(entry.path)) > ABANDONED:
+                yield Path(entry.path)
+
+
+def _newest(path: Path) -> float:
+    """When it was last changed, or anything in it."""
+    return max((one.lstat().st_mtime for one in (path, *path.rglob("*"))), default=0.0)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that it holds, if that is possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
         with contextlib.suppress(OSError):
-            if time.time() - part.stat().st_mtime > ABANDONED:
-                part.unlink()
+            path.unlink()
+
+
+def _clear_away(folder: Path) -> None:
+    for left in list(abandoned(folder)):
+        remove(left)
 
 
 def _umask() -> int:
@@ -135,7 +166,8 @@ def filling(folder: Path) -> Iterator[Path]:
     processes fill the same folder, the first to finish wins, and the work of the others is discarded.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = folder.with_name(f".{folder.name}-{secrets.token_hex(16)}")
+    _clear_away(folder.parent)
+    beside = folder.with_name(f"{_prefix(folder)}{secrets.token_hex(8)}{PART}")
     beside.mkdir()
     try:
         yield beside
@@ -168,6 +200,16 @@ def alone(path: Path, advice: str) -> Iterator[None]:
         yield
 
 
+def free_lock(lock: Path) -> bool:
+    """Whether nobody is in a block that ``alone`` keeps to one, by its lock."""
+    try:
+        with lock.open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -> None:
     with signals.deferred(), replacing(path, through=through) as file:
         dump_json(content, file)
@@ -176,6 +218,24 @@ def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -
 def dump_json(content: Any, file: IO[str]) -> None:
     json.dump(content, file, indent=1, allow_nan=False)
     file.write("\n")
+
+
+def expanded(path: str | Path) -> Path:
+    """The path, in which ``~`` and ``~name`` stand for somebody's home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise UserError(f"{path}: there is no such user, or no home is known.") from None
+
+
+def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
+    """Copy, and return the number of bytes. It stops once there are more than ``most``: sizes that are stated elsewhere may
+    be wrong."""
+    copied = 0
+    while copied <= most and (chunk := source.read(1 << 20)):
+        target.write(chunk)
+        copied += len(chunk)
+    return copied
 
 
 LARGEST = 1 << 30  # the most bytes of a file that is read whole

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from typing import Optional
 
+from .errors import printable
+
 __all__ = ["columns", "fill", "prose", "width"]
 
 GAP = "  "
@@ -37,6 +39,7 @@ def columns(rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: bo
     Where the terminal is too narrow, the last column is wrapped; where that does not do, the columns are shown in several
     tables, each of which begins with the first column.
     """
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n\n".join(
         "\n".join(_lines(rows, widths, shown, right, rule)) for shown in _groups(widths, width())
@@ -95,7 +98,7 @@ def fill(text: str, first: str = "", later: Optional[str] = None) -> str:
 
 def prose(text: str) -> str:
     """Text with paragraphs re-wrapped if a line is too long; indented lines, such as formulas, stay."""
-    room = width()
+    room, text = width(), printable(text, keep="\n")
     if room is None:
         return text
     return "\n\n".join(_filled(paragraph, room) for paragraph in text.split("\n\n"))

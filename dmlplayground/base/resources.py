@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from . import files
 from .errors import UserError, unknown
 
 __all__ = [
@@ -100,8 +101,8 @@ def cache() -> Path:
     """Where what can be made again is kept: $DMLPLAYGROUND_CACHE, else dmlplayground/ in the user's cache folder."""
     chosen = os.environ.get("DMLPLAYGROUND_CACHE")
     if chosen:
-        return Path(chosen).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dmlplayground"
+        return files.expanded(chosen)
+    return files.expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "dmlplayground"
 
 
 def pages() -> Path | None:

@@ -60,7 +60,7 @@ def _run(words: list[str]) -> int:
         parts = _Parser(add_help=False, allow_abbrev=False)
         _add_parts(parts)
         outside.load(parts.parse_known_args(words)[0].parts)  # first, as names of parts may follow
-        arguments = _parser(commands).parse_args(_completed(words, commands))
+        arguments = parser(commands).parse_args(_completed(words, commands))
         if getattr(arguments, "threads", None):  # read only once, when MXNet's library is loaded
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
         return arguments.run(arguments) or 0
@@ -99,7 +99,7 @@ class _Parser(argparse.ArgumentParser):
             if left[0].startswith("-"):
                 option = left[0].partition("=")[0]
                 raise unknown(f"option of {command.prog}", option, command.options())
-            command.error(f"there is one word too many: {left[0]}")
+            command.error(f"unexpected argument: {left[0]}")
         return arguments
 
     def options(self) -> list[str]:
@@ -118,20 +118,24 @@ def _completed(words: list[str], commands: Mapping[str, ModuleType]) -> list[str
     return [words[0], *complete(words[1:])] if complete else words
 
 
-def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
+def parser(
+    commands: Mapping[str, ModuleType] | None = None, all_helped: bool = False
+) -> argparse.ArgumentParser:
+    """The whole command line. ``all_helped``: the commands that only list are described as well."""
     from .. import __version__
 
-    parser = _Parser(
+    commands = _commands() if commands is None else commands
+    whole = _Parser(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
         epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(registry.HOMES)}\n\n{EXITS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
+    subparsers = whole.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
         told = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
-        if name not in registry.HOMES:
+        if all_helped or name not in registry.HOMES:
             told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
         command = subparsers.add_parser(name, **told)
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
@@ -139,8 +143,8 @@ def _parser(commands: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
         module.add_arguments(command)
     for plural in registry.HOMES:
         if plural not in commands:
-            _add_kind(subparsers, plural)
-    return parser
+            _add_kind(subparsers, plural, all_helped)
+    return whole
 
 
 def _add_parts(command: argparse.ArgumentParser) -> None:
@@ -153,24 +157,6 @@ def _add_parts(command: argparse.ArgumentParser) -> None:
     )
 
 
-def vocabulary() -> dict[str, list[str]]:
-    """Every command with the words that can follow it: options, actions and choices."""
-    (subparsers,) = (
-        action for action in _parser(_commands())._actions if isinstance(action, argparse._SubParsersAction)
-    )
-    return {
-        name: sorted(
-            {
-                str(word)
-                for action in command._actions
-                for word in (action.option_strings or action.choices or ())
-                if len(str(word)) > 2  # without -h
-            }
-        )
-        for name, command in subparsers.choices.items()
-    }
-
-
 def _commands() -> dict[str, ModuleType]:
     """Every file of ``commands/`` by its name."""
     from . import commands
@@ -179,11 +165,12 @@ def _commands() -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{commands.__name__}.{name}") for name in names}
 
 
-def _add_kind(subparsers, plural: str) -> None:
+def _add_kind(subparsers, plural: str, helped: bool) -> None:
     """The command that lists the parts of one kind."""
     from . import listing
 
-    described = _described(f"list the {plural}, or describe one", plural, f"parts/{plural}/index")
+    about = f"list the {plural}, or describe one"
+    described = _described(about, plural, f"parts/{plural}/index") | ({"help": about} if helped else {})
     command = subparsers.add_parser(plural, **described)
     _add_parts(command)
     listing.add_name(command, plural)

@@ -6,10 +6,9 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from ..base import layout, registry
-from ..base.errors import UserError
 from . import text
 
 if TYPE_CHECKING:
@@ -76,46 +75,11 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     """Errors for what this machine lacks or the data do not allow; notes on published sets that are not here yet.
     ``elsewhere``: other machines train, and their devices cannot be checked from here.
     """
-    from ..base import devices
-    from ..trial import config
+    from ..sweeps import checks
 
-    if not elsewhere:
-        for wanted in {(trial.device, trial.devices, trial.amp) for trial in trials}:
-            devices.require(*wanted)
-        _require_weights(_distinct(trial.backbone for trial in trials))
     notes: list[str] = []
-    known = {repr(data): _classes(data, notes) for data in _distinct(trial.data for trial in trials)}
-    # Trials that differ only in their seed share these parts, so even a large grid has few to check.
-    alike = {(id(one.data), id(one.protocol), id(one.sampler), one.batch_size): one for one in trials}
-    for trial in alike.values():
-        config.check_data(trial, known[repr(trial.data)])
+    checks.require(trials, here=not elsewhere, notes=notes)
     return notes
-
-
-def _require_weights(networks: Iterable[Mapping[str, Any]]) -> None:
-    """Files of weights are there. Those of ImageNet may still have to be fetched."""
-    from ..parts import backbones
-
-    for network in networks:
-        if network.get("pretrained", "none") not in ("none", "imagenet"):
-            backbones.weights_path(backbones.get(network["name"]), network["pretrained"])
-
-
-def _classes(component: Mapping[str, Any], notes: list[str]) -> Optional[int]:
-    """The number of training classes, if known; for a published set that is not here, what its authors say.
-
-    If a user's own data are not there, that is an error.
-    """
-    from ..parts import data
-
-    try:
-        return data.require(**component)
-    except UserError as problem:
-        release = data.get(component["name"]).release
-        if release is None:
-            raise
-        notes.append(f"note: {problem}")
-        return next(iter(release.counts.values())).classes
 
 
 def remaining(trials: Sequence[Trial], store: Path) -> str:

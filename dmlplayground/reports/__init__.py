@@ -98,7 +98,7 @@ def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
     sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
     warnings = [
         *_unfinished(all_arenas),
-        *([embedding_pictures.LEFT_OUT.format(", ".join(left_out))] if left_out else []),
+        *([embedding_pictures.LEFT_OUT.format("; ".join(left_out))] if left_out else []),
     ]
     title = stated.title or store.resolve().name
     overviews = [*map(_overview, repeated.of_arenas(all_arenas)), *_lengths(store)]

@@ -9,7 +9,7 @@ from ..base import layout
 from ..studies import published
 from . import optimism
 from .grouping import Arena, Cell
-from .statistics import LEVEL, Summary, against_best, best, differences, leaders, welch
+from .statistics import LEVEL, Lead, Summary, best, differences, leaders, leads, welch
 from .tables import duration, signed, text
 
 
@@ -27,10 +27,10 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
         return []
     # The network as it came is no method, unless there is nothing else.
     cells = [cell for cell in cells if cell.method != published.UNTRAINED] or cells
-    scores = [cell.score for cell in cells]
-    top, chances, level = best(scores), against_best(scores), leaders(scores)
-    rivals = [Rival(cell, chances[index], index in level) for index, cell in enumerate(cells) if index != top]
-    rivals.sort(key=lambda rival: -rival.cell.score.mean)
+    given = [cell.score for cell in cells], arena.metric.higher_is_better
+    top, ahead, level = best(*given), leads(*given), leaders(*given)
+    rivals = [Rival(cell, ahead[index], index in level) for index, cell in enumerate(cells) if index != top]
+    rivals.sort(key=lambda rival: rival.cell.rank)
     winner = cells[top]
     return [
         _winner(arena, winner, others),
@@ -42,22 +42,20 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
 
 @dataclass(frozen=True)
 class Rival:
-    """Another method at its best setting, the p-value of its gap to the winner, if there is one, and whether it is level
-    with it."""
+    """Another method at its best setting, the winner's lead over it, if that can be tested, and whether it is level with
+    the winner."""
 
     cell: Cell
-    chance: float | None
+    lead: Lead | None
     level: bool
 
 
 def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:
     score = cell.score
     details = [f"{cell.headline} {text(score)} ({cell.primary}), {counted(score.n, 'seed')}"]
-    if score.interval:
-        details.append(f"95 % interval {score.interval[0]:.2f} to {score.interval[1]:.2f}")
     untrained = arena.untrained(cell.headline).get(cell.backbone)
     if untrained and arena.untrained_on == {"test"}:
-        details.append(_against_untrained(score, untrained))
+        details.append(_against_untrained(cell, untrained))
     details += [_optimism(one) for one in optimism.of_arena(arena, others) if one.cell is cell]
     return Answer("Best method", cell.label, details)
 
@@ -68,9 +66,10 @@ def _optimism(one: optimism.Optimism) -> str:
     return f"{said}, {signed(gap.mean)} against its validated folds" if gap else said
 
 
-def _against_untrained(score: Summary, untrained: Summary) -> str:
-    chance = welch(score, untrained)
-    if score.mean <= untrained.mean or (chance is not None and chance >= LEVEL):
+def _against_untrained(cell: Cell, untrained: Summary) -> str:
+    chance = welch(cell.score, untrained)
+    better = cell.metric.better(cell.score.mean, untrained.mean)
+    if not better or (chance is not None and chance >= LEVEL):
         return f"no better than the untrained network, {untrained.mean:.2f}"
     return f"untrained network: {untrained.mean:.2f}"
 
@@ -78,15 +77,17 @@ def _against_untrained(score: Summary, untrained: Summary) -> str:
 def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     question = "Is the lead more than noise?"
     settings = [cell for cell in arena.finished if cell.method == winner.method]
-    chances = against_best([cell.score for cell in settings])
+    ahead = leads([cell.score for cell in settings], winner.metric.higher_is_better)
     following = [
-        f"{_gap(winner, cell, chance)}, its next setting" for cell, chance in zip(settings, chances)
-    ][1:2]
+        f"{_gap(winner, cell, lead)}, its next setting"
+        for cell, lead in zip(settings, ahead)
+        if cell is not winner
+    ][:1]
     if not rivals:
         return Answer(question, "There is no other method to compare it with", following)
     second = rivals[0]
-    details = [_gap(winner, second.cell, second.chance), *following]
-    untested = [rival.cell.method for rival in rivals if rival.chance is None]
+    details = [_gap(winner, second.cell, second.lead), *following]
+    untested = [rival.cell.method for rival in rivals if rival.lead is None]
     if untested and winner.score.n > 1:
         details.append(f"not tested, because they are single runs: {listing(untested)}")
     if winner.protocol.watches == "test":
@@ -94,11 +95,19 @@ def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     return Answer(question, _verdict(winner, rivals), details)
 
 
-def _gap(winner: Cell, other: Cell, chance: float | None) -> str:
+def _gap(winner: Cell, other: Cell, lead: Lead | None) -> str:
     """How far the winner is ahead of another cell, and how likely that is by chance."""
-    gap = winner.score.mean - other.score.mean
-    lead = f"{abs(gap):.2f} points {'ahead of' if gap >= 0 else 'behind'} {other.label}"
-    return lead if chance is None else f"{lead} (p\u00a0{_p(chance)})"
+    gap = abs(winner.score.mean - other.score.mean)
+    behind = winner.metric.better(other.score.mean, winner.score.mean)
+    said = f"{gap:.2f}{_points(winner)} {'behind' if behind else 'ahead of'} {other.label}"
+    if lead is None:
+        return said
+    low, high = map(signed, lead.interval)
+    return f"{said} (95 % interval {low} to {high}, p\u00a0{_p(lead.chance)})"
+
+
+def _points(cell: Cell) -> str:
+    return " points" * cell.metric.percent
 
 
 def _verdict(winner: Cell, rivals: list[Rival]) -> str:
@@ -106,22 +115,19 @@ def _verdict(winner: Cell, rivals: list[Rival]) -> str:
         return "Unknown: there are only single runs"
     if any(rival.level for rival in rivals):
         return "No: level with " + listing(rival.cell.method for rival in rivals if rival.level)
-    if all(rival.chance is None for rival in rivals):
+    if all(rival.lead is None for rival in rivals):
         return "Unknown: the others are single runs"
     return "Yes"
 
 
 def _beside_leader(winner: Cell, rivals: list[Rival]) -> list[str]:
     """Who leads in the result beside the one that ranks, if that is another."""
-    other = max([winner, *(rival.cell for rival in rivals)], key=_beside)
-    if other is winner:
+    cells = [winner, *(rival.cell for rival in rivals)]
+    beside = [cell.scores(cell.secondary, cell.headline) for cell in cells]
+    if not any(beside) or (other := cells[best(beside, winner.metric.higher_is_better)]) is winner:
         return []
     when = winner.protocol.meaning(winner.secondary).partition(":")[0]
     return [f"{when} {other.method} leads with {text(other.scores(other.secondary, other.headline))}"]
-
-
-def _beside(cell: Cell) -> float:
-    return cell.scores(cell.secondary, cell.headline).mean
 
 
 def _published(arena: Arena, winner: Cell) -> Answer:
@@ -143,8 +149,8 @@ def _published(arena: Arena, winner: Cell) -> Answer:
         f"furthest: {furthest} {signed(gaps[furthest])}",
     ]
     if winner.label not in gaps:
-        return Answer(question, f"{signed(mean)} points on average", details)
-    return Answer(question, f"{signed(gaps[winner.label])} points for {winner.method}", details)
+        return Answer(question, f"{signed(mean)}{_points(winner)} on average", details)
+    return Answer(question, f"{signed(gaps[winner.label])}{_points(winner)} for {winner.method}", details)
 
 
 def _against_published(cell: Cell) -> float | None:
@@ -157,7 +163,9 @@ def _cost(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     level = [rival.cell for rival in rivals if rival.level]
     cheaper = min(level, key=lambda cell: cell.seconds.mean, default=winner)
     if cheaper.seconds.mean < winner.seconds.mean:
-        details.append(f"level with it and quicker: {cheaper.method}, {duration(cheaper.seconds.mean)}")
+        details.append(
+            f"not significantly worse, and faster: {cheaper.method}, {duration(cheaper.seconds.mean)}"
+        )
     records = [record for cell in arena.finished for record in cell.records]
     details.append(
         f"{layout.plural(len(records), 'trial')} in all: {duration(sum(record.seconds for record in records))}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..parts import metrics
 from . import usable_records
 from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
-from .tables import Column, Difference, Row, Seconds, Table, signed
+from .tables import Column, Difference, Row, Seconds, Table, signed, units
 
 OF = ("method.name", "data.name", "protocol.name")
 Sides = tuple[set[str], set[str]]  # a key's values in A and in B
@@ -26,9 +27,9 @@ COLUMNS = [
     Column("cell", numeric=False),
     Column("data and protocol", numeric=False),
     Column("metric", numeric=False),
-    Column("A", "mean ± sample standard deviation over seeds, percent"),
-    Column("B", "mean ± sample standard deviation over seeds, percent"),
-    Column("B − A", "percentage points"),
+    Column("A", "mean ± sample standard deviation over seeds"),
+    Column("B", "mean ± sample standard deviation over seeds"),
+    Column("B − A", "in percentage points where A and B are in percent"),
     Column("95 % interval", "of B − A, over the seeds that both have", numeric=False),
     Column("verdict", RULE, numeric=False),
     Column("time A"),
@@ -56,7 +57,8 @@ def compare(a: str | Path, b: str | Path) -> Table:
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
     told = [f"Changed between A and B: {'; '.join(map(_told, changes.items()))}."] if changes else []
-    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, [*told, RULE, *ignored])
+    notes = [*told, *_units(gaps), RULE, *ignored]
+    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, notes)
 
 
 def _finished(store: str | Path) -> list[Arena]:
@@ -68,9 +70,29 @@ def _finished(store: str | Path) -> list[Arena]:
 
 def of_cells(a: Cell, b: Cell) -> Table:
     """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
-    titles = {cell.key: "" for cell in (a, b)}
-    about = f"A {a.label}, B {b.label}"
-    return Table("comparison", "Comparison", about, COLUMNS, _rows(list(_gaps(a, b)), titles), [RULE])
+    gaps = list(_gaps(a, b))
+    rows = _rows(gaps, {cell.key: "" for cell in (a, b)})
+    columns = [
+        replace(column, name=_by_side(column.name), about=_by_side(column.about)) for column in COLUMNS[2:]
+    ]
+    return Table(
+        "comparison",
+        "Comparison",
+        f"left {a.label}, right {b.label}",
+        columns,
+        [Row([_by_side(value) for value in row.values[2:]]) for row in rows],
+        [*_units(gaps), _by_side(RULE)],
+    )
+
+
+def _by_side(value: Any) -> Any:
+    """Words about stores A and B as words about cells on the left and on the right."""
+    sides = {"A": "left", "B": "right"}
+    return re.sub(r"\b[AB]\b", lambda letter: sides[letter[0]], value) if isinstance(value, str) else value
+
+
+def _units(gaps: Iterable[Gap]) -> list[str]:
+    return units((gap.metric for gap in gaps), "mean ± sample standard deviation over seeds")
 
 
 def _rows(gaps: Sequence[Gap], titles: dict[str, str]) -> list[Row]:

@@ -97,7 +97,7 @@ def placed(figure: Figure) -> Iterator[tuple[int, Series]]:
 
 def _colours(figure: Figure, place: int) -> list[str]:
     """The colours of the series at this place, one for each point or one for all: its cells' or a shade of grey."""
-    (series,) = (one for number, one in placed(figure) if number == place and not one.quoted_for)
+    series = [one for one in figure.series if not one.quoted_for][place]
     return [COLOURS[colour % len(COLOURS)] for colour in series.colours] or [SHADES[place % len(SHADES)]]
 
 
@@ -129,7 +129,7 @@ def _bars(axes, figure: Figure) -> None:
             ls="--",
             lw=1,
             zorder=0.9,  # below the bars
-            label=f"{figure.reference_label} ({figure.reference:.1f})",
+            label=f"{figure.reference_label} ({figure.reference:.{_digits(figure)}f})",
         )
     low, high = figure.span
     axes.set_xlim(min(0, low * 1.12), max(0, high * 1.12) or 1)
@@ -147,11 +147,22 @@ def _values(axes, figure: Figure, series: Series, rows: list[float]) -> None:
     """The number at the end of every bar, clear of anything drawn there."""
     quoted = [one for one in figure.series if one.quoted_for == series.name]
     published = {x: y for one in quoted for x, y in zip(one.x, one.y)}
+    digits = _digits(figure)
     for x, y, high, runs, row in zip(series.x, series.y, series.high, series.runs, rows):
         end = max(0.0, y, high or y, *runs, published.get(x, y))
         axes.annotate(
-            f"{y:.1f}", (end, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=7.5
+            f"{y:.{digits}f}",
+            (end, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
         )
+
+
+def _digits(figure: Figure) -> int:
+    """After the point: small numbers, as those of metrics without a unit, need more."""
+    return 1 if max(map(abs, figure.span)) >= 10 else 2
 
 
 def _lines(axes, figure: Figure) -> None:

@@ -42,7 +42,7 @@ class Series:
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
     def add(self, x: Any, measured: Summary, label: str = "", colour: int | None = None) -> None:
-        low, high = measured.interval if measured.interval and measured.n > 2 else (None, None)
+        low, high = measured.interval or (None, None)
         runs = list(measured.values.values()) if measured.n == 2 else []
         seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
         self._append(x, measured.mean, low, high, runs, f"{label}, {seeds}" if label else seeds)
@@ -141,9 +141,8 @@ def learning_curves(arena: Arena) -> Figure | None:
     if max(len(curve.x) for curve in series) < 2:
         return None
     watched = f"{arena.protocol.watches} classes"
-    return Figure(
-        "curves", "Learning curves", "lines", "epoch", f"{arena.headline} on {watched}, %", series, note=note
-    )
+    label = f"{arena.headline} on {watched}{arena.metric.suffix}"
+    return Figure("curves", "Learning curves", "lines", "epoch", label, series, note=note)
 
 
 def _curve(cell: Cell, colour: int) -> Series:
@@ -158,7 +157,7 @@ def _curve(cell: Cell, colour: int) -> Series:
 
 
 def epochs(record: Record, metric: str) -> dict[int, list[float]]:
-    """A metric's values in percent by epoch, one for each fold."""
+    """A metric's values as they are shown by epoch, one for each fold."""
     values: dict[int, list[float]] = defaultdict(list)
     for entry in record.epochs:
         value = entry.get("metrics", {}).get(metric)
@@ -238,16 +237,15 @@ def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
             bound.add(one.cell.label, gap)
     series = [one for one in (gains, bound) if any(one.y)]
     note = (
-        "What reporting the best test epoch adds, compared with the same runs and with models that never saw the test set. "
+        "What reporting the best test epoch changes, compared with the same runs and with models that never saw the test set. "
         f"The latter were trained on fewer classes, so their gap is an upper bound of the optimism. {note}"
     )
     title = "Optimism of the best test epoch"
-    return (
-        Figure("optimism", title, "bars", f"{arena.headline}, points", "", series, note=note)
-        if series
-        else None
-    )
+    label = f"{arena.headline}{', points' * arena.metric.percent}"
+    if not arena.metric.higher_is_better:
+        label += ", lower is better"
+    return Figure("optimism", title, "bars", label, "", series, note=note) if series else None
 
 
 def _axis(arena: Arena) -> str:
-    return f"{arena.headline} ({arena.finished[0].primary}), %"
+    return f"{arena.headline} ({arena.finished[0].primary}){arena.metric.suffix}"

@@ -9,9 +9,11 @@ from ..studies import published
 from ..studies.published import Study
 from .grouping import Arena, Cell, name
 from .statistics import Summary
-from .tables import Column, Interval, Row, Table
+from .tables import Column, Interval, Row, Table, units
 
-INTERVALS = "±: half of the 95 % interval of the mean over runs, by Student's t. A single run has none."
+INTERVALS = (
+    "±: half of the 95 % interval of the mean over runs, by Student's t. Fewer than three runs have none."
+)
 
 
 def tables(arena: Arena) -> list[Table]:
@@ -46,7 +48,8 @@ def _table(arena: Arena, study: Study) -> Table:
         published.Trials(cell.config, len(cell.records), tuple(labels)) for cell in arena.finished
     )
     title = " and ".join(labels.values()).capitalize()
-    return Table("repeats", title, arena.title, columns, rows, [f"Percent. {meanings}.", INTERVALS, *notes])
+    said = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS]
+    return Table("repeats", title, arena.title, columns, rows, [*said, *notes])
 
 
 def _values(cell: Cell, metrics: Mapping[str, str], quoted: set[tuple[str, str]]) -> list[Any]:

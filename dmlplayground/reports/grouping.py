@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -49,6 +49,7 @@ class Cell:
     won: bool = False  # it leads; of a search's other trials nothing on test classes is a result
     # The factors in which it differs from its method's others.
     telling: list[str] = field(default_factory=list)
+    in_full: bool = False  # where values would be alike if they were shortened
 
     @property
     def method(self) -> str:
@@ -77,7 +78,8 @@ class Cell:
     @property
     def distinctions(self) -> list[str]:
         """What distinguishes it from the arena's other cells of its method."""
-        return [f"{name(key)} {shown(self.factors[key])}" for key in self.telling]
+        write = plain if self.in_full else shown
+        return [f"{name(key)} {write(self.factors[key])}" for key in self.telling]
 
     def factor(self, key: str) -> str | None:
         """As tables show it; None where it has no such setting."""
@@ -94,8 +96,12 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A key that all trials of the cell share, and no others."""
-        shared = {key: value for key, value in self.config.items() if key not in SEED_AND_PLACE}
+        """A key that all trials of the cell share, and no others. What is null or empty is not set, as if it were missing."""
+        shared = {
+            key: value
+            for key, value in flatten(self.config).items()
+            if key not in SEED_AND_PLACE and value not in (None, [])
+        }
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
 
     def add(self, record: Record) -> None:
@@ -103,7 +109,7 @@ class Cell:
         self.records = [*(one for one in self.records if one.seed != record.seed), record]
 
     def scores(self, which: str, metric: str) -> Summary:
-        """In percent, over seeds; empty if nothing was measured, or what was is no result."""
+        """As shown (``Metric.scale``), over seeds; empty if nothing was measured, or what was is no result."""
         if not self.tells(which):
             return summary(())
         return summary((record.seed, score(record, which, metric)) for record in self.records)
@@ -117,9 +123,22 @@ class Cell:
         return published.find(self.config, len(self.records), which)
 
     @property
+    def metric(self) -> metrics.Metric:
+        """What is known of the headline."""
+        return metrics.get(self.headline)
+
+    @property
     def score(self) -> Summary:
         """The score that it is ranked by."""
         return self.scores(self.primary, self.headline)
+
+    @property
+    def rank(self) -> tuple:
+        """Sorts cells: the best first, those without a score last."""
+        if not self.score:
+            return (True, 0.0, self.label)
+        mean = self.score.mean
+        return (False, -mean if self.metric.higher_is_better else mean, self.label)
 
     @property
     def backbone(self) -> str:
@@ -176,6 +195,10 @@ class Arena:
         return self.cells[0].headline
 
     @property
+    def metric(self) -> metrics.Metric:
+        return self.cells[0].metric
+
+    @property
     def metrics(self) -> list[str]:
         return list(dict.fromkeys(metric for cell in self.cells for metric in cell.metrics))
 
@@ -184,7 +207,8 @@ class Arena:
         methods: dict[str, list[Cell]] = defaultdict(list)
         for cell in self.finished:
             methods[cell.method].append(cell)
-        return [cells[best([cell.score for cell in cells])] for cells in methods.values()]
+        higher = self.metric.higher_is_better
+        return [cells[best([cell.score for cell in cells], higher)] for cells in methods.values()]
 
     def colour(self, cell: Cell) -> int:
         """The number of a cell's colour in every figure: its method's or, if there is one method alone, its own."""
@@ -214,7 +238,7 @@ class Arena:
 
 
 def score(record: Record, which: str, metric: str) -> float | None:
-    """A metric of a finished record in percent; of a result with several models their mean."""
+    """A metric of a finished record as shown (``Metric.scale``); of a result with several models their mean."""
     measured = protocols.get(record.config["protocol"]["name"]).measured(record.results, which)
     values = [one[metric] for one in measured if one.get(metric) is not None]
     return (
@@ -261,7 +285,7 @@ def arenas(
 def ranked_by(arena: Arena, metric: str) -> Arena:
     """The arena with another metric in the headline's place."""
     cells = [replace(cell, headline=metric) for cell in arena.cells]
-    return Arena(sorted(cells, key=_rank), arena.title)
+    return Arena(sorted(cells, key=lambda cell: cell.rank), arena.title)
 
 
 def _arena(cells: list[Cell]) -> Arena:
@@ -274,7 +298,10 @@ def _arena(cells: list[Cell]) -> Arena:
         cell.factors = {key: cell.flat.get(key) for key in factors}
         cell.telling = _differing([methods[cell.method]], factors)
         cell.headline = headline
-    cells.sort(key=_rank)
+    labels = Counter(cell.label for cell in cells)
+    for cell in [cell for cell in cells if labels[cell.label] > 1]:
+        cell.in_full = True
+    cells.sort(key=lambda cell: cell.rank)
     cells[0].won = True
     return Arena(cells)
 
@@ -293,13 +320,6 @@ def _wanted(cell: Cell) -> str:
     if cell.searched:
         return str(cell.config["protocol"]["criterion"])
     return metrics.headline(cell.config.get("evaluation", {})).key
-
-
-def _rank(cell: Cell) -> tuple:
-    if not cell.score:
-        return (True, 0.0, cell.label)
-    mean = cell.score.mean
-    return (False, -mean if metrics.get(cell.headline).higher_is_better else mean, cell.label)
 
 
 def _factors(configs: Sequence[Flat]) -> list[str]:

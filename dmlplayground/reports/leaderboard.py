@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
+from ..base import layout
 from ..parts import metrics
 from ..parts.protocols import UNTRAINED
 from ..studies import published
@@ -14,16 +15,17 @@ from ..trial.store.records import Record
 from . import cost
 from .grouping import Arena, Cell, arenas, name
 from .statistics import leaders
-from .tables import Column, Difference, Row, Seconds, Table
+from .tables import Column, Difference, Row, Seconds, Table, units
 
 RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
-    "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). Nothing below a row that differs is bold, "
-    "nor is a single run."
+    "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A row below a significantly worse row is "
+    "never bold, nor is a single run."
 )
 SINGLE = "Figures without ± come from a single run, so their spread is unknown."
 PAIR = (
-    "Two seeds are too few to estimate a spread: such rows are tested with the spread of all rows together."
+    "Two seeds are too few to estimate a spread: such rows are tested with the spread of all rows together, and have no "
+    "interval."
 )
 BASELINE = (
     "untrained: the backbone's features through a head with random weights; a seed counts once, as the mean of "
@@ -44,7 +46,7 @@ class Field:
     column: Column
     of_cell: Callable[[Cell], Any]
     of_backbone: Callable[[Cell], Any] = lambda cell: None
-    ranked: bool = False  # the leaders are bold
+    metric: Optional[metrics.Metric] = None  # that ranks it: the leaders are bold
 
 
 def leaderboard(
@@ -127,7 +129,10 @@ def _measured(arena: Arena, metric: str) -> list[Field]:
 def _score(arena: Arena, metric: str, which: str, column: Column) -> Field:
     before = arena.untrained(metric)
     return Field(
-        column, lambda cell: cell.scores(which, metric), lambda cell: before.get(cell.backbone), ranked=True
+        column,
+        lambda cell: cell.scores(which, metric),
+        lambda cell: before.get(cell.backbone),
+        metrics.get(metric),
     )
 
 
@@ -172,7 +177,11 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     one_of_each = {cell.backbone: cell for cell in arena.finished}
     baselines = [
         Row([field.of_backbone(one_of_each[backbone]) for field in fields], kind="baseline")
-        for backbone in sorted(untrained, key=lambda backbone: -untrained[backbone].mean)
+        for backbone in sorted(
+            untrained,
+            key=lambda backbone: untrained[backbone].mean,
+            reverse=arena.metric.higher_is_better,
+        )
     ]
     rows = [
         Row(
@@ -183,17 +192,22 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
         for cell in arena.cells
     ]
     for index, field in enumerate(fields):
-        if field.ranked:
-            for place in leaders([row.values[index] for row in rows]):
+        if field.metric:
+            for place in leaders([row.values[index] for row in rows], field.metric.higher_is_better):
                 rows[place].bold.add(index)
     return Table(
-        kind, title, arena.title, [field.column for field in fields], [*baselines, *rows], _notes(arena)
+        kind,
+        title,
+        arena.title,
+        [field.column for field in fields],
+        [*baselines, *rows],
+        _notes(arena, [field.metric.key for field in fields if field.metric]),
     )
 
 
 def _below_untrained(arena: Arena) -> list[str]:
     """The cells where training made the network worse at classes that it has not seen."""
-    metric, before = metrics.get(arena.headline), arena.untrained(arena.headline)
+    metric, before = arena.metric, arena.untrained(arena.headline)
     if arena.untrained_on != {"test"}:
         return []
     return [
@@ -206,9 +220,9 @@ def _below_untrained(arena: Arena) -> list[str]:
     ]
 
 
-def _notes(arena: Arena) -> list[str]:
+def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
     first = arena.cells[0]
-    notes = ["Percent, mean ± sample standard deviation over seeds."]
+    notes = units(shown, "mean ± sample standard deviation over seeds")
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
     if first.searched:
         notes.append(LOST)
@@ -216,7 +230,9 @@ def _notes(arena: Arena) -> list[str]:
         notes.append(BASELINE)
     notes.append(RULE)
     if worse := _below_untrained(arena):
-        notes.append(f"{BELOW}: {', '.join(worse)}.")
+        notes.append(
+            f"{BELOW} {len(worse)} of {layout.plural(len(arena.finished), 'row')}: {'; '.join(worse)}."
+        )
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
     if any(len(cell.records) == 2 for cell in arena.cells):

@@ -9,7 +9,7 @@ from typing import Any
 from ..parts.protocols import VALIDATION, ProtocolPart
 from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name
 from .statistics import Summary, differences
-from .tables import Column, Row, Table
+from .tables import Column, Row, Table, units
 
 SAME = "Here the best test epoch was the last in every run: nothing was gained by choosing it."
 
@@ -49,7 +49,7 @@ class Optimism:
 
 
 def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
-    """Of every cell, the highest first; none where validation classes chose."""
+    """Of every cell, the best first; none where validation classes chose."""
     if arena.protocol.watches != "test":
         return []
     twins = {
@@ -58,8 +58,7 @@ def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
         if other.protocol.watches == VALIDATION
         for cell in other.finished
     }
-    found = [Optimism(cell, twins.get(_without_protocol(cell))) for cell in arena.finished]
-    return sorted(found, key=lambda one: -one.reported.mean)
+    return [Optimism(cell, twins.get(_without_protocol(cell))) for cell in arena.finished]
 
 
 def _without_protocol(cell: Cell) -> str:
@@ -82,6 +81,7 @@ def tables(arena: Arena, others: Sequence[Arena]) -> list[Table]:
         *theirs,
     ]
     notes = [
+        *units([arena.headline], "mean ± sample standard deviation over seeds"),
         own[-1].about,
         *([SAME] if all(one.reported == one.unchosen for one in found) else []),
         *(column.about for column in theirs[2:]),

@@ -163,7 +163,7 @@ function drawBars(svg, figure, styles, width) {
     const group = shape(svg, "g", { class: "mark", "data-series": index });
     const y = middle(category, styles[index].index);
     if (series.quoted_for) diamond(group, x(series.y[i]), y, {});
-    else bar(group, series, i, x, y, thick, styles[index].of(i), quotedBeside(figure, series.name, category));
+    else bar(group, figure, series, i, x, y, thick, styles[index].of(i));
     hover(group, `${category}\n${describe(series, i)}`);
   }));
   shape(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, figure.x_label);
@@ -180,7 +180,8 @@ function quotedBeside(figure, name, category) {
   return quoted && quoted.y[quoted.x.indexOf(category)];
 }
 
-function bar(group, series, i, x, y, thick, colour, quoted) {
+function bar(group, figure, series, i, x, y, thick, colour) {
+  const quoted = quotedBeside(figure, series.name, series.x[i]);
   const [from, to] = [x(0), x(series.y[i])].sort((a, b) => a - b);
   shape(group, "rect", { x: from, y: y - thick / 2 + 1, width: to - from, height: thick - 2, fill: colour, rx: 1.5 });
   let end = to;
@@ -194,7 +195,7 @@ function bar(group, series, i, x, y, thick, colour, quoted) {
     end = Math.max(end, x(run) + 2);
   }
   if (quoted !== undefined) end = Math.max(end, x(quoted) + 5);
-  shape(group, "text", { x: end + 5, y: y + 4 }, series.y[i].toFixed(1));
+  shape(group, "text", { x: end + 5, y: y + 4 }, series.y[i].toFixed(Math.max(...figure.span.map(Math.abs)) >= 10 ? 1 : 2));
 }
 
 function drawPlane(svg, figure, styles, width) {
@@ -261,7 +262,7 @@ function drawMap(svg, figure, styles, width) {
 }
 
 function nearest(svg, figure, x, y, width, height) {
-  const points = figure.series.flatMap((series) => series.x.map((value, i) => ({ px: x(value), py: y(series.y[i]), text: `${figure.kind === "lines" ? `${figure.x_label || "epoch"} ${number(value)}` : `${number(value)} s`}: ${describe(series, i)}` })));
+  const points = figure.series.flatMap((series) => series.x.map((value, i) => ({ px: x(value), py: y(series.y[i]), text: `${figure.kind === "lines" ? `${figure.x_label || "epoch"} ${number(value)}` : `${number(value)}${figure.x_label.startsWith("seconds") ? " s" : ""}`}: ${describe(series, i)}` })));
   const ring = shape(svg, "circle", { r: 5, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5, visibility: "hidden" });
   const pad = shape(svg, "rect", { width, height, fill: "transparent" });
   const move = (event) => {
@@ -309,7 +310,7 @@ function sortable(table) {
 function listTrials() {
   const table = document.getElementById("trials");
   const any = (name) => [...new Set(data.cells.map(name))].join(" or ");
-  const columns = [["trial", ""], ["data and protocol", ""], ["seed", "num"], ["status", ""], [any((cell) => `${cell.headline} ${cell.shown[0]}`), "num"], [any((cell) => cell.shown[1]), "num"], ["time", "num"]];
+  const columns = [["trial", ""], ["data and protocol", "wide"], ["seed", "num"], ["status", ""], [any((cell) => `${cell.headline} ${cell.shown[0]}`), "num"], [any((cell) => cell.shown[1]), "num wide"], ["time", "num wide"]];
   const head = table.createTHead().insertRow();
   for (const [name, kind] of columns) head.append(element("th", { scope: "col", class: kind }, element("button", { type: "button" }, name)));
   const body = table.createTBody();
@@ -318,18 +319,25 @@ function listTrials() {
     const [first, second] = trial.shown ?? [];
     const add = (content, key, kind = "") => row.append(element("td", { class: kind, "data-key": key ?? "" }, content));
     add(element("a", { href: `#${encodeURIComponent(trial.id)}` }, cell.label), cell.label);
-    add(cell.arena, cell.arena);
+    add(cell.arena, cell.arena, "wide");
     add(String(trial.seed), trial.seed, "num");
     add(trial.status, trial.status, trial.status);
     add(number(first), first, "num");
-    add(number(second), second, "num");
-    add(trial.seconds === undefined ? "–" : duration(trial.seconds), trial.seconds, "num");
+    add(number(second), second, "num wide");
+    add(trial.seconds === undefined ? "–" : duration(trial.seconds), trial.seconds, "num wide");
     row.dataset.words = `${cell.label} ${cell.arena} ${trial.id} ${trial.status} seed ${trial.seed}`.toLowerCase();
   }
-  document.getElementById("filter").addEventListener("input", (event) => {
-    const words = event.target.value.toLowerCase().split(/\s+/);
+  const filter = document.getElementById("filter");
+  const narrow = () => {
+    const words = filter.value.toLowerCase().split(/\s+/);
     for (const row of body.rows) row.hidden = !words.every((word) => row.dataset.words.includes(word));
+  };
+  filter.value = new URLSearchParams(location.search).get("filter") ?? "";
+  filter.addEventListener("input", () => { // the address has it, to be shared and kept when the page is loaded again
+    narrow();
+    history.replaceState(null, "", (filter.value ? `?filter=${encodeURIComponent(filter.value)}` : location.pathname) + location.hash);
   });
+  narrow();
 }
 
 function pairsTable(pairs) {
@@ -341,8 +349,8 @@ function pairsTable(pairs) {
 function scoresTable(scores) {
   const table = element("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   const metrics = Object.keys(Object.values(scores)[0]);
-  head.append(element("th"), ...metrics.map((metric) => element("th", { class: "num" }, metric)));
-  for (const [name, values] of Object.entries(scores)) body.insertRow().append(element("th", { scope: "row" }, name), ...metrics.map((metric) => element("td", { class: "num" }, values[metric] === null || values[metric] === undefined ? "–" : values[metric].toFixed(2))));
+  head.append(element("th"), ...metrics.map((metric) => element("th", { class: "num" }, data.percent.includes(metric) ? `${metric}, %` : metric)));
+  for (const [name, values] of Object.entries(scores)) body.insertRow().append(element("th", { scope: "row" }, name), ...metrics.map((metric) => element("td", { class: "num" }, values[metric] === null || values[metric] === undefined ? "–" : data.percent.includes(metric) ? values[metric].toFixed(2) : number(values[metric]))));
   return element("div", { class: "scroll" }, table);
 }
 
@@ -367,7 +375,7 @@ function showTrial(cell, trial) {
   const parts = [close, element("h2", {}, cell.label), element("p", { class: "note" }, `${cell.arena} · ${trial.id} · `, element("span", { class: trial.status }, trial.status)), seeds];
   if (trial.reason) parts.push(element("pre", {}, trial.reason));
   if (trial.traceback) parts.push(element("details", {}, element("summary", {}, "Traceback"), element("pre", {}, trial.traceback)));
-  if (trial.scores) parts.push(heading("Scores, %"), scoresTable(trial.scores));
+  if (trial.scores) parts.push(heading("Scores"), scoresTable(trial.scores));
   if (trial.curves) parts.push(heading(`Curves and health, by epoch${data.step > 1 ? ` (one point in ${data.step}: there are too many for a page)` : ""}`), curvesOf(trial));
   parts.push(heading("Run it again"), element("pre", {}, `dmlplayground train ${data.store}/${trial.id}/trial.json --store ${data.store}`));
   const config = Object.entries({ ...cell.config, seed: trial.seed });

@@ -59,6 +59,7 @@ def render(page: Page) -> str:
         "figures": dict(_drawn(page)),
         "step": trial_details.thinned(cells),
         "cells": cells,
+        "percent": sorted(trial_details.in_percent(cells)),
     }
     return f"""<!doctype html>
 <html lang="en">

@@ -9,6 +9,7 @@ from functools import cached_property
 from statistics import fmean, stdev
 
 LEVEL = 0.05
+LEAST = 3  # runs; fewer say too little about their spread
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,57 @@ class Summary:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean, by Student's t."""
-        if self.spread is None:
+        """The 95 % interval of the mean, by Student's t; None for fewer runs than three."""
+        if self.spread is None or self.n < LEAST:
             return None
+        return Gap(self.mean, self.spread / math.sqrt(self.n), self.n - 1).interval()
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A difference of means (or one mean) with its standard error, and the degrees of freedom of that."""
+
+    size: float
+    error: float
+    freedom: float
+
+    @property
+    def chance(self) -> float:
+        """The two-sided p-value of the t-test that it is zero."""
+        if self.error == 0:
+            return 1.0 if self.size == 0 else 0.0
         from scipy import stats  # here, since listings load this file and must answer at once
 
-        half = float(stats.t.ppf(1 - LEVEL / 2, self.n - 1)) * self.spread / math.sqrt(self.n)
-        return self.mean - half, self.mean + half
+        return float(2 * stats.t.sf(abs(self.size) / self.error, self.freedom))
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """It contains zero exactly where the p-value is at least ``level``."""
+        if self.error == 0:
+            return self.size, self.size
+        from scipy import stats
+
+        half = float(stats.t.isf(level / 2, self.freedom)) * self.error
+        return self.size - half, self.size + half
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How far the best of several is ahead of one of the others."""
+
+    gap: Gap
+    chance: float  # its p-value, adjusted for the comparisons with all the others
+
+    @property
+    def real(self) -> bool:
+        """Whether it is more than noise."""
+        return self.chance < LEVEL
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, as much wider as the adjustment raises the p-value: without zero exactly where the lead is
+        real."""
+        raised = self.gap.chance / self.chance if self.chance else 1.0
+        return self.gap.interval(LEVEL * raised)
 
 
 def summary(pairs: Iterable[tuple[int, float | None]]) -> Summary:
@@ -56,23 +101,32 @@ def differences(a: Summary, b: Summary) -> Summary:
 
 def welch(a: Summary, b: Summary) -> float | None:
     """The two-sided p-value of Welch's t-test: independent runs, unequal spreads. A single run has none."""
+    gap = _welch(a, b)
+    return gap.chance if gap else None
+
+
+def _welch(a: Summary, b: Summary) -> Gap | None:
     if a.spread is None or b.spread is None:
         return None
-    if a.spread == b.spread == 0:
-        return _without_noise(a.mean - b.mean)
-    from scipy import stats
-
-    test = stats.ttest_ind_from_stats(a.mean, a.spread, a.n, b.mean, b.spread, b.n, equal_var=False)
-    return float(test.pvalue)
+    shares = (a.spread**2 / a.n, b.spread**2 / b.n)
+    total = sum(shares)
+    if total == 0:
+        return Gap(a.mean - b.mean, 0.0, 1.0)
+    # of shares of the total, whose squares do not vanish however small the spreads are
+    freedom = 1 / sum((share / total) ** 2 / (value.n - 1) for share, value in zip(shares, (a, b)))
+    return Gap(a.mean - b.mean, math.sqrt(total), freedom)
 
 
 def student(a: Summary, b: Summary, spread: float, freedom: int) -> float | None:
     """The two-sided p-value of a t-test with a spread estimated elsewhere. A single run still has none."""
+    gap = _student(a, b, spread, freedom)
+    return gap.chance if gap else None
+
+
+def _student(a: Summary, b: Summary, spread: float, freedom: int) -> Gap | None:
     if a.n < 2 or b.n < 2:
         return None
-    if spread == 0:
-        return _without_noise(a.mean - b.mean)
-    return _two_sided((a.mean - b.mean) / (spread * math.sqrt(1 / a.n + 1 / b.n)), freedom)
+    return Gap(a.mean - b.mean, spread * math.sqrt(1 / a.n + 1 / b.n), freedom)
 
 
 def pooled(summaries: Iterable[Summary]) -> tuple[float, int]:
@@ -88,9 +142,7 @@ def paired(gaps: Summary) -> float | None:
     """The two-sided p-value of a t-test that differences taken seed by seed are zero on average."""
     if gaps.spread is None:
         return None
-    if gaps.spread == 0:
-        return _without_noise(gaps.mean)
-    return _two_sided(gaps.mean * math.sqrt(gaps.n) / gaps.spread, gaps.n - 1)
+    return Gap(gaps.mean, gaps.spread / math.sqrt(gaps.n), gaps.n - 1).chance
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
@@ -104,51 +156,46 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def best(summaries: Sequence[Summary]) -> int:
-    """The position of the highest. A single run counts only if there are no others, because its noise is unknown."""
+def best(summaries: Sequence[Summary], higher: bool) -> int:
+    """The position of the highest, or of the lowest where not ``higher`` is better. A single run counts only if there are
+    no others, because its noise is unknown.
+    """
     known = [index for index, value in enumerate(summaries) if value]
     repeated = [index for index in known if summaries[index].n > 1]
-    return max(repeated or known, key=lambda index: summaries[index].mean)
+    sign = 1 if higher else -1
+    return max(repeated or known, key=lambda index: sign * summaries[index].mean)
 
 
-def against_best(summaries: Sequence[Summary]) -> list[float | None]:
-    """The adjusted p-value of each gap to the best; None for the best one and for gaps that cannot be tested. Two runs
-    are too few to estimate a spread: where there are only two, that of all is used.
+def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
+    """How far the best is ahead of each; None for itself and where that cannot be tested. Two runs are too few to estimate a
+    spread: where there are only two, that of all is used.
     """
-    top = summaries[best(summaries)]
+    top = summaries[best(summaries, higher)]
 
-    def chance(value: Summary) -> float | None:
+    def gap(value: Summary) -> Gap | None:
         if value is top or top.n < 2:
             return None
-        if min(top.n, value.n) == 2:
-            return student(top, value, *pooled(summaries))
-        return welch(top, value)
+        first, second = (top, value) if higher else (value, top)
+        if min(top.n, value.n) < LEAST:
+            return _student(first, second, *pooled(summaries))
+        return _welch(first, second)
 
-    return holm([chance(value) for value in summaries])
+    gaps = [gap(value) for value in summaries]
+    chances = holm([one.chance if one else None for one in gaps])
+    return [
+        None if one is None or chance is None else Lead(one, chance) for one, chance in zip(gaps, chances)
+    ]
 
 
-def leaders(summaries: Sequence[Summary]) -> set[int]:
+def leaders(summaries: Sequence[Summary], higher: bool) -> set[int]:
     """The best, and all that are not significantly different from it. A single run is never among them.
 
-    Nor is one whose mean is below that of one that differs: with few runs Welch's test can miss a gap that is wider than
-    another that it finds.
+    Nor is one that is worse than one that differs: with few runs Welch's test can miss a gap that is wider than another
+    that it finds.
     """
     if max((value.n for value in summaries), default=0) < 2:
         return set()
-    chances = dict(enumerate(against_best(summaries)))
-    tested = {index: p for index, p in chances.items() if p is not None}
-    limit = max((summaries[index].mean for index, p in tested.items() if p < LEVEL), default=-math.inf)
-    level = {index for index, p in tested.items() if p >= LEVEL and summaries[index].mean > limit}
-    return {best(summaries), *level}
-
-
-def _two_sided(statistic: float, freedom: float) -> float:
-    """Student's distribution itself: scipy has no test with a spread from elsewhere, and its paired one warns the user of
-    gaps that are nearly equal."""
-    from scipy import stats
-
-    return float(2 * stats.t.sf(abs(statistic), freedom))
-
-
-def _without_noise(difference: float) -> float:
-    return 1.0 if difference == 0 else 0.0
+    tested = {index: lead for index, lead in enumerate(leads(summaries, higher)) if lead}
+    limit = min((lead.gap.size for lead in tested.values() if lead.real), default=math.inf)
+    level = {index for index, lead in tested.items() if not lead.real and lead.gap.size < limit}
+    return {best(summaries, higher), *level}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..base import layout
+from ..parts import metrics
 from ..studies.published import Quoted
 from .statistics import Summary
 
@@ -26,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Difference:
-    """A signed number: in percentage points."""
+    """A signed number: in percentage points, or without a unit as the metric."""
 
     value: float
 
@@ -119,6 +120,22 @@ def duration(seconds: float) -> str:
     if minutes < 120:
         return f"{minutes} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def units(names: Iterable[str], what: str) -> list[str]:
+    """The notes that say in which unit a table shows metrics, as ``what``, and which of them are better when lower.
+
+    >>> units(["R@1", "density_intra"], "mean over seeds")
+    ['Percent, mean over seeds. Without a unit: density_intra.', 'Lower is better: density_intra.']
+    """
+    shown = [metrics.get(name) for name in dict.fromkeys(names)]
+    bare = [metric.key for metric in shown if not metric.percent]
+    lower = [metric.key for metric in shown if not metric.higher_is_better]
+    if len(bare) == len(shown):
+        first = f"{what[0].upper()}{what[1:]}."
+    else:
+        first = f"Percent, {what}." + (f" Without a unit: {', '.join(bare)}." if bare else "")
+    return [first, *([f"Lower is better: {', '.join(lower)}."] if lower else [])]
 
 
 # --- the forms ----------------------------------------------------------------------------------------------

@@ -212,7 +212,7 @@ def figure(arena: Arena, which: str = "") -> Optional[Figure]:
         f"{arena.headline} against {one.figure} of training images",
         "points",
         f"{one.figure}, training images",
-        f"{arena.headline} ({which or arena.finished[0].primary}), %",
+        f"{arena.headline} ({which or arena.finished[0].primary}){arena.metric.suffix}",
         list(series.values()),
         note=f"Spearman's correlation {one.correlation(True):+.2f}.",
     )

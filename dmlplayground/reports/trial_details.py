@@ -103,6 +103,14 @@ def _scaled(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def in_percent(cells: Iterable[dict[str, Any]]) -> set[str]:
+    """The metrics among their trials' scores that are shown in percent."""
+    scores = (
+        values for cell in cells for trial in cell["trials"] for values in trial.get("scores", {}).values()
+    )
+    return {name for name in {name for values in scores for name in values} if metrics.get(name).percent}
+
+
 def _curves(epochs: Iterable[Mapping[str, Any]], record: Record) -> dict[str, dict[str, list]]:
     """Every quantity's points (epoch, value): quantity -> fold -> points."""
     curves: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))

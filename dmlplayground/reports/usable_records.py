@@ -9,6 +9,7 @@ from typing import Any
 from ..base import outside
 from ..base.errors import UserError, warn
 from ..parts import metrics
+from ..trial import config
 from ..trial.store import records
 from ..trial.store.records import Record
 from .grouping import arenas
@@ -36,6 +37,8 @@ def _can_be_shown(record: Record) -> bool:
 
 
 def _problem(record: Record) -> str:
+    if not record.sealed and not config.agrees(record.id, record.config):
+        return "its configuration is not that of its id"
     try:
         for name, value in _measured(record):
             metric = metrics.get(name)

@@ -9,10 +9,10 @@ from typing import NamedTuple, Union
 
 import numpy as np
 
-from ..base.errors import UserError
+from ..base.errors import UserError, printable
 from ..parts.data import Dataset
 from ..parts.data.shared import decoding
-from ..parts.data.shared.catalogue import SUFFIXES, Catalogue, is_image, natural
+from ..parts.data.shared.catalogue import SUFFIXES, Catalogue, Walk
 from ..parts.data.shared.images import Images
 from ..parts.transforms.shared.stored import Stored
 
@@ -87,16 +87,18 @@ def images_in(folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise UserError(f"there is no file or folder {folder}.")
-    found = {str(path): path for path in folder.rglob("*") if is_image(path)}
+    walk = Walk(folder, of_classes=False)
+    found = walk.below(folder)
+    walk.tell()
     if not found:
         raise UserError(f"there are no images in {folder} (known: {', '.join(SUFFIXES)}).")
-    return [found[name] for name in natural(found)]
+    return [folder / name for name in found]
 
 
 def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> Pictures:
     """A file in a folder directly below ``root`` has the class that this folder is named after."""
     if missing := [path for path in paths if not path.is_file()]:
-        raise UserError(f"there is no file {missing[0]}.")
+        raise UserError(f"there is no file {printable(missing[0])}.")
     names = tuple(str(path) for path in paths)
     catalogue = Catalogue(
         "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False

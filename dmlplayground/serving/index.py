@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy as np
 
-from ..base import files, optional
+from ..base import array_files, files, optional
 from ..base.errors import UserError
 from . import image_inputs
 from .distances import distances
@@ -123,7 +123,7 @@ class Index:
         if rows.embeddings.shape[1:] != (model.width,):
             raise UserError(
                 f"{path} has {rows.embeddings.shape[1]} numbers an image and the model gives {model.width}: "
-                "they are of different models."
+                "the index was made by another model."
             )
         if weights not in ("", model.digest):  # none in files of earlier versions
             raise UserError(
@@ -200,7 +200,7 @@ def _read_npy(path: Path) -> tuple[Rows, str]:
             tuple(manifest.get("classes", blank)),
             tuple(manifest.get("digests", names)),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as problem:
+    except array_files.DAMAGE as problem:
         raise UserError(f"{path} and its .json are not an index written by 'embed': {problem}.") from None
     return _checked(rows, path), str(manifest.get("weights", ""))
 

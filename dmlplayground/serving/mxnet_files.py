@@ -83,8 +83,10 @@ class Exported:
             self.network = gluon.SymbolBlock(sym.load(symbol), sym.var("data", dtype="uint8"))
             self.network.collect_params().load(params, ctx=cpu())
         except (MXNetError, OSError, ValueError, AssertionError) as problem:
+            # MXNet's own words are a traceback of its C++, whose last line says most.
+            why = (str(problem).strip().splitlines() or [type(problem).__name__])[-1].strip().rstrip(".")
             raise UserError(
-                f"{symbol} and {params} are not an exported network: {str(problem).splitlines()[0]}"
+                f"{symbol} and {params} are not an exported network, or are damaged: {why}."
             ) from None
         self.network.hybridize(static_alloc=True, static_shape=True)
         self.extractor: Any = self.network

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..base import outside
 from ..trial.store.records import Record
@@ -17,14 +17,14 @@ __all__ = ["sweep", "tune"]
 
 
 def sweep(
-    file: str | Path,
+    experiment: Union[str, Path, Mapping[str, Any]],
     store: Optional[str | Path] = None,
     *,
     workers: Optional[int] = None,
     executor: str = "local",
     address: Optional[str] = None,
-    where: Iterable[str] = (),
-    overrides: Iterable[str] = (),
+    where: Union[Iterable[str], Mapping[str, Any]] = (),
+    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
     retry_failed: bool = False,
     log: Iterable[str] = (),
     quiet: bool = True,
@@ -32,24 +32,23 @@ def sweep(
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
-    ``file`` is an experiment file, or the name of one of ours. ``store`` defaults to ``runs/<name of the file>``.
+    ``experiment`` is a file, the name of one of ours, or what a file would hold, as a mapping. ``store`` defaults to
+    ``runs/<name of the file>``, or to the mapping's title.
     Finished trials are never run again, and interrupted ones continue. A trial that fails is recorded as failed, and
-    the others carry on. ``where`` and ``overrides`` are texts such as ``"method=npairs"``: which trials of the grid, and
-    what to change in all of them; what the store was to hold before stays in its report. ``executor`` is ``local``, or
-    ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names trackers that
-    get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own. If another runner is
-    working on the same store, the two share the work.
+    the others carry on. ``where`` and ``overrides`` are mappings, or texts such as ``"method=npairs"``: which trials of
+    the grid, and what to change in all of them; what the store was to hold before stays in its report. ``executor`` is
+    ``local``, or ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names
+    trackers that get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own. If another
+    runner is working on the same store, the two share the work.
 
-    >>> import yaml
-    >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs"], "seed": [0]}}
-    >>> _ = (store / "small.yaml").write_text(yaml.safe_dump(experiment))
-    >>> [record.status for record in dml.sweep(store / "small.yaml", store)]
+    >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs", "margin"], "seed": [0]}}
+    >>> [record.status for record in dml.sweep(experiment, store, where={"method": "npairs"})]
     ['finished']
     """
     from .chosen import choose  # here, as what only lists must not wait for the runner
 
     outside.load(parts)
-    chosen = choose(file, store, where, overrides)
+    chosen = choose(experiment, store, where, overrides)
     chosen.run(
         workers=workers,
         executor=executor,
@@ -62,13 +61,13 @@ def sweep(
 
 
 def tune(
-    search: Union[str, Path, Search],
+    search: Union[str, Path, Mapping[str, Any], Search],
     store: Optional[str | Path] = None,
     *,
     workers: Optional[int] = None,
     executor: str = "local",
     address: Optional[str] = None,
-    overrides: Iterable[str] = (),
+    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
     methods: Iterable[str] = (),
     log: Iterable[str] = (),
     quiet: bool = True,
@@ -79,10 +78,10 @@ def tune(
     A file that searches for the settings of many methods makes a folder of the store for each of them, and what is given
     is the store, which ``hyperparams`` takes as it takes the file of a winner. ``methods`` names those wanted of them.
 
-    ``search`` is a search file, the name of one of ours, or what ``search_space.load`` read. The winner's file is one of
-    hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside it are the record of all that was tried
-    and an experiment that trains the winner ten times. The same call continues a search that was stopped. The other
-    arguments are those of ``sweep``.
+    ``search`` is a search file, the name of one of ours, or what a file would hold, as a mapping or as a
+    ``Search``. The winner's file is one of hyperparameters: ``dml.train({"method": ..., "hyperparams": winner})``. Beside
+    it are the record of all that was tried and an experiment that trains the winner ten times. The same call continues a
+    search that was stopped. The other arguments are those of ``sweep``.
 
     >>> dml.tune("musgrave2020/search/triplet", workers=2)  # doctest: +SKIP
     PosixPath('runs/triplet/best.yaml')
@@ -91,12 +90,13 @@ def tune(
         ...
     dmlplayground.base.errors.UserError: unknown search (and no such file) 'tripled'...
     """
-    from . import executors, search_files
+    from . import derived_files, executors, search_files
 
     outside.load(parts)
     made = executors.create(executor, address, log)
-    if isinstance(search, (str, Path)):
-        store = Path(store or Path("runs") / Path(search).stem)
+    if isinstance(search, (str, Path, Mapping)):
+        file = derived_files.named(str(search.get("title"))) if isinstance(search, Mapping) else Path(search)
+        store = Path(store or Path("runs") / file.stem)
         found = search_files.load_all(search, overrides, methods)
     else:
         store, found = Path(store or "runs/search"), {"": search}

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional, Union
 
 from ..trial.config import Places, Trial
 from ..trial.store import records
 from ..trial.store.records import Record
-from . import executors, grid, runner, worklist
+from . import derived_files, executors, grid, runner, worklist
 
 __all__ = ["Chosen", "choose"]
 
@@ -66,14 +66,16 @@ class Chosen:
 
 
 def choose(
-    file: str | Path,
+    file: Union[str, Path, Mapping[str, Any]],
     store: Optional[str | Path] = None,
-    where: Iterable[str] = (),
-    overrides: Iterable[str] = (),
+    where: Union[Iterable[str], Mapping[str, Any]] = (),
+    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
 ) -> Chosen:
     """The trials of an experiment ``where`` some keys have these values, with ``overrides``; ``store`` is ``runs/<name of
     the file>`` where nothing else is said."""
-    where, overrides = list(where), list(overrides)
+    where, overrides = derived_files.settings(where), derived_files.settings(overrides)
     experiment, path = grid.load(file)
     trials = experiment.trials(where, overrides)
+    if overrides:
+        experiment = experiment.changed(path.stem, overrides)
     return Chosen(experiment, path, trials, Path(store or Path("runs") / path.stem), bool(where or overrides))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from ..base import outside
 from ..base.errors import UserError
@@ -13,17 +15,38 @@ from ..trial import config
 Find = Callable[[str], Path]
 
 
-def read(path: Path, find: Find, children: tuple[Path, ...] = ()) -> Any:
-    """The content of the file, merged over that of the file that it is ``like``, which ``find`` looks up by name."""
-    content = config.read_yaml(path)
+def read(given: Union[Path, Mapping[str, Any]], find: Find, children: tuple[Path, ...] = ()) -> Any:
+    """The content of the file, or the mapping in its place, merged over that of the file that it is ``like``, which ``find``
+    looks up by name."""
+    content = given if isinstance(given, Mapping) else config.read_yaml(given)
     if isinstance(content, Mapping):  # the configuration in it may name parts, from where it is
-        content = {key: outside.located(value, path.absolute().parent) for key, value in content.items()}
+        folder = Path() if isinstance(given, Mapping) else given.parent
+        content = {key: outside.located(value, folder.absolute()) for key, value in content.items()}
         for value in content.values():
             outside.load(value.get("parts", ()) if isinstance(value, Mapping) else ())
     if not isinstance(content, Mapping) or "like" not in content:
         return content
     parent = find(str(content["like"]))
-    if parent in (path, *children):
-        raise UserError(f"{path.name} is like {parent.name}, which is like {path.name} in turn.")
+    if not isinstance(given, Mapping):
+        if parent in (given, *children):
+            raise UserError(f"{given.name} is like {parent.name}, which is like {given.name} in turn.")
+        children = (given, *children)
     own = {key: value for key, value in content.items() if key != "like"}
-    return config.merge(read(parent, find, (path, *children)), own)
+    return config.merge(read(parent, find, children), own)
+
+
+def named(title: str) -> Path:
+    """The name of a file with this title."""
+    return Path(re.sub(r"\W+", "_", title.lower()).strip("_") or "experiment").with_suffix(".yaml")
+
+
+def settings(given: Union[Iterable[str], Mapping[str, Any]]) -> list[str]:
+    """Settings as texts such as ``epochs=3``, also where they are given as a mapping."""
+    try:
+        return (
+            [f"{key}={json.dumps(value)}" for key, value in given.items()]
+            if isinstance(given, Mapping)
+            else list(given)
+        )
+    except TypeError as problem:
+        raise UserError(f"settings are plain values, as YAML has them: {problem}.") from None

@@ -42,6 +42,6 @@ def why(rule: Rule, study: Any, number: int, epoch: int) -> str:
     better = sum(sign * value > sign * values[number] for value in values.values())
     name = "median" if rule is True else rule
     return (
-        f"{name}: after epoch {epoch} it had {values[number]:.4f}, and {better} of the {len(values) - 1} others that "
-        "came so far did better"
+        f"{name}: after epoch {epoch} it had {values[number]:.4f}, and {better} of the {len(values) - 1} other "
+        "trials that reached this epoch were better"
     )

@@ -18,11 +18,11 @@ include: [{method: npairs, embed_dim: 512}]   # more grids, which share the axes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from ..base import resources
 from ..base.errors import UserError, unknown
@@ -31,10 +31,9 @@ from ..parts import data as datasets
 from ..parts import methods
 from ..trial import config
 from ..trial.config import Named, Trial
-from . import derived_files
+from . import checks, derived_files
 
 Choice = dict[str, Any]
-MOST_SHOWN = 100  # of the problems of trials that cannot run
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,7 @@ class Experiment:
         rules = [config.override(text, flag="--where") for text in where]
         family = _families(self, overrides)
         trials: dict[str, Trial] = {}
+        names: dict[str, str] = {}
         problems = []
         for choice in self.choices():
             if not all(family(choice).matches(choice, rule) for rule in rules):
@@ -81,13 +81,22 @@ class Experiment:
             try:
                 trial = family(choice).trial(choice)
                 trials[trial.id] = trial
+                names[trial.id] = _describe(choice)
             except UserError as problem:
-                problems.append((choice, problem))
+                problems.append((_describe(choice), problem))
         if problems:
-            raise cannot_run((_describe(choice), problem) for choice, problem in problems)
+            further = checks.problems(list(trials.values()), here=False, notes=[])
+            raise checks.cannot_run([*problems, *((names[id], problem) for id, problem in further)])
         if not trials:
             raise self._empty(rules, where)
         return list(trials.values())
+
+    def changed(self, name: str, overrides: Iterable[str]) -> Experiment:
+        """The experiment as it is called where settings were changed. What is said of it may not be true of other data."""
+        said = ", ".join(overrides)
+        if any("data" in config.override(text) for text in overrides):
+            return replace(self, title=f"{name}, with {said}", about="")
+        return replace(self, title=f"{self.title}, with {said}")
 
     def configuration(self, choice: Choice) -> dict[str, Any]:
         layers = [config.expand(config.nested(key, value)) for key, value in choice.items()]
@@ -146,23 +155,6 @@ def _root(key: str) -> str:
     return key.partition(".")[0]
 
 
-def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
-    """One error for all trials that cannot run, in which a problem that many share is told once."""
-    sharing: dict[str, list[str]] = {}
-    for name, problem in problems:
-        sharing.setdefault(str(problem), []).append(name)
-    lines = [f"{_first(names)}: {problem}" for problem, names in sharing.items()]
-    if len(lines) == 1:
-        return UserError(f"the grid has trials that cannot run (exclude or fix them): {lines[0]}")
-    shown = [f"  {line}" for line in lines[:MOST_SHOWN]]
-    more = [f"  and {len(lines) - MOST_SHOWN:,} more"] * (len(lines) > MOST_SHOWN)
-    return UserError("\n".join(["these trials of the grid cannot run (exclude or fix them):", *shown, *more]))
-
-
-def _first(names: list[str]) -> str:
-    return names[0] + f" and {len(names) - 1:,} more" * (len(names) > 1)
-
-
 def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int) -> None:
     """The number of classes of a published data set is known before it is on this machine."""
     release = datasets.get(data["name"]).release
@@ -170,10 +162,12 @@ def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int
         config.check_batches(sampler, protocol, batch_size, release.counts["train"].classes)
 
 
-def load(name: str | Path) -> tuple[Experiment, Path]:
-    """An experiment and its file, by path or by name (``quickstart``)."""
-    path = resources.find_experiment(str(name))
-    experiment = build(Experiment, derived_files.read(path, resources.find_experiment), where="")
+def load(given: Union[str, Path, Mapping[str, Any]]) -> tuple[Experiment, Path]:
+    """An experiment and its file, by path or by name (``quickstart``); or one that is given as a mapping, with a file of that
+    kind that is not there."""
+    content = given if isinstance(given, Mapping) else resources.find_experiment(str(given))
+    experiment = build(Experiment, derived_files.read(content, resources.find_experiment), where="")
+    path = content if isinstance(content, Path) else derived_files.named(experiment.title)
     for key in experiment.methods:
         if key not in methods.names():
             raise unknown(f"method in {path.name}:", key, methods.names())

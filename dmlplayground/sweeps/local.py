@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Optional
 
 from ..base.errors import UserError
 from ..base.threads import cores
-from ..parts import backbones, data, transforms
+from ..parts import data, transforms
 from ..trial.config import Trial, check_data
-from . import memory_needs, worker
-from .grid import cannot_run
+from . import checks, memory_needs, worker
 from .job import Ending
 
 
@@ -53,8 +52,7 @@ class Local:
     def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]:
         """Load every data set and find all weights before the trials start. Missing files and too few classes are
         found now, and caches and downloads are made once. Returns warnings about trials that may not fit into memory."""
-        if missing := list(_without_weights(trials)):
-            raise cannot_run(missing)
+        checks.require(trials, here=True)
         groups: dict[str, list[Trial]] = {}
         for trial in trials:
             groups.setdefault(f"{trial.data} {trial.transform}", []).append(trial)
@@ -62,7 +60,7 @@ class Local:
         checked = [_check(group, room) for group in groups.values()]
         problems = [problem for found, _ in checked for problem in found]
         if problems:
-            raise cannot_run(problems)
+            raise checks.cannot_run(problems)
         return [warning for _, found in checked for warning in found]
 
     def start(self, trial: Trial, folder: Path) -> Process:
@@ -101,21 +99,15 @@ class Local:
             process.worker.finish()
 
 
-def _without_weights(trials: Sequence[Trial]) -> Iterator[tuple[str, UserError]]:
-    """The first trial for each backbone whose weights cannot be found, and why."""
-    for trial in {str(trial.backbone): trial for trial in reversed(trials)}.values():
-        try:
-            backbones.weights_path(backbones.get(trial.backbone["name"]), trial.backbone["pretrained"])
-        except UserError as problem:
-            yield trial.id, problem
-
-
 def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str, UserError]], list[str]]:
-    """The problems of trials that share their images: batches that need more classes than there are. Also warnings
-    about trials that need more memory than there is."""
+    """The problems of trials that share their images: images that cannot be read, and batches that need more classes than
+    there are. Also warnings about trials that need more memory than there is."""
     transform = transforms.create(**trials[0].transform)
-    train = data.load(**trials[0].data, split="train", stored=transform.stored)
-    data.load(**trials[0].data, split="test", stored=transform.stored_for_test)
+    try:
+        train = data.load(**trials[0].data, split="train", stored=transform.stored)
+        data.load(**trials[0].data, split="test", stored=transform.stored_for_test)
+    except UserError as problem:
+        return [(trial.id, problem) for trial in trials], []
     problems, warnings = [], []
     for trial in trials:
         try:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -56,33 +56,37 @@ def tune(
 def _study(search: Search, store: Path) -> Any:
     optuna = optional.load("optuna")
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     store.mkdir(parents=True, exist_ok=True)
+    journal = (store / JOURNAL).resolve()
+    # Optuna's usual lock is a link. Where that points to nothing (as a relative one does, or one in a store that was moved)
+    # it waits for ever. A lock that is a file it takes away after 30 s, as its owner must have been killed.
+    lock = journal.with_name(f"{journal.name}.lock")
+    if lock.is_symlink() and not lock.exists():
+        lock.unlink()
     study = optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(store / JOURNAL))),
+        storage=JournalStorage(JournalFileBackend(str(journal), JournalFileOpenLock(str(journal)))),
         study_name="search",
         direction=search.direction,
         pruner=early_stopping.pruner(search.prune, search.epochs),
         load_if_exists=True,
     )
-    study.sampler = _sampler(search, len(study.trials))
+    study.sampler = _sampler(search)
     return study
 
 
-def _sampler(search: Search, tried: int) -> Any:
-    if search.draw != "tpe":
-        return _by_number(search, search.combination if search.draw == "every" else partial(proposal, search))
-    from optuna.samplers import TPESampler
+def _sampler(search: Search) -> Any:
+    """What a trial tries, decided by its number, and with ``tpe`` by the trials before it too: wherever a search was stopped,
+    it goes on as if it had not been. In the form in which Optuna asks for it."""
+    from optuna.samplers import BaseSampler, TPESampler
 
-    # It starts afresh in each run, and must not repeat the draws of the last one.
-    return TPESampler(seed=search.seed + tried, constant_liar=True)
+    @cache
+    def tpe(number: int) -> TPESampler:
+        return TPESampler(seed=search.seed + number, constant_liar=True)
 
-
-def _by_number(search: Search, proposal: Callable[[int], Mapping[str, Any]]) -> Any:
-    """Proposals that a trial's number decides, in the form in which Optuna asks for them."""
-    from optuna.samplers import BaseSampler
+    numbered = search.combination if search.draw == "every" else partial(proposal, search)
 
     class ByNumber(BaseSampler):
         def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
@@ -92,7 +96,9 @@ def _by_number(search: Search, proposal: Callable[[int], Mapping[str, Any]]) -> 
             return {}
 
         def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
-            value = proposal(trial.number)[param_name]
+            if search.draw == "tpe":
+                return tpe(trial.number).sample_independent(study, trial, param_name, param_distribution)
+            value = numbered(trial.number)[param_name]
             return json.dumps(value) if isinstance(search.parameters[param_name], Choice) else value
 
     return ByNumber()
@@ -113,7 +119,7 @@ def _attempts(search: Search, study: Any, store: Path, runner: Runner) -> Iterat
             values = {key: parameter.ask(proposed, key) for key, parameter in search.parameters.items()}
         except ValueError as problem:
             raise UserError(
-                f"the search in {store} had other choices: {problem} Use another store."
+                f"the store {store} holds a search with other ranges: {problem} Use a new store."
             ) from None
         try:
             trial = search.trial(values)

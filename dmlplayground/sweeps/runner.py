@@ -6,6 +6,7 @@ files that trials write, and other runners through their locks. It holds nothing
 
 from __future__ import annotations
 
+import random
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -71,6 +72,7 @@ class Runner:
         self.elsewhere: list[Job] = []  # being trained by other processes
         self.waiting: list[Job] = []  # started once, to be started again
         self.begun: list[Job] = []  # all so far
+        self.company = False  # whether other runners have been seen at work
         self.watch = locks.Watch()
         self._started = self._looked = time.monotonic()
 
@@ -80,7 +82,7 @@ class Runner:
         They belong to ``count`` trials, of which so many were ``done`` before.
         """
         outside.require_idle("sweep")
-        source, self.count, self.total, self.done_before = iter(jobs), count, epochs, done
+        source, self.count, self.total, self.done_before = self._in_turn(jobs), count, epochs, done
         try:
             self.store.mkdir(parents=True, exist_ok=True)
             while True:
@@ -117,11 +119,30 @@ class Runner:
             if job is None:
                 return
             if job.outcome() is not None:
+                self.company = True
                 self._done(job, job.outcome(), quiet=True)
             elif self.watch.look(job.folder) == "free":
                 self._start(job)
             else:
-                self.elsewhere.append(job)
+                self._leave(job)
+
+    def _in_turn(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """The jobs in their order. In company those that are left come in an order of this runner's own, so that runners
+        seldom reach for the same one."""
+        if not isinstance(jobs, Sequence):
+            yield from jobs
+            return
+        left, mixed = list(reversed(jobs)), False
+        while left:
+            if self.company and not mixed:
+                random.Random().shuffle(left)
+                mixed = True
+            yield left.pop()
+
+    def _leave(self, job: Job) -> None:
+        """Leave it to the runner that trains it."""
+        self.company = True
+        self.elsewhere.append(job)
 
     def _next(self, source: Iterator[Job]) -> Optional[Job]:
         job = next(source, None)
@@ -155,12 +176,12 @@ class Runner:
         if ending is None:
             return
         self.executor.ended(self.running.pop(job))
-        locks.tidy(job.folder)
+        records.tidy(job.folder)
         job.look()
         if job.outcome() is not None:
             self._done(job, job.outcome())
         elif ending.code == worker.BUSY:
-            self.elsewhere.append(job)
+            self._leave(job)
         elif ending.code == worker.UNWRITABLE:
             raise files.CannotWrite(_last_words(job.folder).removeprefix("error: "))
         elif ending.code == worker.STOPPED:
@@ -186,7 +207,7 @@ class Runner:
                 )
                 record.save(job.folder, through)
         except locks.Busy:
-            self.elsewhere.append(job)
+            self._leave(job)
         else:
             self._done(job, record)
 

@@ -28,8 +28,11 @@ from ..trial import config
 from . import derived_files
 from .search_space import Search
 
+Given = Union[str, Path, Mapping[str, Any]]
+Settings = Union[Iterable[str], Mapping[str, Any]]
 
-def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
+
+def load(path: Given, overrides: Settings = ()) -> Search:
     """The search for one method's settings in a file, or by the name of a built-in one, with ``key=value`` overrides of
     its config."""
     found = load_all(path, overrides)
@@ -38,27 +41,26 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Search:
     return next(iter(found.values()))
 
 
-def load_all(
-    path: str | Path, overrides: Iterable[str] = (), wanted: Iterable[str] = ()
-) -> dict[str, Search]:
-    """The searches of a file by the folder of the store that each has: its method, below its number if it has rungs. Those
-    of the ``wanted`` methods alone if any are named. A file that names no methods holds one search, under the empty name.
+def load_all(given: Given, overrides: Settings = (), wanted: Iterable[str] = ()) -> dict[str, Search]:
+    """The searches of a file, or of a mapping in its place, by the folder of the store that each has: its method, below its
+    number if it has rungs. Those of the ``wanted`` methods alone if any are named. A file that names no methods holds one
+    search, under the empty name.
     """
-    path = Path(path)
-    content = derived_files.read(
-        path if path.suffix == ".yaml" else resources.find_search(path), resources.find_search
-    )
+    if not isinstance(given, Mapping):
+        given = Path(given)
+        given = given if given.suffix == ".yaml" else resources.find_search(given)
+    content = derived_files.read(given, resources.find_search)
     if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
-        changes = (config.expand(config.override(text)) for text in overrides)
+        changes = (config.expand(config.override(text)) for text in derived_files.settings(overrides))
         content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
     if not isinstance(content, Mapping):
         return {"": build(Search, content, where="")}
     content = dict(content)
-    times = _times(content, path)
+    times = _times(content, given)
     if "methods" not in content:
         if list(wanted):
             raise UserError(
-                f"{path} searches for the settings of one method; --methods is for files with `methods`."
+                f"{content.get('title', given)} searches for the settings of one method; --methods is for files with `methods`."
             )
         return {str(number) if len(times) > 1 else "": _search(content, number) for number in times}
     file = build(_Many, {key: value for key, value in content.items() if key in _MANY}, where="")
@@ -70,13 +72,15 @@ def load_all(
     }
 
 
-def _times(content: dict[str, Any], path: Path) -> list[int]:
+def _times(content: dict[str, Any], given: Given) -> list[int]:
     """The numbers of the searches that a file asks for; 0 alone where there is just one, without a number."""
     times = content.pop("searches", 1)
     if not isinstance(times, int) or isinstance(times, bool) or times < 1:
         raise UserError(f"searches must be a whole number from 1 on, not {times!r}.")
     if times > 1 and not content.get("rungs"):
-        raise UserError(f"{path} has no rungs: only a search by halving is repeated (searches: {times}).")
+        raise UserError(
+            f"{content.get('title', given)} has no rungs: only a search by halving is repeated (searches: {times})."
+        )
     return list(range(1, times + 1)) if content.get("rungs") else [0]
 
 

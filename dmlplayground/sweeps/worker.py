@@ -121,8 +121,7 @@ def _log_to(path: Path) -> None:
 
 
 def _train(folder: Path, log: Iterable[str]) -> int:
-    from ..trial.training import train  # here, where a Ctrl-C is heard
-    from ..trial.training.run import TrialFailed
+    from ..trial.training import TrialFailed, train  # here, where a Ctrl-C is heard
 
     try:
         train(folder / TRIAL, folder.parent, log=log)

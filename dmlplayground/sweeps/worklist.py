@@ -10,7 +10,7 @@ from pathlib import Path
 from ..base import files, outside
 from ..base.errors import UserError, warn
 from ..trial.config import Places, Trial
-from ..trial.store import locks, manifest, records
+from ..trial.store import manifest, records
 from .grid import Experiment
 from .job import Job
 from .worker import TRIAL
@@ -34,7 +34,7 @@ def jobs(store: Path, trials: Sequence[Trial], retry_failed: bool = False) -> li
             if job.outcome() is None:
                 left.append(job)
             else:
-                locks.tidy(job.folder)
+                records.tidy(job.folder)
         except UserError as problem:
             warn(
                 f"{problem} The trial is left out. To train it, move that file away and run the sweep again."

@@ -1,6 +1,8 @@
-"""Makes the winners of equal tuning rows of the recipe ``equal``; ``keep.py`` keeps the records.
+"""Makes the winners of searches rows of the recipe ``equal``; ``keep.py`` keeps the records.
 
-python experiments/results/keep_searches.py runs/arenas/glyphs/search/1
+python experiments/results/keep_searches.py experiments/results/arenas/glyphs/search
+
+Of a method's searches the one with the better validation score counts.
 """
 
 from __future__ import annotations
@@ -19,9 +21,13 @@ ROWS = Path(__file__).resolve().parents[2] / "hyperparams" / "equal"
 
 
 def main(store: str) -> None:
-    for winner in sorted(Path(store).glob(f"*/{hyperparams.WINNER}")):
+    best: dict[str, hyperparams.Hyperparams] = {}
+    for winner in sorted(Path(store).rglob(hyperparams.WINNER)):
         file = hyperparams.read(winner)
-        write_row(ROWS / file.search["data"]["name"] / f"{file.method}.yaml", file)
+        if file.method not in best or file.search["value"] > best[file.method].search["value"]:
+            best[file.method] = file
+    for method, file in best.items():
+        write_row(ROWS / file.search["data"]["name"] / f"{method}.yaml", file)
 
 
 def write_row(path: Path, winner: hyperparams.Hyperparams) -> None:

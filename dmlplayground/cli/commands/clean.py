@@ -4,13 +4,12 @@ The cache is rebuilt when it is needed. Stores, data sets and weights are not to
 
 from __future__ import annotations
 
-import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...base import layout
+from ...base import files, layout
 
 EXAMPLE = "clean --yes"
 PAGE = "getting-started"
@@ -34,25 +33,30 @@ def run(arguments: Namespace) -> None:
     print(f"the cache {cache.folder()} holds\n{layout.columns(rows)}\n{sum(sizes) / 1e6:,.1f} MB in all")
     if arguments.yes or _agreed():
         for entry in found:
-            shutil.rmtree(entry)
+            files.remove(entry)
         print("freed.")
     else:
         print("nothing was deleted; --yes deletes it.")
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """The entries of the cache, each of which has a list of its contents. Anything else there is not ours."""
+    """The entries of the cache, each of which has a list of its contents; the digests of data sets; what killed processes
+    have left. Anything else there is not ours."""
     from ...parts.data import parquet
     from ...parts.data.shared import cache, decoded_cache
 
     for place, mark in ((".", cache.CHECKSUMS), ("images", decoded_cache.INDEX), ("parquet", parquet.LIST)):
         for path in sorted((folder / place).glob(f"*/{mark}")):
-            if not path.parent.is_symlink():
+            if not path.parent.is_symlink() and not path.parent.name.startswith("."):
                 yield path.parent
+        yield from sorted(files.abandoned(folder / place))
+        yield from filter(files.free_lock, sorted((folder / place).glob(".*.lock")))
+    yield from sorted((folder / cache.CONTENTS).glob("*.json"))
+    yield from sorted(files.abandoned(folder / cache.CONTENTS))
 
 
-def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+def _bytes(path: Path) -> int:
+    return sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file())
 
 
 def _agreed() -> bool:

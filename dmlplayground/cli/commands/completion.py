@@ -1,65 +1,102 @@
-"""print a script that completes commands and options in your shell
+"""print a script that completes commands, options, names and keys in your shell
 
 bash: add to ~/.bashrc:                     eval "$(dmlplayground completion bash)"
 zsh:  add to ~/.zshrc, after compinit:      eval "$(dmlplayground completion zsh)"
-fish: put into ~/.config/fish/config.fish:  dmlplayground completion fish | source"""
+fish: put into ~/.config/fish/config.fish:  dmlplayground completion fish | source
+
+The names are those that this version brings. The script is made by the package shtab (extra "completion").
+"""
 
 from __future__ import annotations
 
+import argparse
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...base import registry, resources
+from ..arguments import place, png
 
 EXAMPLE = "completion bash"
 PAGE = "getting-started"
 
-Words = Mapping[str, list[str]]
-
 
 def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("shell", choices=sorted(SHELLS), help="your shell")
+    command.add_argument("shell", choices=("bash", "fish", "zsh"), help="your shell")
 
 
 def run(arguments: Namespace) -> None:
-    from .. import vocabulary
+    from ...base import optional
+    from .. import parser
 
-    print(SHELLS[arguments.shell](vocabulary()))
-
-
-def _bash(words: Words) -> str:
-    cases = "\n".join(f'    *:{name}) words="{" ".join(own)}" ;;' for name, own in words.items())
-    return f"""_dmlplayground() {{
-  local words=""
-  case "$COMP_CWORD:${{COMP_WORDS[1]}}" in
-    1:*) words="{" ".join(words)}" ;;
-{cases}
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
-}}
-complete -o default -F _dmlplayground dmlplayground"""
-
-
-def _zsh(words: Words) -> str:
-    cases = "\n".join(f"    {name}) compadd -- {' '.join(own)} ;;" for name, own in words.items())
-    return f"""_dmlplayground() {{
-  if (( CURRENT == 2 )); then
-    compadd -- {" ".join(words)}
-    return
-  fi
-  case $words[2] in
-{cases}
-  esac
-  _files
-}}
-compdef _dmlplayground dmlplayground"""
+    shtab = optional.load("shtab")
+    whole = parser(all_helped=True)
+    for command, action in _actions(whole, ""):
+        if action.choices is None and (words := _words(command, action)):
+            action.choices = words
+            if action.dest in ("config", "file"):  # a name, or a file of one's own
+                all_words = " ".join(words)
+                action.complete = {
+                    **shtab.cmd(f"echo {all_words}"),
+                    "fish": all_words,
+                    "zsh": f"{{compadd -- {all_words}; _files}}",
+                }
+        elif action.type in (place, png):
+            action.complete = shtab.FILE
+    print(shtab.complete(whole, arguments.shell))
 
 
-def _fish(words: Words) -> str:
-    first = f"complete -c dmlplayground -n __fish_use_subcommand -f -a '{' '.join(words)}'"
-    rest = [
-        f"complete -c dmlplayground -n '__fish_seen_subcommand_from {name}' -a '{' '.join(own)}'"
-        for name, own in words.items()
+def _actions(parser: ArgumentParser, command: str) -> Iterator[tuple[str, Any]]:
+    """Every argument with its command, those of actions with that of the command."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                yield from _actions(below, command or name)
+        else:
+            yield command, action
+
+
+def _words(command: str, action: argparse.Action) -> Sequence[str]:
+    """What may stand there, as far as it has names."""
+    from ...parts import methods
+    from ...trial import hyperparams
+    from .. import templates
+
+    plural = command if action.dest == "name" else {"backbone": "backbones", "data": "data"}.get(action.dest)
+    if plural in registry.HOMES:
+        return registry.kind(plural).names()
+    if action.metavar == "KEY=VALUE":
+        return [f"{key}=" for key in _keys()]
+    if action.metavar == "OPTION=VALUE":
+        return [f"{option}=" for option in _options(registry.kind("data"))]
+    named = {
+        ("experiments", "name"): resources.experiment_names,
+        ("hyperparams", "name"): lambda: [*methods.names(), *map(str, hyperparams.names())],
+        ("lr", "config"): methods.names,
+        ("new", "kind"): templates.kinds,
+        ("sweep", "file"): resources.experiment_names,
+        ("train", "config"): methods.names,
+        ("tune", "file"): resources.search_names,
+        ("tune", "methods"): methods.names,
+    }
+    if "--hyperparams" in action.option_strings:
+        return list(hyperparams.studies())
+    return list(named.get((command, action.dest), tuple)())
+
+
+def _keys() -> list[str]:
+    """Every key of a configuration, the options of parts too."""
+    from ...parts.layers import COMPONENTS
+    from ...trial import config
+    from ...trial.config import part_keys
+
+    own = [key.key for key in config.reference() if key.key not in COMPONENTS]
+    return [
+        *own,
+        *COMPONENTS,
+        *(f"{key}.{option}" for key in COMPONENTS for option in _options(part_keys.of(key))),
     ]
-    return "\n".join([first, *rest])
 
 
-SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+def _options(kind: registry.Kind) -> list[str]:
+    return sorted({option for name in kind.names() for option in kind.get(name).options})

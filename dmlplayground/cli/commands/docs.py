@@ -1,6 +1,7 @@
 """read the documentation in your browser (served to this machine only)
 
-A wheel brings its pages along. A checkout of the source builds them once (extra "docs"); after a change, run mkdocs build."""
+A wheel may bring its pages along. A checkout of the source builds them (extra "docs"), and again once they are older than
+what they are made from."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 
 EXAMPLE = "docs"
 PAGE = "index"
+SOURCES = ("dmlplayground", "docs", "hyperparams", "notebooks")
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -43,28 +45,52 @@ def run(arguments: Namespace) -> None:
 
 
 def _pages() -> Path:
-    """The folder of the pages, which a checkout builds if they are not there yet."""
-    import importlib.util
+    """The folder of the pages, which a checkout builds if they are not there yet, or are older than their sources."""
     import subprocess
     import sys
 
-    from ...base import resources
-    from ...base.errors import UserError
+    from ...base import optional, resources
+    from ...base.errors import UserError, warn
 
-    if found := resources.pages():
-        return found
-    top = resources.checkout()
+    found, top = resources.pages(), resources.checkout()
     if top is None:
+        if found:
+            return found
         raise UserError(
-            "this installation came without the pages. A checkout of the source has them in docs/."
+            "this installation came without the pages. A checkout of the source has them as text in docs/; there, "
+            "dmlplayground docs shows them, and sh scripts/wheel.sh makes a wheel that brings them."
         )
-    if importlib.util.find_spec("mkdocs") is None:
-        raise UserError(f'what builds the pages is not installed. In {top}: pip install -e ".[docs]"')
-    print("Building the pages, once.", flush=True)
-    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet"], cwd=top, capture_output=True)
-    if found := resources.pages():
+    newer = found and _newer(top, found / "index.html")
+    if found and not newer:
         return found
-    raise UserError(f"the pages could not be built. In {top}, mkdocs build says why.")
+    why = f"the pages are older than {newer.relative_to(top)}" if newer else "there are no pages yet"
+    if not optional.installed("mkdocs"):
+        missing = f'{why}, and what builds them is not installed. In {top}: pip install -e ".[docs]"'
+    else:
+        print(f"Building the pages: {why}.", flush=True)
+        command = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
+        if subprocess.run(command, cwd=top, capture_output=True).returncode == 0 and (
+            built := resources.pages()
+        ):
+            return built
+        missing = f"the pages could not be built. In {top}, mkdocs build says why"
+    if not found:
+        raise UserError(f"{missing}.")
+    warn(f"{missing}. These are the old ones.")
+    return found
+
+
+def _newer(top: Path, page: Path) -> Path | None:
+    """A file that the pages are made from and that is newer than this page, if there is one."""
+    built = page.stat().st_mtime
+    for folder in SOURCES:
+        for path in (top / folder).rglob("*"):
+            if (
+                path.suffix in (".py", ".md", ".yaml", ".json", ".ipynb", ".svg")
+                and path.stat().st_mtime > built
+            ):
+                return path
+    return None
 
 
 def _quiet_handler() -> type:

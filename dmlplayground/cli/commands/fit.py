@@ -85,8 +85,7 @@ def _train(trial: Trial, out: Path, quiet: bool) -> int:
     from ...sweeps.display import clock
     from ...trial.config import Places
     from ...trial.store import records
-    from ...trial.training import train
-    from ...trial.training.run import TrialFailed
+    from ...trial.training import TrialFailed, train
 
     folder = Places(out).folder(trial)
     known = records.find(folder)

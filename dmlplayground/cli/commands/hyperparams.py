@@ -2,69 +2,120 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...base import layout
+from ...base.errors import unknown
 from .. import text
 
 if TYPE_CHECKING:
     from ...trial import hyperparams as settings
 
-EXAMPLE = "hyperparams npairs"
+    Found = tuple[
+        object, settings.Hyperparams, str
+    ]  # a name or a file, what it holds, and one of its backbones
+
+EXAMPLE = "hyperparams fehervari2019/cub200/npairs"
 PAGE = "studies"
 
 
 def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("method", nargs="?", help="a method, to list each of its values with its source")
+    command.add_argument(
+        "name",
+        nargs="?",
+        help="what to list value by value, with sources: a method, STUDY/DATA/METHOD as the list has it, or a .yaml file; "
+        "STUDY or STUDY/DATA: the list of these alone",
+    )
+    command.add_argument(
+        "--json", action="store_true", help="print all of it as JSON, each value with its source"
+    )
 
 
 def run(arguments: Namespace) -> None:
-    print(of_method(arguments.method) if arguments.method else table())
-
-
-def table() -> str:
-    """The settings that exist, and where they come from."""
     from ...trial import hyperparams
 
-    files = sorted(hyperparams.names(), key=lambda name: name.row)
-    sources = "\n".join(
-        layout.fill(f"{source}: {meaning}", "  ", 4 * " ") for source, meaning in hyperparams.SOURCES.items()
-    )
-    return (
-        f"{layout.columns(rows(files))}\n\n"
-        "own: how many values differ from the method's defaults.\n"
-        f"What the words under 'source' mean:\n{sources}\n\n"
-        "Every value and its source: dmlplayground hyperparams METHOD"
-    )
+    found, whole = chosen(arguments.name)
+    if arguments.json:
+        print(json.dumps([_facts(*one) for one in found], indent=1))
+    elif whole:
+        print("\n\n".join(_settings(f"{name}, {on}", file, on) for name, file, on in found))
+    else:
+        sources = "\n".join(
+            layout.fill(f"{source}: {meaning}", "  ", 4 * " ")
+            for source, meaning in hyperparams.SOURCES.items()
+        )
+        print(
+            f"{layout.columns(rows(found))}\n\n"
+            "own: how many values differ from the method's defaults.\n"
+            f"What the words under 'source' mean:\n{sources}\n\n"
+            "Every value and its source: dmlplayground hyperparams METHOD, or SETTINGS/METHOD"
+        )
 
 
-def rows(names: Iterable[settings.Name]) -> list[tuple[str, ...]]:
-    """One line for each file and backbone."""
+def chosen(given: str | None) -> tuple[list[Found], bool]:
+    """The settings that are meant, once for each backbone, and whether they are to be told value by value."""
     from ...trial import hyperparams
 
+    study, *rest = (given or "").split("/")
+    study = hyperparams.FORMER_NAMES.get(study, study)
+    if given and Path(given).suffix == ".yaml":
+        return list(_on_each(given, hyperparams.read(Path(given)))), True
+    if given and not rest and study not in hyperparams.studies():
+        return [one for name, file in hyperparams.of_method(given) for one in _on_each(name, file)], True
+    known = [name for name in hyperparams.names() if not given or name.study == study]
+    meant = [name for name in known if set(rest) <= {name.data, name.row}]
+    if not meant:
+        raise unknown(
+            "settings", given, {"/".join(name[: len(rest) + 1]) for name in known or hyperparams.names()}
+        )
+    found = [
+        one
+        for name in sorted(meant, key=lambda name: name.row)
+        for one in _on_each(name, hyperparams.read(name))
+    ]
+    return found, any(name.row in rest for name in meant)
+
+
+def _on_each(name: object, file: settings.Hyperparams) -> Iterator[Found]:
+    for backbone in (file.backbone, *file.backbones):
+        yield name, file, backbone
+
+
+def rows(found: Iterable[Found]) -> list[tuple[str, ...]]:
+    """One line for each."""
     table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own")]
-    for name in names:
-        file = hyperparams.read(name)
-        for backbone in (file.backbone, *file.backbones):
-            own = file.on(backbone)
-            table.append(
-                (name.row, f"{name.study}/{name.data}", backbone, str(own.source), str(len(own.values)))
-            )
+    for name, file, backbone in found:
+        own = file.on(backbone)
+        settings, _, row = str(name).rpartition("/")
+        table.append((row, settings, backbone, str(own.source), str(len(own.values))))
     return table
 
 
-def of_method(method: str) -> str:
-    """Every value of a method's settings with its source, in all studies that have some."""
+def _facts(name: object, file: settings.Hyperparams, backbone: str) -> dict[str, Any]:
+    """The same as plain values."""
     from ...trial import hyperparams
 
-    return "\n\n".join(
-        _settings(f"{name}, {backbone}", file, backbone)
-        for name, file in hyperparams.of_method(method)
-        for backbone in (file.backbone, *file.backbones)
-    )
+    own = file.on(backbone)
+    values = hyperparams.describe(file.method, own).items()
+    return {
+        "settings": str(name),
+        "method": file.method,
+        "backbone": backbone,
+        "source": str(own.source),
+        "note": own.note,
+        "values": {
+            key: {"value": one.value, "source": str(one.source), "note": one.note} for key, one in values
+        },
+        "reported": [
+            {"runs": one.runs, "source": one.source, "scores": dict(one.scores), "note": one.note}
+            for one in file.reported
+            if one.backbone == backbone
+        ],
+    }
 
 
 def winner(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...base import layout
 from .. import listing
+from . import hyperparams
 
 if TYPE_CHECKING:
     from ...parts.methods import Method
@@ -49,14 +50,11 @@ def _ranges(record: Method) -> list[str]:
 
 def _settings(name: str) -> list[str]:
     """The files of published and tuned settings for it."""
-    from ...trial import hyperparams
-    from . import hyperparams as command
-
-    files = [file for file, _ in hyperparams.of_method(name)]
-    if not files:
+    found, _ = hyperparams.chosen(name)
+    if not found:
         return []
     heading = f"Settings in recipes (dmlplayground hyperparams {name} lists every value):\n"
-    return [heading + layout.columns([("  " + first, *rest) for first, *rest in command.rows(files)])]
+    return [heading + layout.columns([("  " + first, *rest) for first, *rest in hyperparams.rows(found)])]
 
 
 def _published(method: str) -> list[str]:

@@ -48,8 +48,7 @@ def run(arguments: Namespace) -> int:
         print(
             f"nothing to do: this trial has finished already (it began on {known.started}).", file=sys.stderr
         )
-    from ...trial.training import train
-    from ...trial.training.run import TrialFailed
+    from ...trial.training import TrialFailed, train
 
     try:
         record = train(trial, arguments.store, quiet=arguments.quiet, log=arguments.log)

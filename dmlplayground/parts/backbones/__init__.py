@@ -18,6 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ..graph.blocks import ready
 from .shared.base import KIND, Backbone, Preprocessing
 from .shared.weights.sources import Download, Homes, Package
 
@@ -73,19 +74,6 @@ def create(name: str, **options: Any):
             stacklevel=2,
         )
     return ready(network)
-
-
-def ready(network):
-    """A network that has its weights. Gluon warns for each parameter if ``initialize`` is called again; here that does
-    nothing, unless ``force_reinit`` asks for new weights."""
-    initialize = network.initialize
-
-    def again(*arguments, force_reinit: bool = False, **named) -> None:
-        if force_reinit:
-            initialize(*arguments, force_reinit=True, **named)
-
-    network.initialize = again
-    return network
 
 
 def build(record: Backbone, initializer: Any = None, **options: Any):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ...base import files, optional
+from ...base import array_files, files, optional
 from ...base.errors import UserError, unknown
 from . import KIND
 from .shared.catalogue import ROLES, Classes, Entry, catalogue, divide
@@ -23,7 +24,7 @@ def settings(path: str, **_: Any) -> dict[str, Any]:
 
     If the file does not exist yet, its width is unknown; loading the data set then fails with a message.
     """
-    file = Path(path).expanduser()
+    file = files.expanded(path)
     width = {"features": read(file).features.shape[1]} if file.is_file() else {}
     return {"backbone": {"name": "identity", **width}, "transform": "plain"}
 
@@ -43,7 +44,7 @@ def load(
     path: a .npz with the arrays ``features`` (N, width) and ``labels`` (N,), numbers or words, and if wanted ``split``
         (N,): train, test, query or gallery; or a Parquet file with columns of these names (needs pyarrow).
     """
-    table = read(Path(path).expanduser())
+    table = read(files.expanded(path))
     entries = [
         Entry(str(row), label, role) for row, (label, role) in enumerate(zip(table.labels, table.split))
     ]
@@ -71,9 +72,6 @@ def read(path: Path) -> Table:
 @lru_cache(maxsize=2)  # both splits, and the configuration's look at the width, read the same file
 def _read(path: Path, *_: int) -> Table:
     columns = _parquet(path) if path.suffix == ".parquet" else _npz(path)
-    for name in COLUMNS[:2]:
-        if name not in columns:
-            raise unknown(f"data set features: {path} lacks the array", name, columns)
     try:
         features = np.asarray(columns["features"], np.float32)
     except (TypeError, ValueError):
@@ -103,8 +101,8 @@ def _word(label: Any) -> str:
 def _npz(path: Path) -> dict[str, Any]:
     try:
         with files.opened(path) as file, np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files if name in COLUMNS}
-    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, TypeError, AttributeError) as problem:
+            return {name: arrays[name] for name in _columns(path, arrays.files)}
+    except (zipfile.BadZipFile, *array_files.DAMAGE) as problem:
         raise UserError(f"data set features: {path} is not a .npz of plain arrays: {problem}.") from None
 
 
@@ -114,4 +112,14 @@ def _parquet(path: Path) -> dict[str, Any]:
         table = parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as problem:
         raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
-    return {name: table.column(name).to_pylist() for name in table.column_names if name in COLUMNS}
+    return {name: table.column(name).to_pylist() for name in _columns(path, table.column_names)}
+
+
+def _columns(path: Path, names: Collection[str]) -> list[str]:
+    """Those that are read, of the arrays that the file has."""
+    for name in COLUMNS[:2]:
+        if name not in names:
+            raise UserError(
+                f"data set features: {path} has no array {name!r}; its arrays are {', '.join(sorted(names)) or 'none'}."
+            )
+    return [name for name in COLUMNS if name in names]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Optional
 
+from ...base import files
 from ...base.errors import UserError
 from . import KIND
-from .shared.catalogue import Catalogue, Classes, Entry, catalogue, class_folders, divide
+from .shared.catalogue import Catalogue, Classes, Entry, Walk, catalogue, class_folders, divide
 
 SPLITS = ("train", "test", "query", "gallery")
 
@@ -27,7 +28,7 @@ def load(
     path: the folder of these folders; or one with the folders train and test, or train, query and gallery, in
         which they are. Query images then search those of the gallery.
     """
-    folder = Path(path).expanduser()
+    folder = files.expanded(path)
     if not folder.is_dir():
         raise UserError(f"data set folder: there is no folder {folder}.")
     found = entries(folder)
@@ -38,7 +39,10 @@ def load(
 
 def entries(folder: Path) -> list[Entry]:
     """All images of the folder, with their splits where it says them."""
-    return _divided(folder) if _is_divided(folder) else class_folders(folder)
+    walk = Walk(folder)
+    found = _divided(folder, walk) if _is_divided(folder) else class_folders(folder, walk)
+    walk.tell()
+    return found
 
 
 def _is_divided(folder: Path) -> bool:
@@ -48,10 +52,10 @@ def _is_divided(folder: Path) -> bool:
     )
 
 
-def _divided(folder: Path) -> list[Entry]:
+def _divided(folder: Path, walk: Walk) -> list[Entry]:
     return [
         entry._replace(file=f"{split}/{entry.file}", split=split)
         for split in SPLITS
         if (folder / split).is_dir()
-        for entry in class_folders(folder / split)
+        for entry in class_folders(folder / split, walk)
     ]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Optional
 
+from ...base import files
 from ...base.errors import UserError, unknown
 from . import KIND
 from .shared.catalogue import BOX, Catalogue, Classes, Entry, catalogue, divide, is_box, lines
@@ -36,7 +37,7 @@ def load(
 
     path: the list.
     """
-    file = Path(path).expanduser()
+    file = files.expanded(path)
     entries = [_entry(row, f"{file}, line {number}") for number, row in _rows(file)]
     if not any(entry.split for entry in entries):
         entries = divide(entries, train, test, "data set list", seed)

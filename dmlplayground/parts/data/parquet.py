@@ -39,7 +39,7 @@ def load(
     label: the column of classes, words or numbers; empty: label or target. Where the file names the classes of its
         numbers, as hubs do, they are called by number and name, and keep the order of their numbers.
     """
-    folder = _unpacked(_shards(Path(path).expanduser()), image, label)
+    folder = _unpacked(_shards(files.expanded(path)), image, label)
     rows = files.read_json(folder / LIST)
     entries = divide([Entry(*row) for row in rows], train, test, "data set parquet", seed)
     return catalogue("parquet", split, folder, entries, cached=cache == "disk")

@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "angles",
     "bins",
+    "blocks",
     "classes",
     "interleaved",
     "noise",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import numpy as np
 
 from ...base.errors import UserError
+from ..graph.blocks import ready
 from .shared.base import KIND, Loss, Method
 from .shared.combinations import combinations
 from .shared.cross_batch_memory import Memory, memory_for
@@ -64,6 +65,8 @@ def loss(
     """
     from .shared.objective import Objective
 
+    if "miner" in options:
+        raise UserError("a loss takes its miner as mining=..., not as miner=...; see dmlplayground miners.")
     for name, size in {"num_classes": num_classes, "embed_dim": embed_dim}.items():
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise UserError(f"{name} must be a whole number of at least 1, not {size!r}.")
@@ -72,4 +75,4 @@ def loss(
     plain = create(key, num_classes, embed_dim, **options)
     objective = Objective(plain, mining, regularizers, memory)
     objective.initialize()
-    return objective
+    return ready(objective)

@@ -67,7 +67,7 @@ def density_inter(embeddings, labels) -> float:
     return density(embeddings, labels)["inter"]
 
 
-@KIND.register("density_ratio", title="Embedding density", also=("pi_ratio",), **_DENSITY)
+@KIND.register("density_ratio", title="Embedding density", also=("pi_ratio",), **_DENSITY, separates=False)
 def density_ratio(embeddings, labels) -> float:
     """The distance within classes over the distance between them:
 

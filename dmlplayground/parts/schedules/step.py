@@ -13,7 +13,7 @@ class Step(Schedule):
     steps, as by default, the rate stays.
 
     factor: what the rate is multiplied by at each step.
-    steps: the epochs before which that happens.
+    steps: the epochs at whose start the rate is multiplied.
     every: in place of steps: it happens before the epochs that are multiples of this number.
     moves: when a rise changes the rate: before every "epoch", or before every "step" of the optimizer.
     """

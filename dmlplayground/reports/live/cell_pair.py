@@ -23,6 +23,7 @@ def body(store: Path, left: str, right: str) -> str:
         for key in (left, right):
             if key not in known:
                 raise unknown("cell", key, known)
+        parts.append(f"<h2>{html.escape(known[left].label)} and {html.escape(known[right].label)}</h2>")
         parts.append(page.table_html(_settings(known[left], known[right])))
         parts.append(page.table_html(of_cells(known[left], known[right])))
     return "".join(parts)
@@ -50,7 +51,7 @@ def _settings(left: grouping.Cell, right: grouping.Cell) -> Table:
     ]
     columns = [
         Column("setting", numeric=False),
-        Column(left.label, numeric=False),
-        Column(right.label, numeric=False),
+        Column(f"left: {left.label}", numeric=False),
+        Column(f"right: {right.label}", numeric=False),
     ]
     return Table("settings", "What differs", "", columns, rows, [] if rows else ["They do not differ."])

@@ -27,6 +27,7 @@ from starlette.routing import Route
 
 from ... import reports
 from ...base.errors import UserError
+from ...trial.store import locks
 from . import cell_pair, state
 
 HERE = Path(__file__).parent
@@ -39,6 +40,7 @@ class Site:
 
     def __init__(self, stores: Sequence[Path]):
         self.stores = stores
+        self._watch = locks.Watch()
         self._pages: dict[int, tuple[str, str]] = {}  # number of the store -> version, page
 
     def report(self, number: int) -> str:
@@ -50,14 +52,17 @@ class Site:
             known = self._pages[number] = (version, _with_panel(page, number))
         return known[1]
 
+    def state(self, number: int) -> dict[str, Any]:
+        return state.of(self.stores[number], self._watch)
+
     def index(self) -> str:
         rows = []
         for number, store in enumerate(self.stores):
-            now = state.of(store)
+            now = self.state(number)
             counts = ", ".join(f"{count} {name}" for name, count in now["states"].items()) or "no trials yet"
             name, where = html.escape(now["title"]), html.escape(str(store))
             rows.append(
-                f'<li><a href="stores/{number}/">{name}</a> <span class="soft">{counts} &middot; {where}</span></li>'
+                f'<li><a href="stores/{number}/">{name}</a><div class="soft">{counts} &middot; {where}</div></li>'
             )
         return _page("Stores", f"<h1>Stores</h1><ul>{''.join(rows)}</ul>")
 
@@ -73,7 +78,7 @@ def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
         return _html(await run_in_threadpool(site.report, _number(request, stores)))
 
     async def now(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(state.of, stores[_number(request, stores)]))
+        return JSONResponse(await run_in_threadpool(site.state, _number(request, stores)))
 
     async def compare(request: Request) -> Response:
         store = stores[_number(request, stores)]

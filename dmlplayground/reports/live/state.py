@@ -17,10 +17,14 @@ WAITING = "waiting"  # expected, and not started
 CURVE = 200  # the most points of a curve that are sent
 
 
-def of(store: Path) -> dict[str, Any]:
+def of(store: Path, watch: locks.Watch) -> dict[str, Any]:
     """All trials of a store: how many are in which state, those that run with their progress, those that failed with
-    their reason, and ``version``, which changes whenever the report would."""
+    their reason, and ``version``, which changes whenever the report would. ``watch`` has seen the locks before: one that
+    has stood still since is nobody's."""
     found, problems = records.survey(store)
+    for record in found:
+        if record.status == "running" and not watch.alive(store / record.id):
+            record.status = "interrupted"
     known = {record.id: record for record in found}
     expected = {entry["id"]: entry["config"] for entry in manifest.read(store).trials}
     states = Counter(record.status for record in found)

@@ -11,7 +11,7 @@ can be rerun even if defaults change.
 
 from ...base.safe_yaml import parse_yaml, read_yaml
 from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, override
-from .building import of_today, read, recipe, trial
+from .building import agrees, of_today, read, recipe, trial
 from .checking import check
 from .optimizer_groups import optimizer_of
 from .places import Places
@@ -31,6 +31,7 @@ __all__ = [
     "Trial",
     "Unit",
     "Variants",
+    "agrees",
     "check",
     "check_batches",
     "check_data",

@@ -22,7 +22,7 @@ from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-__all__ = ["of_today", "read", "recipe", "trial"]
+__all__ = ["agrees", "of_today", "read", "recipe", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
@@ -118,6 +118,22 @@ def _of_today(recorded: str) -> str:
         return json.dumps({**unchecked(content).mapping(), "parts": parts})
     except UserError:
         return json.dumps(first_edition.translated(content))
+
+
+def agrees(id: str, recorded: Mapping[str, Any]) -> bool:
+    """Whether a record's configuration is that of its id. So it is taken to be where today's program cannot say: of ids of the
+    first edition, and of parts and keys that no longer exist.
+
+    >>> trial = dml.config.trial({"method": "npairs"})
+    >>> agrees(trial.id, trial.mapping()), agrees(trial.id, {**trial.mapping(), "batch_size": 120})
+    (True, False)
+    """
+    if not trial_ids.FORM.fullmatch(id) or not outside.known(recorded.get("parts")):
+        return True  # a record is read without running what it names
+    try:
+        return unchecked(recorded).id == id
+    except UserError:
+        return True
 
 
 def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:

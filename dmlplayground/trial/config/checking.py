@@ -112,7 +112,9 @@ def _optimizers(optimizer: Named, groups: Groups) -> None:
         for multiplier in (*multipliers, *given["wd_mult_by_name"].values()):
             _require(multiplier >= 0, f"groups.{group}: a multiplier must not be negative, not {multiplier}.")
         highest = rule.lr * max(multipliers)
-        _require(highest <= optimizers.HIGHEST, f"groups.{group}: {highest:g} is no learning rate.")
+        _require(
+            highest <= optimizers.HIGHEST, f"groups.{group}: the learning rate {highest:g} is too large."
+        )
 
 
 def _average(ema: Average) -> None:
@@ -154,7 +156,7 @@ def _objective(
         loss.check(batch_size, loss.embed_dim)
         problems = [_problem(loss, labels) for labels in _labels_of_batches(sampler, batch_size)]
         if problems and all(problems):
-            raise UserError(f"the batches of the sampler {looking.key} are not for {name}: {problems[-1]}")
+            raise UserError(f"{name} cannot use the sampler {looking.key}: {problems[-1]}")
 
 
 def _problem(loss: methods.Loss, labels: np.ndarray) -> Optional[UserError]:

@@ -105,7 +105,7 @@ class Ensemble:
 
 @dataclass(frozen=True)
 class CrossBatchMemory:
-    """Rows of earlier batches with which a loss of pairs or triplets compares a batch too."""
+    """Embeddings of earlier batches that losses of pairs and triplets also compare with."""
 
     size: Optional[int] = key(
         None, "how many rows of earlier batches a batch is compared with too; nothing: none"
@@ -166,7 +166,7 @@ class Evaluation:
         "what is measured; a name with K for a number, such as R@K, stands for one of each of ks",
     )
     ks: list[int] = key(list(KS), "the numbers that K stands for")
-    clustering: bool = key(True, "false: leaves out the metrics that need clusters")
+    clustering: bool = key(True, "whether to compute the metrics that need clusters")
     headline: Optional[str] = key(None, "the metric that leads tables; nothing: the first of the metrics")
     intervals: Optional[Literal["bootstrap", "normal"]] = key(
         None, "how 95 % intervals of means over queries are made; nothing: none"

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +22,9 @@ __all__ = ["as_text", "departures", "name", "named", "texts"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
-DIGITS = 12  # of the digest; ids of the first edition have 10 digits and are made in another way (``first_edition``)
+#: Of the digest; ids of the first edition have 10 digits and are made in another way (``first_edition``).
+DIGITS = 12
+FORM = re.compile(rf".+-s\d+-[0-9a-f]{{{DIGITS}}}")
 
 
 def name(trial: Trial) -> str:

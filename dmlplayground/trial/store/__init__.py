@@ -23,6 +23,7 @@ from ...base.errors import UserError
 __all__ = [
     "existing",
     "BEST",
+    "CHECKPOINT",
     "LAST",
     "checkpoints",
     "checks",
@@ -35,6 +36,7 @@ __all__ = [
     "trained_weights",
 ]
 
+CHECKPOINT = "checkpoint.npz"
 BEST, LAST = "best", "last"  # which weights are kept: those of the best epoch, and those of the last
 
 

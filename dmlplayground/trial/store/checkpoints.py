@@ -9,8 +9,8 @@ import numpy as np
 
 from ...base import array_files
 from ...base.errors import UserError
+from . import CHECKPOINT as FILE
 
-FILE = "checkpoint.npz"
 DAMAGED = "checkpoint.npz.damaged"
 KEYS = {"unit", "epoch", "epochs", "chosen", "started", "seconds"}
 

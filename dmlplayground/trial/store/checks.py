@@ -1,16 +1,20 @@
 """What a file of a store must hold before a report can use it, so that damaged files are named at once.
 
-Each function raises Wrong with the reason. Keys that are not checked here may be missing or hold anything.
+Each function raises Wrong with the reason. Keys that are not checked here may be missing or hold anything, but a file holds a
+checksum of all of them. Files that were written before there were checksums have none.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
 STATUSES = ("running", "finished", "failed", "interrupted")
 PARTS = ("method", "data", "backbone", "protocol")  # of a configuration, each with a name
+CHECKSUM = "checksum"
 #: Of an epoch.
 NUMBERS = ("loss", "learning_rate", "steps", "images", "seconds", "processor_seconds", "evaluation_seconds")
 
@@ -19,9 +23,28 @@ class Wrong(ValueError):
     """The reason why a file cannot be used."""
 
 
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a file with its checksum."""
+    written = json.loads(json.dumps(content, allow_nan=False))  # as it will be read
+    return {**written, CHECKSUM: _checksum(written)}
+
+
+def seal(content: Any) -> None:
+    """The checksum, of a file that holds one."""
+    _need(isinstance(content, Mapping), "it does not hold a mapping")
+    if CHECKSUM in content:
+        agrees = content[CHECKSUM] == _checksum(content)
+        _need(agrees, "its content was changed after it was written, as its checksum shows")
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    others = {key: value for key, value in content.items() if key != CHECKSUM}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+
+
 def record(content: Any) -> None:
     """The content of a record's file."""
-    _need(isinstance(content, Mapping), "it does not hold a mapping")
+    seal(content)
     missing = [key for key in ("id", "config", "status") if key not in content]
     _need(not missing, f"it has no {' and no '.join(missing)}")
     _need(isinstance(content["id"], str) and content["id"], "its id is not a name")

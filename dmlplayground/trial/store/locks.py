@@ -23,6 +23,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 import threading
 import time
 import uuid
@@ -33,7 +34,9 @@ from typing import Any, Literal, Optional, TextIO
 
 from ...base import files
 from ...base.errors import UserError
-from . import stream
+from ...base.processes import born as _born
+from ...base.processes import place as _place
+from . import checks, stream
 
 BEAT = 5.0  # seconds between two moves of a stamp
 STALE = 60.0  # seconds without a move until the owner counts as dead
@@ -90,13 +93,6 @@ def alive(folder: Path) -> bool:
     return lock is not None and not lock.gone
 
 
-def tidy(folder: Path) -> None:
-    """Remove what a killed owner has left."""
-    if any(folder.glob("lock-*")) and not alive(folder):
-        with contextlib.suppress(Busy), hold(folder):
-            pass
-
-
 State = Literal["free", "busy", "unsure"]
 
 
@@ -116,18 +112,29 @@ class Watch:
     def look(self, folder: Path) -> State:
         """Whether the trial may be started; 'unsure' if that takes time to find out. Locks that have died meanwhile
         are given up."""
-        lock, now = current(folder), time.monotonic()
+        lock = current(folder)
         if lock is None or lock.gone:
             return "free"
-        last = self.seen.get(folder)
-        if last is None or last.lock.path != lock.path or last.lock.owner != lock.owner:
-            last = self.seen[folder] = _Sight(lock, now, moving=lock.here)
-        elif last.lock.stamp != lock.stamp:
-            last = self.seen[folder] = _Sight(lock, now, moving=True)
-        elif now - last.since >= STALE:
+        if self._stale(folder, lock):
             _create(folder, lock.number + 1, FREE)
             return "free"
-        return "busy" if last.moving else "unsure"
+        return "busy" if self.seen[folder].moving else "unsure"
+
+    def alive(self, folder: Path) -> bool:
+        """Whether a process is training the trial, as far as can be known by now. Nothing is written."""
+        lock = current(folder)
+        return lock is not None and not lock.gone and not self._stale(folder, lock)
+
+    def _stale(self, folder: Path, lock: Lock) -> bool:
+        """Whether the lock has stood still for too long."""
+        last, now = self.seen.get(folder), time.monotonic()
+        if last is None or last.lock.path != lock.path or last.lock.owner != lock.owner:
+            self.seen[folder] = _Sight(lock, now, moving=lock.here)
+        elif last.lock.stamp != lock.stamp:
+            self.seen[folder] = _Sight(lock, now, moving=True)
+        else:
+            return now - last.since >= STALE
+        return False
 
 
 @dataclass(frozen=True)
@@ -182,7 +189,7 @@ def hold(folder: Path) -> Iterator[Held]:
 def _acquire(folder: Path) -> Held:
     with files.writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    watch, owner = Watch(), _identity()
+    watch, owner, said = Watch(), _identity(), False
     while True:
         state, lock = watch.look(folder), current(folder)
         if state == "busy" and lock:
@@ -195,7 +202,18 @@ def _acquire(folder: Path) -> Held:
             elif path and (held := _settle(path, owner)):
                 return held
         elif state == "unsure":
+            if not said:
+                print(_unsure(folder), file=sys.stderr, flush=True)
+                said = True
             time.sleep(BEAT / 5)
+
+
+def _unsure(folder: Path) -> str:
+    lock = current(folder)
+    who = lock.describe() if lock and lock.owner else "nobody that it names"
+    return (
+        f"{folder.name} is locked by {who}: waiting up to {STALE:.0f} s to see whether that process is alive"
+    )
 
 
 def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
@@ -294,19 +312,26 @@ def _read(file: TextIO) -> dict[str, Any]:
     """The owner; empty if the lock is just being written, or damaged."""
     try:
         owner = json.load(file)
+        checks.seal(owner)
     except (ValueError, RecursionError):
         return {}
-    return owner if isinstance(owner, dict) else {}
+    return {key: value for key, value in owner.items() if key != checks.CHECKSUM}
 
 
 def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
     """The new lock, or None if another process was first."""
     path = folder / f"lock-{number}"
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            json.dump(owner, file)
-    except FileExistsError:
-        return None
+    with files.writing_to(path):
+        try:
+            file = path.open("x", encoding="utf-8")
+        except FileExistsError:
+            return None
+        try:
+            with file:
+                json.dump(checks.sealed(owner), file)
+        except BaseException:  # such as a full disk: an empty lock would hold others up
+            path.unlink(missing_ok=True)
+            raise
     return path
 
 
@@ -319,22 +344,3 @@ def _identity() -> dict[str, Any]:
         "born": _born(pid),
         "token": uuid.uuid4().hex,
     }
-
-
-def _place() -> str:
-    """Where process numbers are valid: this boot of this machine, and this container. Empty if unknown."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(
-            Path("/proc/self/ns/pid").readlink()
-        )
-    except OSError:
-        return ""
-
-
-def _born(pid: object) -> str:
-    """When a process began, by its kernel's count; empty if there is none, or it is a zombie."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (OSError, ValueError):
-        return ""
-    return "" if fields[0] in "ZX" else fields[19]

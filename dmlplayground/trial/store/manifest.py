@@ -43,6 +43,10 @@ def read(store: str | Path) -> Manifest:
     return Manifest()
 
 
+def _write(store: Path, manifest: Manifest) -> None:
+    files.write_json(store / FILE, checks.sealed(asdict(manifest)))
+
+
 def _manifest(content: Any) -> Manifest:
     if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
         raise checks.Wrong("it has no list of trials")
@@ -50,6 +54,7 @@ def _manifest(content: Any) -> Manifest:
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
             raise checks.Wrong("a trial in it has no id")
         checks.configuration(entry.get("config"))
+    checks.seal(content)
     known = {key: content[key] for key in Manifest.__dataclass_fields__ if key in content}
     if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
         raise checks.Wrong("its title is not a string")
@@ -72,16 +77,16 @@ def write(
     known = read(store).trials if part else []
     stated = {entry["id"]: entry for entry in known}
     stated.update({id: {"id": id, "config": dict(config)} for id, config in trials.items()})
-    files.write_json(store / FILE, asdict(Manifest(title, about, file, list(stated.values()))))
+    _write(store, Manifest(title, about, file, list(stated.values())))
 
 
 def keep(store: Path, target: Path, known: Container[str]) -> None:
     """Copy the manifest to another store, without the trials whose records are ``known``."""
     stated = read(store)
     trials = [entry for entry in stated.trials if entry["id"] not in known]
-    files.write_json(target / FILE, asdict(replace(stated, trials=trials)))
+    _write(target, replace(stated, trials=trials))
 
 
 def write_search(store: Path, title: str, about: str) -> None:
     """Write down that the store belongs to a search, whose trials are not known beforehand."""
-    files.write_json(store / FILE, asdict(Manifest(title, about, search=True)))
+    _write(store, Manifest(title, about, search=True))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional, Union
 
 from ... import __version__
-from ...base import files
+from ...base import files, optional
 from ...base.errors import UserError, warn
-from . import checks, existing, locks, manifest, packed
+from . import CHECKPOINT, checks, existing, locks, manifest, packed
 
-__all__ = ["RECORD", "Record", "find", "load_store", "machine", "now", "pack", "survey", "versions"]
+__all__ = [
+    "RECORD", "Record", "find", "load_store", "machine", "now", "pack", "survey", "to_frame", "versions",
+]  # fmt: skip
 
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
@@ -51,13 +55,14 @@ class Record:
     cost: dict[str, Any] = field(default_factory=dict)
     error: Optional[str] = None
     format: int = FORMAT
+    sealed: ClassVar[bool] = False  # whether the file that it was read from has a checksum
 
     @property
     def seed(self) -> int:
         return self.config["seed"]
 
     def save(self, folder: Path, through: Optional[Path] = None) -> None:
-        files.write_json(folder / RECORD, asdict(self), through)
+        files.write_json(folder / RECORD, checks.sealed(asdict(self)), through)
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
@@ -79,7 +84,12 @@ class Record:
             checks.record(content)
         except checks.Wrong as reason:
             raise UserError(f"{path} is not the record of a trial, or is damaged: {reason}.") from None
-        return cls(**{key: value for key, value in content.items() if key in cls.__dataclass_fields__})
+        known = cls(**{key: value for key, value in content.items() if key in KEYS})
+        known.sealed = checks.CHECKSUM in content  # type: ignore[misc]
+        return known
+
+
+KEYS = {field.name for field in fields(Record)}
 
 
 def find(folder: Path) -> Optional[Record]:
@@ -94,13 +104,25 @@ def find(folder: Path) -> Optional[Record]:
     if not path.exists():
         together = folder.parent / packed.FILE
         content = packed.read(together).get(folder.name)
-        return None if content is None else Record.of(content, together)
+        return None if content is None else Record.of(content, together / folder.name)
     record = Record.load(path)
     if record.id != folder.resolve().name:
         raise UserError(f"{path} is the record of another trial, {record.id}.")
     if record.status == "running" and not locks.alive(folder):
         record.status = "interrupted"
     return record
+
+
+def tidy(folder: Path) -> None:
+    """Remove what a killed owner has left: its lock, and of a finished trial the checkpoint."""
+    lock = locks.current(folder)
+    left = any(folder.glob("lock-*")) or (folder / CHECKPOINT).exists()
+    if not left or (lock is not None and not lock.gone):
+        return
+    with contextlib.suppress(locks.Busy), locks.hold(folder):
+        record = find(folder)
+        if record is not None and record.status == "finished":
+            (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
 def survey(store: str | Path) -> tuple[list[Record], list[str]]:
@@ -137,7 +159,7 @@ def load_store(store: str | Path) -> list[Record]:
     """
     store = Path(store)
     if store.name == packed.FILE:
-        return [Record.of(content, store) for content in packed.read(store).values()]
+        return [Record.of(content, store / id) for id, content in packed.read(store).items()]
     if store.is_file():
         return [Record.load(store)]
     if (store / RECORD).is_file():
@@ -146,6 +168,20 @@ def load_store(store: str | Path) -> list[Record]:
     for problem in problems:
         warn(f"{problem} It is left out.")
     return found
+
+
+def to_frame(given: Union[str, Path, Iterable[Record]]) -> Any:
+    """Records, or those of a store, as a data frame of pandas: a row for each, a column for every value by its dotted name,
+    such as ``config.method.name`` and ``results.best.metrics.R@1``. The epochs are left out.
+
+    >>> dml.records.to_frame(store)[["status", "config.method.name", "config.seed"]].values.tolist()
+    [['finished', 'npairs', 0]]
+    """
+    pandas = optional.load("pandas")
+    found = load_store(given) if isinstance(given, (str, Path)) else given
+    return pandas.json_normalize(
+        [{key: value for key, value in asdict(record).items() if key != "epochs"} for record in found]
+    )
 
 
 def pack(store: str | Path, target: str | Path) -> Path:
@@ -159,9 +195,10 @@ def pack(store: str | Path, target: str | Path) -> Path:
     ended = [record for record in found if record.status in ("finished", "failed")]
     if problems or not ended:
         raise UserError(f"{store} cannot be packed: {problems[0] if problems else 'no trial has ended.'}")
-    contents = [asdict(record) for record in ended]
-    for content in contents:
-        content["machine"]["system"] = str(content["machine"].get("system", "")).partition("-")[0]
+    for record in ended:
+        record.machine["system"] = str(record.machine.get("system", "")).partition("-")[0]
+    # What had no checksum gets none: nobody has checked it since it was written.
+    contents = [checks.sealed(asdict(record)) if record.sealed else asdict(record) for record in ended]
     manifest.keep(Path(store), Path(target), {record.id for record in ended})
     return packed.write(Path(target), contents)
 

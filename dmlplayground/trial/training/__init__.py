@@ -14,7 +14,15 @@ from ..store import BEST, locks, records
 from ..store.records import Record
 from . import trackers
 
-__all__ = ["evaluate", "train"]
+__all__ = ["TrialFailed", "evaluate", "train"]
+
+
+class TrialFailed(Exception):
+    """The trial could not be trained to its end; ``record`` is kept and says why."""
+
+    def __init__(self, record: Record, reason: object):
+        super().__init__(f"trial {record.id} failed: {reason}")
+        self.record = record
 
 
 def train(
@@ -47,6 +55,7 @@ def train(
     folder = configuration.Places(store).folder(trial)
     known = _finished(folder)
     if known is not None:
+        records.tidy(folder)
         return known
     progress = trackers.progress(log, quiet)
     with locks.hold(folder) as held:

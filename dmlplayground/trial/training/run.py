@@ -27,7 +27,7 @@ from ..config import Trial, criterion, units
 from ..store import BEST, LAST, checkpoints, locks, records, snapshots, trained_weights
 from ..store.records import Record
 from ..store.stream import Stream
-from . import folds, health, models
+from . import TrialFailed, folds, health, models
 from .feed import Feed
 from .learner import Learner, weights_in
 from .outcome import Outcome
@@ -38,14 +38,6 @@ from .progress import Progress
 READ_STEPS, READ_SECONDS, IN_FLIGHT = 10, 1.0, 2
 
 States = list[dict[str, np.ndarray]]  # of each learner of a unit, and then of their feed
-
-
-class TrialFailed(Exception):
-    """The trial could not be trained to its end; ``record`` is kept and says why."""
-
-    def __init__(self, record: Record, reason: object):
-        super().__init__(f"trial {record.id} failed: {reason}")
-        self.record = record
 
 
 class Diverged(Exception):
@@ -416,7 +408,7 @@ class Losses:
         self._last = time.perf_counter()
 
     def add(self, losses: list) -> bool:
-        """Take the losses of a step's learners; whether any were read."""
+        """Queue the losses of a step. Returns whether some were read from the device."""
         self._waiting.append(losses[0] if len(losses) == 1 else nd.add_n(*losses) / len(losses))
         if len(self._waiting) < self._batch + IN_FLIGHT:
             return False

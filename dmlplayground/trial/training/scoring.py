@@ -34,7 +34,7 @@ def _array(given: Any) -> np.ndarray:
         raise UserError(f"{path} is empty.") from None
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except ValueError as problem:
+    except (ValueError, OverflowError) as problem:
         raise UserError(f"{path} is not a .npy array of numbers: {str(problem).rstrip('.')}.") from None
     if not isinstance(array, np.ndarray):
         raise UserError(f"{path} holds several arrays; give a .npy of one.")

@@ -6,27 +6,13 @@ from __future__ import annotations
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
-from ....base.errors import UserError
+from ....base import download, files
+from ....base.errors import UserError, printable
 
-_BROKEN = (
-    OSError,
-    EOFError,
-    zlib.error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    RuntimeError,
-    NotImplementedError,
-)
-
-
-#: Images hardly shrink in an archive, and lists shrink about tenfold. An archive that grows by more was made to fill
-#: disks.
-MOST_TIMES, MOST_BESIDES = 20, 64 << 20
 MOST_FILES = 5_000_000
 
 
@@ -43,7 +29,7 @@ def is_archive(path: Path) -> bool:
 def unpack(archive: Path, folder: Path) -> int:
     """Write the archive's files below the folder. Returns their number. Raises a UserError for anything that is
     refused."""
-    count, room = 0, MOST_TIMES * archive.stat().st_size + MOST_BESIDES
+    count, room = 0, download.room(archive)
     try:
         members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
         for member in members:
@@ -52,29 +38,19 @@ def unpack(archive: Path, folder: Path) -> int:
                 target.mkdir(parents=True, exist_ok=True)
             elif member.content is None:
                 raise UserError(
-                    f"{archive} holds {member.kind} ({member.name}); a data set does not need one, so it is "
+                    f"{archive} holds {member.kind} ({printable(member.name)}); a data set does not need one, so it is "
                     "not unpacked."
                 )
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with member.content as source, target.open("wb") as file:
-                    room -= _copy(source, file, room)
+                    room -= files.copy(source, file, room)
                 count += 1
             if room < 0 or count > MOST_FILES:
                 raise UserError(f"{archive} would unpack to far more than a data set; it is not unpacked.")
-    except _BROKEN as problem:
+    except download.BROKEN as problem:
         raise UserError(f"cannot unpack {archive}: {problem}.") from None
     return count
-
-
-def _copy(source: IO[bytes], target: IO[bytes], room: int) -> int:
-    """Copy, and return the number of bytes. It stops after ``room`` bytes, since the sizes stated in an archive may be
-    wrong."""
-    copied = 0
-    while copied <= room and (chunk := source.read(1 << 20)):
-        target.write(chunk)
-        copied += len(chunk)
-    return copied
 
 
 def _parts(name: str, archive: Path) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def _made(entry: Path, make: Callable[[], Arrays]) -> Arrays:
 def remembered(name: str, looks: Any, compute: Callable[[], str]) -> str:
     """What ``compute`` says of the content of files, remembered by their names, sizes and times (``looks``)."""
     digest = hashlib.sha256(json.dumps(looks).encode()).hexdigest()
-    known = folder() / "contents" / f"{name}-{digest[:16]}.json"
+    known = folder() / CONTENTS / f"{name}-{digest[:16]}.json"
     with contextlib.suppress(OSError, ValueError, KeyError):
         return json.loads(known.read_text(encoding="utf-8"))["content"]
     content = compute()
@@ -89,6 +89,7 @@ def remove_if_damaged(entry: Path) -> bool:
 
 
 CHECKSUMS = "checksums.json"
+CONTENTS = "contents"  # beside the entries: digests of data sets
 
 
 def _read(entry: Path) -> Arrays | None:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from ....base import files, seeds
-from ....base.errors import UserError
+from ....base import files, optional, seeds
+from ....base.errors import UserError, printable, warn
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+HEIC = (".heic", ".heif")
+#: The endings of pictures; those of phones, too, where what reads them is installed.
+SUFFIXES = (
+    ".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff",
+    *(HEIC if optional.installed("pillow_heif") else ()),
+)  # fmt: skip
 Box = Sequence[float]  # x, y, width, height
 #: How to divide classes: a share of them, their names, or a file with one name a line.
 Classes = Union[float, list[str], str]
@@ -150,19 +157,83 @@ def natural(names: Iterable[str]) -> list[str]:
     )
 
 
-def class_folders(folder: Path) -> list[Entry]:
+class Walk:
+    """Goes through folders for their images, and keeps what it passes over, since nothing is left out in silence."""
+
+    LOOKED = 20_000  # files after which at least every tenth must have been an image, or this is no data set
+    TOLD = 200_000  # files after which a sign of life is due
+    NAMED = 3
+
+    def __init__(self, root: Path, of_classes: bool = True):
+        self.root = root
+        self.of_classes = of_classes
+        self.seen = self.images = 0
+        self.left: dict[str, list[str]] = {}
+
+    def leave(self, why: str, name: str) -> None:
+        self.left.setdefault(why, []).append(name)
+
+    def below(self, folder: Path) -> list[str]:
+        """All images in the folder and its subfolders, by their paths from there, sorted."""
+        start = len(os.path.join(folder, ""))  # noqa: PTH118 (with the separator at its end)
+        return natural(path[start:] for path in self._images(str(folder)))
+
+    def _images(self, folder: str) -> Iterator[str]:
+        waiting = [folder]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        elif is_image(entry):
+                            self.images += 1
+                            yield entry.path
+                        elif is_image(entry, HEIC):
+                            self.leave(f"in HEIC: {optional.PACKAGES['pillow_heif'].install}", entry.path)
+                        self._count()
+            except OSError as problem:
+                self.leave(f"not readable: {problem.strerror}", folder)
+
+    def _count(self) -> None:
+        self.seen += 1
+        if self.of_classes and self.seen >= self.LOOKED and 10 * self.images < self.seen:
+            raise UserError(
+                f"{self.root} is no data set: {self.images:,} of the first {self.seen:,} files in it are images. Give a "
+                "folder that holds one folder of images for each class, and little else."
+            )
+        if self.seen % self.TOLD == 0:
+            print(f"looking through {self.root}: {self.seen:,} files so far", file=sys.stderr)
+
+    def tell(self) -> None:
+        """Warn of what was left out."""
+        for why, names in self.left.items():
+            first = sorted(names)[: self.NAMED]
+            some = ", ".join(printable(os.path.relpath(name, self.root)) for name in first)
+            more = f" and {len(names) - self.NAMED:,} more" * (len(names) > self.NAMED)
+            warn(f"left out of {self.root}: {some}{more} ({why}).")
+
+
+def class_folders(folder: Path, walk: Optional[Walk] = None) -> list[Entry]:
     """The images of a folder that has one folder for every class, whatever the files are called."""
-    entries = []
-    for label in natural(path.name for path in folder.iterdir() if path.is_dir()):
-        files = (path for path in (folder / label).rglob("*") if is_image(path))
-        entries += [
-            Entry(file, label) for file in natural(path.relative_to(folder).as_posix() for path in files)
-        ]
+    walk, entries, labels = walk or Walk(folder), [], []
+    for path in folder.iterdir():
+        if path.is_dir():
+            labels.append(path.name)
+        elif is_image(path, (*SUFFIXES, *HEIC)):
+            walk.leave("in no folder of a class", str(path))
+    for label in natural(labels):
+        found = walk.below(folder / label)
+        if not found and not label.startswith("."):
+            walk.leave("without images", str(folder / label))
+        entries += [Entry(f"{label}/{name}", label) for name in found]
     return entries
 
 
-def is_image(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = SUFFIXES) -> bool:
+    suffix = os.path.splitext(path.name)[1]  # noqa: PTH122 (for entries of folders by the million)
+    return suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file()
 
 
 def divide(
@@ -188,7 +259,7 @@ def divide(
     if training & testing:
         raise UserError(
             f"{where}: train and test share {len(training & testing)} classes, such as "
-            f"{natural(training & testing)[0]}; a class can only belong to one of them."
+            f"{printable(natural(training & testing)[0])}; a class can only belong to one of them."
         )
     roles = {**dict.fromkeys(training, "train"), **dict.fromkeys(testing, "test")}
     return [entry._replace(split=roles.get(entry.label, "")) for entry in entries]
@@ -225,7 +296,7 @@ def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[st
             )
         return names[: min(max(1, round(classes * len(names))), len(names) - 1)]
     if isinstance(classes, str):
-        classes = lines(Path(classes).expanduser())
+        classes = lines(files.expanded(classes))
     strange = [name for name in classes if name not in set(names)]
     if strange or not classes:
         raise UserError(

@@ -24,7 +24,7 @@ import numpy as np
 
 from ....base import files as written
 from ....base import opencv
-from ....base.errors import UserError
+from ....base.errors import UserError, printable
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
 from . import cache, decoding, drawing
@@ -107,7 +107,9 @@ def content(catalogue: Catalogue) -> str:
         try:
             return hashlib.blake2b(catalogue.path(row).read_bytes(), digest_size=16).digest()
         except OSError as problem:
-            raise UserError(f"cannot read {catalogue.path(row)}: {problem.strerror or problem}.") from None
+            raise UserError(
+                f"cannot read {printable(catalogue.path(row))}: {problem.strerror or problem}."
+            ) from None
 
     def of_all() -> str:
         total = hashlib.blake2b(digest_size=16)
@@ -131,7 +133,7 @@ def _looks(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     if missing:
         raise UserError(
             f"{len(missing)} of the {len(catalogue)} images of {catalogue.name} ({catalogue.split}) are not "
-            f"in {catalogue.folder}, such as {missing[0]}; dmlplayground data verify {catalogue.name} names "
+            f"in {catalogue.folder}, such as {printable(missing[0])}; dmlplayground data verify {catalogue.name} names "
             "them all."
         )
     return found
@@ -209,7 +211,7 @@ def _decode(
                 problems.append(str(problem))
                 return
             if image.shape[:2] != tuple(sizes[row]):
-                problems.append(f"{catalogue.path(row)} has another size than its header states.")
+                problems.append(f"{printable(catalogue.path(row))} has another size than its header states.")
                 return
             checksums[row] = zlib.crc32(image.data)
             if os.pwrite(file.fileno(), image.data, begin + int(ends[row]) - image.nbytes) < image.nbytes:

@@ -4,7 +4,8 @@ it.
 The rules: grey becomes three equal channels; CMYK is converted, inverted or not as the file says; transparent pixels
 become white; of 16-bit values the upper 8 bits are kept; a picture is turned upright by its EXIF data; only the first
 frame of an animation counts; a truncated or damaged file, as far as its decoder notices, is an error and not a
-half-grey picture.
+half-grey picture. Only the formats below are ever tried, whatever a file is called: for some others Pillow would start
+programs (Ghostscript for EPS).
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Optional
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from ....base import files
-from ....base.errors import UserError
+from ....base import files, optional
+from ....base.errors import UserError, printable
 from ...transforms.shared.stored import Stored
 from . import drawing
-from .catalogue import Box, Catalogue
+from .catalogue import HEIC, SUFFIXES, Box, Catalogue
 from .images import Images
 
 # A JPEG has no checksum. Where its data stop making sense the decoder warns and fills in the rest, and OpenCV and Pillow
@@ -30,6 +31,12 @@ try:
     import simplejpeg
 except ImportError:  # no wheel for this machine: truncated files are still found, other damage is not
     simplejpeg = None
+
+FORMATS = ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"]
+KNOWN = f"{', '.join(FORMATS)}; HEIC after {optional.PACKAGES['pillow_heif'].install}"
+if set(HEIC) <= set(SUFFIXES):
+    optional.load("pillow_heif").register_heif_opener()
+    FORMATS.append("HEIF")
 
 _MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")  # of a JPEG; the others stand inside its data
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
@@ -41,7 +48,7 @@ class Unreadable(UserError):
     """A file that is not an image, is broken, or does not exist."""
 
     def __init__(self, path: Path, reason: str):
-        super().__init__(f"cannot read the image {path}: {reason}.")
+        super().__init__(f"cannot read the image {printable(path)}: {reason}.")
         self.reason = reason
 
 
@@ -89,7 +96,7 @@ def pixels(
 def size(path: Path, box: Optional[Box] = None) -> tuple[int, int]:
     """Height and width of what ``read`` would decode, from the file's first bytes."""
     try:
-        with files.opened(path) as file, Image.open(file) as opened:
+        with files.opened(path) as file, Image.open(file, formats=FORMATS) as opened:
             width, height = opened.size
             if opened.getexif().get(0x0112) in _SIDEWAYS:
                 width, height = height, width
@@ -109,7 +116,7 @@ def clamp(box: Box, height: int, width: int) -> tuple[int, int, int, int]:
 
 
 def decode(content: bytes) -> np.ndarray:
-    with Image.open(io.BytesIO(content)) as opened:
+    with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
         if opened.format in ("JPEG", "MPO") and simplejpeg is not None:
             _require_all_scans(content)
             if opened.mode in ("L", "RGB"):
@@ -168,7 +175,7 @@ def _as_rgb(image: Image.Image) -> Image.Image:
 
 def _unreadable(path: Path, problem: Exception) -> Unreadable:
     if isinstance(problem, UnidentifiedImageError):
-        reason = "it is not an image in a format that Pillow knows" if path.stat().st_size else "it is empty"
+        reason = f"it is not an image in a known format ({KNOWN})" if path.stat().st_size else "it is empty"
     else:
         reason = getattr(problem, "strerror", None) or str(problem).rstrip(".")
     return Unreadable(path, reason)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ....base import download, files
-from ....base.errors import UserError
+from ....base.errors import UserError, printable
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
 from . import archives, decoding
@@ -26,7 +26,7 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
     if _whole(release, home, allow_partial) or (ours and allow_partial and release.find(home) is not None):
         return f"{release.name} is already prepared: {_told(release, home)}"
     if ours:
-        raise UserError(f"{home} exists already, but is not a complete {release.name}; move it away first.")
+        raise UserError(f"{home} exists but is not a complete {release.name}; rename or delete it first.")
     for source in sources:
         if not source.exists():
             raise UserError(f"there is no file or folder {source}.")
@@ -53,7 +53,7 @@ def _require_whole(release: Release, place: Path, sources: Sequence[Path], allow
     found = release.find(place)
     if found is None:
         raise UserError(
-            f"{', '.join(map(str, sources))} holds none of the known layouts of {release.name}: "
+            f"{', '.join(map(str, sources))} is not in any known layout of {release.name}: "
             + "; ".join(f"{layout.title} has {' or '.join(layout.markers)}" for layout in release.layouts)
             + f". {release.advice}"
         )
@@ -122,11 +122,11 @@ def unusable(folder: Path, names: Sequence[str]) -> list[str]:
     def look(name: str) -> str | None:
         path = folder / name
         if not path.is_file():
-            return f"{name} is missing."
+            return f"{printable(name)} is missing."
         try:
             decoding.read(path, Stored("none"))
         except decoding.Unreadable as problem:
-            return f"{name} cannot be read: {problem.reason}."
+            return f"{printable(name)} cannot be read: {problem.reason}."
         return None
 
     looked = progress(ahead(look, names, cores()), len(names))

@@ -160,8 +160,8 @@ def data_root(root: str = "") -> Path:
     """The folder that data sets live in: the one given, or the user's own."""
     chosen = root or os.environ.get("DMLPLAYGROUND_DATA")
     if chosen:
-        return Path(chosen).expanduser()
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "dmlplayground"
+        return files.expanded(chosen)
+    return files.expanded(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "dmlplayground"
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, Count]:

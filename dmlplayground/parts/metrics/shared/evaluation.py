@@ -11,7 +11,7 @@ import numpy as np
 from ....base.errors import UserError, unknown
 from . import intervals as uncertainty
 from .engine import MEMORY
-from .engine.embeddings import Embeddings, as_labels, as_numpy
+from .engine.embeddings import Embeddings, as_labels, as_numbers, as_numpy
 from .engine.kmeans import KMeans, kmeans
 from .engine.rank_counting import positive_ranks
 from .table import KS, STANDARD, Metric, chosen
@@ -69,7 +69,8 @@ def assess(
     confidence: float = 0.95,
     memory: int = MEMORY,
 ) -> Evaluation:
-    """Score embeddings (one row each) by their labels (whole numbers). Arrays of NumPy and of MXNet are taken, and lists.
+    """Score embeddings (one row each) by their labels, whole numbers or words. Arrays of NumPy and of MXNet are taken, and
+    lists.
 
     ``metrics`` names what is computed; a family without a number (``R@K``) stands for one of each of ``ks``, and
     without ``clustering`` the metrics that need clusters are left out.
@@ -102,6 +103,7 @@ def assess(
     wanted = chosen(metrics, ks, clustering)
     embeddings = as_numpy(embeddings)
     points = Embeddings(embeddings, distance)
+    labels, gallery_labels = as_numbers(labels, gallery_labels)
     classes = as_labels(labels, len(points), "labels")
     pool = _gallery(gallery, gallery_labels, distance)
     scores = dict.fromkeys((metric.key for metric in wanted), np.nan)

@@ -49,6 +49,8 @@ class Metric(registry.Part):
     higher_is_better: bool = True
     percent: bool = True  # a fraction, which is shown in percent; otherwise a number without a unit
     least: float = 0.0  # of a fraction: below 0 where chance is taken off
+    # Whether it is better where classes lie closer together and further apart; else it is worse there.
+    separates: bool = True
     leads: bool = False  # one of the few that are shown where there is no room for all
     numbers: Optional[Numbers] = None  # of a family
     number: Optional[int] = None  # the K of one of its members
@@ -65,6 +67,11 @@ class Metric(registry.Part):
     def label(self) -> str:
         """What stands at an axis."""
         return f"{self.key} (%)" if self.percent else self.key
+
+    @property
+    def suffix(self) -> str:
+        """What follows its name at an axis."""
+        return f"{', %' * self.percent}{', lower is better' * (not self.higher_is_better)}"
 
     @property
     def scale(self) -> float:

@@ -80,7 +80,7 @@ def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional
     'DistanceWeighted'
     """
     if loss.reads == "batch":
-        loss.require(not given, "it looks at the whole batch as it is laid out, and takes no miner.")
+        loss.require(not given, "it uses the sampler's layout of the batch, and takes no miner.")
         return None
     name, options = registry.split(given or loss.default_miner() or "all")
     miner = KIND.create(name, **options)

@@ -171,6 +171,6 @@ def need_blocks(batch_size: int, per_class: int) -> int:
 
 def need_classes(wanted: int, available: Optional[int], what: str) -> None:
     if wanted < 2:
-        raise UserError(f"{what} holds {wanted} class; metric learning needs at least 2 in a batch.")
+        raise UserError(f"{what} gives {wanted} class a batch; metric learning needs at least 2 in a batch.")
     if available is not None and wanted > available:
         raise UserError(f"{what} needs {wanted} classes, but the training split has {available}.")

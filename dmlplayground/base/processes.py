@@ -1,0 +1,56 @@
+"""Which process something belongs to, so that others can tell whether that process is still there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Optional
+
+#: A process in a file's name: where, which, and when it began.
+MARK = re.compile(r"([0-9a-f]{8})-(\d+)-(\d*)")
+
+
+def place() -> str:
+    """Where process numbers are valid: this boot of this machine, and this container. Empty if unknown."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(
+            Path("/proc/self/ns/pid").readlink()
+        )
+    except OSError:
+        return ""
+
+
+def born(pid: object) -> str:
+    """When a process began, by its kernel's count; empty if there is none, or it is a zombie."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def mark() -> str:
+    """This process.
+
+    >>> ended(mark())
+    False
+    """
+    return f"{_digest(place())}-{os.getpid()}-{born(os.getpid())}"
+
+
+def ended(mark: str) -> Optional[bool]:
+    """Whether the process with this mark has ended; None where that cannot be seen, as it is of another machine.
+
+    >>> ended("00000000-1-1") is None
+    True
+    """
+    found = MARK.fullmatch(mark)
+    if found is None or not place() or found[1] != _digest(place()):
+        return None
+    return born(found[2]) != found[3]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
