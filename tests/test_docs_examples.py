@@ -24,6 +24,7 @@ from dmlplayground import cli, config, data
 from dmlplayground.base import registry
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import templates
+from dmlplayground.parts.data.shared import decoding
 from dmlplayground.sweeps import grid
 from dmlplayground.sweeps.chosen import choose
 
@@ -75,6 +76,7 @@ BLOCKS = {
     "data-sets.md": "sh",
     "features.md": "python sh sh",
     "getting-started.md": "text text sh yaml yaml sh sh python sh sh text",
+    "index-of-images.md": "python",
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
     "own-images.md": "sh sh yaml sh",
@@ -372,6 +374,13 @@ def test_a_method_a_data_set_and_a_backbone_of_the_page_learn(tmp_path):
     assert record.data["test"].startswith("stripes (test): 600 images of 40 classes")
 
 
+def test_the_index_is_used_as_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = {}
+    exec(blocks("python", PAGES["index-of-images.md"])[0], told)
+    assert told["names"] == [["north", "east"]] and len(told["again"]) == 3
+
+
 @pytest.mark.slow
 def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys):
     pytest.importorskip("onnxruntime")
@@ -392,3 +401,40 @@ def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys
     assert len(ours["found"]) >= 1
     np.testing.assert_allclose(theirs["known"], ours["embeddings"], atol=1e-4)
     assert theirs["order"][0] == 0 and Path("network.onnx").exists()
+
+
+def odd_pictures(folder):
+    """Files as phones, scanners and editors leave them."""
+    rng = np.random.default_rng(0)
+    rgb = Image.fromarray(rng.integers(0, 256, (6, 8, 3)).astype(np.uint8).repeat(8, 0).repeat(8, 1))
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    rgb.save(folder / "turned.jpg", exif=turned)
+    Image.fromarray(rng.integers(0, 65536, (40, 50)).astype(np.uint16)).save(folder / "sixteen.png")
+    rgb.convert("CMYK").save(folder / "inks.jpg")
+    rgb.convert("L").save(folder / "grey.png")
+    rgb.convert("1").save(folder / "two.png")
+    rgb.convert("P").save(folder / "palette.gif")
+    rgb.quantize(8).save(folder / "hole.png", transparency=3)
+    clear = rgb.convert("RGBA")
+    clear.putalpha(rgb.convert("L"))
+    clear.save(folder / "clear.png")
+    clear.convert("LA").save(folder / "clear-grey.png")
+    clear.save(folder / "clear.webp", lossless=True)
+    rgb.save(folder / "plain.bmp")
+    return sorted(folder.iterdir())
+
+
+def test_the_lines_for_other_programs_read_odd_pictures_as_we_do(tmp_path):
+    """In a process that has neither MXNet nor us."""
+    page = blocks("python", PAGES["serving.md"])[1]
+    lines = page[page.index("def pixels") : page.index("def embed")]
+    files = odd_pictures(tmp_path)
+    program = (
+        "import sys\nimport numpy as np\nfrom PIL import Image, ImageOps\n"
+        f"{lines}\nfor path in sys.argv[1:]:\n    np.save(path + '.npy', pixels(path))\n"
+        "assert not {'mxnet', 'dmlplayground'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", program, *map(str, files)], check=True)
+    for path in files:
+        np.testing.assert_array_equal(np.load(f"{path}.npy"), decoding.decode(path.read_bytes()), str(path))

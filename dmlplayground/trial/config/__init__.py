@@ -11,7 +11,7 @@ can be rerun even if defaults change.
 
 from ...base.safe_yaml import parse_yaml, read_yaml
 from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, override
-from .building import agrees, of_today, read, recipe, trial
+from .building import agrees, of_today, read, recipe, starts_trained, trial
 from .checking import check
 from .optimizer_groups import optimizer_of
 from .places import Places
@@ -50,6 +50,7 @@ __all__ = [
     "read_yaml",
     "recipe",
     "reference",
+    "starts_trained",
     "total_epochs",
     "trial",
     "units",

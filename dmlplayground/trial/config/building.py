@@ -22,7 +22,7 @@ from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-__all__ = ["agrees", "of_today", "read", "recipe", "trial"]
+__all__ = ["agrees", "of_today", "read", "recipe", "starts_trained", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
@@ -134,6 +134,20 @@ def agrees(id: str, recorded: Mapping[str, Any]) -> bool:
         return unchecked(recorded).id == id
     except UserError:
         return True
+
+
+def starts_trained(backbone: Mapping[str, Any]) -> bool:
+    """Whether a trial with this backbone begins with something learned: pretrained weights, or a network's features.
+
+    >>> dml.config.starts_trained({"name": "conv4", "pretrained": "none"})
+    False
+    """
+    if backbone.get("pretrained", "none") != "none":
+        return True
+    try:
+        return bool(part_keys.of("backbone").get(backbone["name"]).preprocessing is None)
+    except UserError:  # an older record's, which no longer exists
+        return False
 
 
 def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def _schedule(schedule: Named) -> None:
 def _head(head: Head, epochs: int) -> None:
     _require(
         head.reduction == "linear" or epochs == 0,
-        "head.reduction components is for networks as they are: it leaves nothing to train, so epochs must be 0.",
+        f"head.reduction {head.reduction} is for networks as they are: it leaves nothing to train, so epochs must be 0.",
     )
     for width in head.bottleneck:
         _require(1 <= width <= WIDEST, f"head.bottleneck: widths must be from 1 to {WIDEST}, not {width}.")

@@ -82,9 +82,14 @@ class Head:
         "a layer's inputs, as PyTorch draws them",
     )
     init_scale: float = key(0.2, "how large these weights are at the start; fan_in has a size of its own")
-    reduction: Literal["linear", "components"] = key(
+    start: Optional[str] = key(
+        None,
+        "a file of trained weights with whose head this one starts; nothing: its weights are drawn at random",
+    )
+    reduction: Literal["linear", "none", "components"] = key(
         "linear",
-        "what makes embed_dim numbers of the features; linear: a last layer; components: no layer, but the principal "
+        "what makes an embedding of the features; linear: a last layer of embed_dim numbers; none: no layer, the features "
+        "themselves are the embedding; components: no layer, but the principal "
         "components of the images that are embedded together, standardised first and of unit length; no labels are used",
     )
 

@@ -27,7 +27,7 @@ from ..config import Trial, criterion, units
 from ..store import BEST, LAST, checkpoints, locks, records, snapshots, trained_weights
 from ..store.records import Record
 from ..store.stream import Stream
-from . import TrialFailed, folds, health, models
+from . import TrialFailed, folds, health, models, untouched
 from .feed import Feed
 from .learner import Learner, weights_in
 from .outcome import Outcome
@@ -107,11 +107,15 @@ class Run:
             self._save("running")
             done = number * self.trial.epochs + epoch
             self.progress.begin(self.trial, len(self.units), done, self.held)
+            start = untouched.entry(self.trial, self.division, self.contexts[0], self.threads)
+            if start is not None and not done:
+                self.progress.untouched(start)
             for unit in self.units[number:]:
                 self._train_unit(unit, epoch, states)
                 epoch, states = 0, None
             started = time.perf_counter()
-            self.record.results = self._results()
+            own = {} if start is None else {protocols.UNTOUCHED: start}
+            self.record.results = {**own, **self._results()}
             self.record.cost["results_seconds"] = time.perf_counter() - started
             self._save("finished")
             (self.folder / checkpoints.FILE).unlink(missing_ok=True)

@@ -56,6 +56,15 @@ def _made(entry: Path, make: Callable[[], Arrays]) -> Arrays:
     return _read(entry) or made
 
 
+def content(name: str, key: Mapping[str, Any], make: Callable[[], Any]) -> Any:
+    """Plain values that ``make`` returns, kept as ``arrays`` are."""
+
+    def made() -> Arrays:
+        return {"json": np.frombuffer(json.dumps(make()).encode(), np.uint8).copy()}
+
+    return json.loads(arrays(name, key, made)["json"].tobytes())
+
+
 def remembered(name: str, looks: Any, compute: Callable[[], str]) -> str:
     """What ``compute`` says of the content of files, remembered by their names, sizes and times (``looks``)."""
     digest = hashlib.sha256(json.dumps(looks).encode()).hexdigest()
