@@ -126,6 +126,7 @@ setup(
         "dmlplayground.studies.published": ["*.csv"],
         "dmlplayground.reports.live": ["*.css", "*.js"],
         "dmlplayground.cli.templates": ["*/*.txt"],
+        "dmlplayground.trial.conformance": ["*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
         **{package: ["**/*"] for package in SITE},
     },

@@ -57,6 +57,9 @@ _MODULES = {
     "transforms": "parts.transforms",
 }
 _FUNCTIONS = {
+    "bundle": "trial.bundles",
+    "check": "trial.conformance",
+    "verify": "trial.bundles",
     "train": "trial.training",
     "evaluate": "trial.training",
     "sweep": "sweeps",

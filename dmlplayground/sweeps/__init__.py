@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from ..base import outside
 from ..trial.store.records import Record
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def sweep(
     retry_failed: bool = False,
     log: Iterable[str] = (),
     quiet: bool = True,
+    parts: Iterable[str | Path] = (),
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
@@ -36,8 +38,8 @@ def sweep(
     the others carry on. ``where`` and ``overrides`` are mappings, or texts such as ``"method=npairs"``: which trials of
     the grid, and what to change in all of them; what the store was to hold before stays in its report. ``executor`` is
     ``local``, or ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names
-    trackers that get the curves as well: tensorboard, wandb, mlflow. If another runner is working on the same store, the
-    two share the work.
+    trackers that get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own. If another
+    runner is working on the same store, the two share the work.
 
     >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs", "margin"], "seed": [0]}}
     >>> [record.status for record in dml.sweep(experiment, store, where={"method": "npairs"})]
@@ -45,6 +47,7 @@ def sweep(
     """
     from .chosen import choose  # here, as what only lists must not wait for the runner
 
+    outside.load(parts)
     chosen = choose(experiment, store, where, overrides)
     chosen.run(
         workers=workers,
@@ -68,6 +71,7 @@ def tune(
     methods: Iterable[str] = (),
     log: Iterable[str] = (),
     quiet: bool = True,
+    parts: Iterable[str | Path] = (),
 ) -> Path:
     """Search for a method's best settings, judged on validation classes alone; gives the file of the winner.
 
@@ -88,6 +92,7 @@ def tune(
     """
     from . import derived_files, executors, search_files
 
+    outside.load(parts)
     made = executors.create(executor, address, log)
     if isinstance(search, (str, Path, Mapping)):
         file = derived_files.named(str(search.get("title"))) if isinstance(search, Mapping) else Path(search)

@@ -136,6 +136,24 @@ class Average:
     )
 
 
+@dataclass(frozen=True)
+class Trainer:
+    """What trains: this package, or a command in its place.
+
+    >>> dml.config.trial({"method": "npairs", "trainer": {"command": "python mine.py {job}"}}).trainer.seconds
+    86400.0
+    """
+
+    command: Optional[str] = key(
+        None,
+        "a command that trains in place of this package; {job} stands for the path of its job (see External trainings); "
+        "nothing: this package trains",
+    )
+    seconds: float = key(
+        86400.0, "how long the command may take for a fold; then it is ended, and the trial has failed"
+    )
+
+
 #: The first keys of an evaluation are part of every trial's name; those added later only where they are not neutral.
 NAMING = ("ks", "clustering", "kmeans_starts", "distance", "every")
 
@@ -212,6 +230,7 @@ class Trial:
         "alone",
     )
     ema: Average = Average()
+    trainer: Trainer = Trainer()
     ensemble: Ensemble = Ensemble()
     evaluation: Evaluation = Evaluation()
     devices: int = key(1, "how many devices share a batch; without a GPU these are parts of the processor")
@@ -223,6 +242,9 @@ class Trial:
     seed: int = key(0, "what every random number of the trial derives from")
     search: int = key(
         0, "which of several searches found the settings, so that what they found can be told apart; 0: none"
+    )
+    parts: list[Union[str, dict[str, str]]] = key(
+        [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"
     )
 
     #: A readable name that is different for every different trial; set by ``config.trial``.

@@ -286,9 +286,7 @@ class Run:
         return self.protocol.stops(evaluated, self.trial.evaluation.every, self.criterion.higher_is_better)
 
     def _results(self) -> dict[str, Any]:
-        outcome = Outcome(
-            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
-        )
+        outcome = self._outcome()
         results = self.protocol.results(outcome)
         if not self.tests:
             return results
@@ -298,6 +296,11 @@ class Run:
             leading = protocols.get(self.protocol.key).leading
             self._snapshots(outcome.embeddings(results[leading]["weights"]))
         return results
+
+    def _outcome(self) -> Outcome:
+        return Outcome(
+            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
+        )
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
