@@ -237,7 +237,7 @@ def test_features_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
 def test_commands_for_data_sets_are_commands():
     commands = cli._commands()
     for line in "".join(blocks("sh", PAGES["data-sets.md"])).splitlines():
-        arguments = cli._parser(commands).parse_args(shlex.split(line, comments=True)[1:])
+        arguments = cli.parser(commands).parse_args(shlex.split(line, comments=True)[1:])
         data.get(arguments.name)  # a set that there is
 
 

@@ -116,7 +116,7 @@ def test_a_tracker_that_fails_is_left_out_and_training_goes_on(tmp_path, monkeyp
     assert record.status == "finished"
     assert list(good.steps) == [0, 1, 2, 3] and list(bad.steps) == [0, 1]
     assert (good.ended, bad.ended) == (1, 0)
-    assert "left out from here on: no answer" in capsys.readouterr().err
+    assert "gets no more curves: no answer" in capsys.readouterr().err
 
 
 def wandb_messages(file):

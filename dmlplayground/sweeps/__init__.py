@@ -17,7 +17,7 @@ __all__ = ["sweep", "tune"]
 
 
 def sweep(
-    experiment: Union[str, Path, Mapping[str, Any]],
+    file: Union[str, Path, Mapping[str, Any]],
     store: Optional[str | Path] = None,
     *,
     workers: Optional[int] = None,
@@ -32,7 +32,7 @@ def sweep(
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
-    ``experiment`` is a file, the name of one of ours, or what a file would hold, as a mapping. ``store`` defaults to
+    ``file`` is a file, the name of one of ours, or what a file would hold, as a mapping. ``store`` defaults to
     ``runs/<name of the file>``, or to the mapping's title.
     Finished trials are never run again, and interrupted ones continue. A trial that fails is recorded as failed, and
     the others carry on. ``where`` and ``overrides`` are mappings, or texts such as ``"method=npairs"``: which trials of
@@ -48,7 +48,7 @@ def sweep(
     from .chosen import choose  # here, as what only lists must not wait for the runner
 
     outside.load(parts)
-    chosen = choose(experiment, store, where, overrides)
+    chosen = choose(file, store, where, overrides)
     chosen.run(
         workers=workers,
         executor=executor,

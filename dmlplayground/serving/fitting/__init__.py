@@ -3,3 +3,5 @@
 ``look`` at the images, ``choose`` what to try on them, climb the ``ladder`` of steps, each judged by ``judge``, and write a
 ``page``. ``closed_form`` has the heads that need no training, ``timing`` says how long a step takes.
 """
+
+__all__: list[str] = []
