@@ -116,8 +116,7 @@ def test_a_part_in_any_folder_imports_by_whole_names(word, tmp_path, monkeypatch
     assert main(["new", word, f"own_{word}"]) == 0
     assert f"dmlplayground check own_{word}.py" in capsys.readouterr().out
     plural = templates.kinds()[word]
-    command = ["data", "about"] if plural == "data" else [plural]
-    assert main([*command, f"own_{word}", "--parts", f"own_{word}.py"]) == 0
+    assert main([plural, f"own_{word}", "--parts", f"own_{word}.py"]) == 0
     assert capsys.readouterr().out.startswith(f"own_{word}: ")
     named = conformance.named(f"own_{word}.py")
     assert (plural, f"own_{word}") in named
