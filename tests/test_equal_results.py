@@ -60,7 +60,7 @@ def test_the_records_are_those_of_the_experiment(name):
     for trial_id, path in found.items():
         record = json.loads(path.read_text(encoding="utf-8"))
         assert record["status"] == "finished"
-        assert config.of_today(record["config"]) == wanted[trial_id].mapping()
+        assert config.upgraded(record["config"]) == wanted[trial_id].mapping()
     assert {trial.seed for trial in wanted.values()}.isdisjoint(
         search.trial(sobol.proposal(search, 0)).seed
         for search in search_files.load_all("equal/search/tune_glyphs").values()

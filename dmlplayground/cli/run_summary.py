@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ..base import layout, registry
@@ -27,8 +28,8 @@ def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     ]
     lines = [layout.columns(rows)]
     if recipe:
-        told = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
-        lines.append(layout.fill(f"the recipe sets {told}", later="  "))
+        settings = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
+        lines.append(layout.fill(f"the recipe sets {settings}", later="  "))
     return "\n".join(lines)
 
 
@@ -65,10 +66,10 @@ def configuration(trial: Trial) -> str:
     import yaml
 
     room = (layout.width() or layout.LONG) - 2
-    told = yaml.safe_dump(
+    written = yaml.safe_dump(
         trial.mapping(), sort_keys=False, default_flow_style=None, width=room, allow_unicode=True
     )
-    return "all settings:\n" + textwrap.indent(told.rstrip(), "  ")
+    return "all settings:\n" + textwrap.indent(written.rstrip(), "  ")
 
 
 def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
@@ -128,15 +129,15 @@ def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str
     trained = _models(results.get(protocols.get(protocol).trained))
     if not trained or protocols.UNTRAINED not in results:
         return []
-    before, after = results[protocols.UNTRAINED]["metrics"], trained[0]["metrics"]
-    worse = [
-        f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})"
-        for name, metric in ((name, metrics.get(name)) for name in after if name in before)
-        if metric.leads and metric.better(before[name], after[name])
-    ]
-    if not worse:
-        return []
-    return [f"warning: training ended below the untrained network: {', '.join(worse)}."]
+    before = results[protocols.UNTRAINED]["metrics"]
+    worse = []
+    for name in (name for name in trained[0]["metrics"] if name in before and metrics.get(name).leads):
+        metric = metrics.get(name)
+        values = [model["metrics"][name] for model in trained]
+        after = None if None in values else fmean(values)
+        if metric.better(before[name], after):
+            worse.append(f"{name} was {metric.shown(before[name])} and is {metric.shown(after)}")
+    return [f"warning: training ended below the untrained network: {'; '.join(worse)}."] if worse else []
 
 
 def scores(values: Mapping[str, Any]) -> str:
@@ -150,10 +151,8 @@ def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
     from ..reports import usable_records
-    from ..trial.store import manifest
 
     page = reports.report(store)
-    board = reports.leaderboard(
-        usable_records.load(store), manifest.read(store).trials, manifest.read(store).search
-    )
+    planned = usable_records.planned(store)
+    board = reports.leaderboard(usable_records.load(store), planned.trials, planned.search)
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")
