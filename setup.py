@@ -39,6 +39,7 @@ EXTRAS = {
     "tensorboard": ["tensorboard>=2.15,<3"],
     "wandb": ["wandb>=0.16,<1"],
     "mlflow": ["mlflow-skinny>=2.9,<4"],
+    "faiss": ["faiss-cpu>=1.8,<2"],
     "onnx": [
         "onnx>=1.15,<2",  # writes the files; onnxruntime or another runtime reads them
         "ml_dtypes<0.6",  # which onnx brings: 0.6 needs NumPy 2, and pip would move an environment with MXNet there
@@ -125,6 +126,7 @@ setup(
         "dmlplayground.studies.published": ["*.csv"],
         "dmlplayground.reports.live": ["*.css", "*.js"],
         "dmlplayground.cli.templates": ["*/*.txt"],
+        "dmlplayground.trial.conformance": ["*.txt"],
         **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
         **{package: ["**/*"] for package in SITE},
     },

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .parts import transforms as transforms
     from .reports import report as report
     from .reports.compare import compare as compare
+    from .serving import Index as Index
     from .serving import load as load
     from .sweeps import sweep as sweep
     from .sweeps import tune as tune
@@ -56,18 +57,22 @@ _MODULES = {
     "transforms": "parts.transforms",
 }
 _FUNCTIONS = {
+    "bundle": "trial.bundles",
+    "check": "trial.conformance",
+    "verify": "trial.bundles",
     "train": "trial.training",
     "evaluate": "trial.training",
     "sweep": "sweeps",
     "tune": "sweeps",
+    "Index": "serving",
     "load": "serving",
     "report": "reports",
     "compare": "reports",
 }
 __all__ = [
-    "__version__", "augmentations", "backbones", "compare", "config", "data", "evaluate", "hyperparams", "load", "methods",
-    "metrics", "mining", "optimizers", "protocols", "records", "regularizers", "report", "samplers", "schedules", "sweep",
-    "train", "transforms", "tune",
+    "Index", "__version__", "augmentations", "backbones", "compare", "config", "data", "evaluate", "hyperparams", "load",
+    "methods", "metrics", "mining", "optimizers", "protocols", "records", "regularizers", "report", "samplers", "schedules",
+    "sweep", "train", "transforms", "tune",
 ]  # fmt: skip
 
 compat.install()

@@ -25,7 +25,6 @@ import pages  # noqa: E402
 import studied  # noqa: E402
 
 from dmlplayground.base import registry  # noqa: E402
-from dmlplayground.cli import templates  # noqa: E402
 
 
 def on_files(files: Files, config) -> Files:
@@ -50,17 +49,8 @@ def generated() -> dict[str, str]:
 
 
 def on_page_markdown(markdown: str, page, config, files: Files) -> str:
-    """``<!-- template methods/part my_loss -->`` stands for the file that ``dmlplayground new`` writes, and ``<!-- doubts -->``
-    and the like for what is read off the records."""
-    markdown = re.sub(
-        r"<!-- template (\w+)/(\w+) (\w+) -->", lambda found: template(*found.groups()), markdown
-    )
+    """``<!-- doubts -->`` and the like stand for what is read off the records."""
     return re.sub(r"<!-- (\w+) -->", lambda found: MADE[found[1]](), markdown)
-
-
-def template(plural: str, kind: str, name: str) -> str:
-    language = "python" if kind in ("part", "reference", "test") else "yaml"
-    return f"```{language}\n{templates.filled(plural, kind, name)}```"
 
 
 MADE = {

@@ -7,12 +7,12 @@ import inspect
 
 import numpy as np
 import pytest
-from conformance import parameters, unit
 from reference._tuples import all_triplets
 from reference.memory import Memory
 
 from dmlplayground import config, methods, mining
 from dmlplayground.base.errors import UserError
+from dmlplayground.trial.conformance.losses import parameters, unit
 
 # isort: split
 import mxnet as mx

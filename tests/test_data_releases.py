@@ -279,7 +279,7 @@ def test_what_is_there_is_never_deleted_but_a_link_is_replaced(tmp_path, miniatu
     preparing.prepare(release, [archive], allow_partial=True)
     next(home.rglob("*.jpg")).unlink()
     for sources in ([archive], [home], [home / "CUB_200_2011"]):
-        with pytest.raises(UserError, match="move it away first"):
+        with pytest.raises(UserError, match="rename or delete it first"):
             preparing.prepare(release, sources)
         assert "; 1 images that it lists are not" in preparing.prepare(release, sources, allow_partial=True)
     assert len(list(home.rglob("*.jpg"))) == 17

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import re
 import shlex
 import shutil
@@ -23,6 +24,7 @@ from dmlplayground import cli, config, data
 from dmlplayground.base import registry
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import templates
+from dmlplayground.parts.data.shared import decoding
 from dmlplayground.sweeps import grid
 from dmlplayground.sweeps.chosen import choose
 
@@ -69,13 +71,16 @@ def test_what_only_lists_runs(line, capsys):
 BLOCKS = {
     "README.md": "sh sh sh",
     "CONTRIBUTING.md": "sh",
+    "bundles.md": "sh yaml",
+    "external.md": "yaml",
     "data-sets.md": "sh",
     "features.md": "python sh sh",
     "getting-started.md": "text text sh yaml yaml sh sh python sh sh text",
+    "index-of-images.md": "python",
     "many-machines.md": "text sh sh text",
     "metrics.md": "python",
     "own-images.md": "sh sh yaml sh",
-    "own-parts.md": "sh python python",
+    "own-parts.md": "sh sh python python",
     "reproducibility.md": "sh",
     "serving.md": "python sh python",
     "studies.md": "sh sh sh sh sh",
@@ -93,8 +98,13 @@ def test_every_file_that_a_page_names_is_there():
     assert [one for one in named if not (ROOT / one).exists() and Path(one).stem not in given] == []
 
 
+def own(text):
+    """A page without the templates that it shows, which another test holds."""
+    return re.sub(r"<!-- template .*? -->\n```.*?\n```", "", text, flags=re.DOTALL)
+
+
 def test_no_block_is_left_without_a_test():
-    found = {name: " ".join(re.findall(r"^```(\w+)\n", text, re.M)) for name, text in PAGES.items()}
+    found = {name: " ".join(re.findall(r"^```(\w+)\n", own(text), re.M)) for name, text in PAGES.items()}
     assert {name: languages for name, languages in found.items() if languages} == BLOCKS
 
 
@@ -227,7 +237,7 @@ def test_features_of_the_page_are_taken(tmp_path, monkeypatch, capsys):
 def test_commands_for_data_sets_are_commands():
     commands = cli._commands()
     for line in "".join(blocks("sh", PAGES["data-sets.md"])).splitlines():
-        arguments = cli._parser(commands).parse_args(shlex.split(line, comments=True)[1:])
+        arguments = cli.parser(commands).parse_args(shlex.split(line, comments=True)[1:])
         data.get(arguments.name)  # a set that there is
 
 
@@ -253,7 +263,7 @@ def written_there(block, home, name):
 
 
 def test_the_loss_and_the_sampler_of_the_page_work(monkeypatch):
-    loss_file, sampler_file = blocks("python", PAGES["own-parts.md"])
+    loss_file, sampler_file = blocks("python", own(PAGES["own-parts.md"]))
     for home, file, name in (
         (dml.methods, loss_file, "soft_triplet"),
         (dml.samplers, sampler_file, "neighbours"),
@@ -297,8 +307,6 @@ TAKEN_CARE_OF = {"key", "kind", "build", "number"}  # no business of a part's fi
 @pytest.mark.parametrize("plural", registry.HOMES)
 def test_the_page_names_what_the_file_of_a_part_may_say(plural):
     page = PAGES["own-parts.md"]
-    for name in written_for(page):
-        page += templates.filled(*name)
     facts = {field.name for field in dataclasses.fields(registry.kind(plural).record)}
     base = BASES.get(plural)
     told = {name for name, value in vars(base).items() if not callable(value)} if base else set()
@@ -321,9 +329,17 @@ def test_the_page_shows_a_template_of_every_kind():
     assert shown == set(registry.HOMES)
 
 
+def test_the_page_shows_each_template_as_new_writes_it():
+    for plural, kind, name in written_for(PAGES["own-parts.md"]):
+        text = templates.filled(plural, kind, name)
+        text = re.sub(rf"\b{datetime.date.today().year}\b", r"\\d{4}", re.escape(text))
+        shown = rf"<!-- template {plural}/{kind} {name} -->\n```(python|yaml)\n{text}```"
+        assert re.search(shown, PAGES["own-parts.md"]), (plural, kind)
+
+
 def test_new_parts_of_the_page_are_written(tmp_path, capsys):
     checkout(tmp_path)
-    (block,) = blocks("sh", PAGES["own-parts.md"])
+    block, *_ = blocks("sh", PAGES["own-parts.md"])
     for line in block.splitlines():
         assert cli.main([*shlex.split(line)[1:], "--into", str(tmp_path)]) == 0
     assert len(list((tmp_path / "dmlplayground").rglob("*.py"))) == len(registry.HOMES)
@@ -358,6 +374,13 @@ def test_a_method_a_data_set_and_a_backbone_of_the_page_learn(tmp_path):
     assert record.data["test"].startswith("stripes (test): 600 images of 40 classes")
 
 
+def test_the_index_is_used_as_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = {}
+    exec(blocks("python", PAGES["index-of-images.md"])[0], told)
+    assert told["names"] == [["north", "east"]] and len(told["again"]) == 3
+
+
 @pytest.mark.slow
 def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys):
     pytest.importorskip("onnxruntime")
@@ -378,3 +401,40 @@ def test_what_was_trained_is_used_as_the_page_says(tmp_path, monkeypatch, capsys
     assert len(ours["found"]) >= 1
     np.testing.assert_allclose(theirs["known"], ours["embeddings"], atol=1e-4)
     assert theirs["order"][0] == 0 and Path("network.onnx").exists()
+
+
+def odd_pictures(folder):
+    """Files as phones, scanners and editors leave them."""
+    rng = np.random.default_rng(0)
+    rgb = Image.fromarray(rng.integers(0, 256, (6, 8, 3)).astype(np.uint8).repeat(8, 0).repeat(8, 1))
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    rgb.save(folder / "turned.jpg", exif=turned)
+    Image.fromarray(rng.integers(0, 65536, (40, 50)).astype(np.uint16)).save(folder / "sixteen.png")
+    rgb.convert("CMYK").save(folder / "inks.jpg")
+    rgb.convert("L").save(folder / "grey.png")
+    rgb.convert("1").save(folder / "two.png")
+    rgb.convert("P").save(folder / "palette.gif")
+    rgb.quantize(8).save(folder / "hole.png", transparency=3)
+    clear = rgb.convert("RGBA")
+    clear.putalpha(rgb.convert("L"))
+    clear.save(folder / "clear.png")
+    clear.convert("LA").save(folder / "clear-grey.png")
+    clear.save(folder / "clear.webp", lossless=True)
+    rgb.save(folder / "plain.bmp")
+    return sorted(folder.iterdir())
+
+
+def test_the_lines_for_other_programs_read_odd_pictures_as_we_do(tmp_path):
+    """In a process that has neither MXNet nor us."""
+    page = blocks("python", PAGES["serving.md"])[1]
+    lines = page[page.index("def pixels") : page.index("def embed")]
+    files = odd_pictures(tmp_path)
+    program = (
+        "import sys\nimport numpy as np\nfrom PIL import Image, ImageOps\n"
+        f"{lines}\nfor path in sys.argv[1:]:\n    np.save(path + '.npy', pixels(path))\n"
+        "assert not {'mxnet', 'dmlplayground'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", program, *map(str, files)], check=True)
+    for path in files:
+        np.testing.assert_array_equal(np.load(f"{path}.npy"), decoding.decode(path.read_bytes()), str(path))

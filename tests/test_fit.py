@@ -1,21 +1,22 @@
-"""From a folder of images to a trained search: ``dmlplayground fit`` as a person meets it, by a subprocess."""
+"""From a folder of images to a search: ``dmlplayground fit`` as a person meets it, and the ladder's parts."""
 
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
+import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
-import yaml
 from data_fixture import class_folders, picture
 
+import dmlplayground as dml
 from dmlplayground import cli
-from dmlplayground.serving.fitting import choose, look, timing
+from dmlplayground.serving.fitting import choose, closed_form, judge, ladder, look, timing
+from dmlplayground.trial.training.learner import Learner
 
-CLASSES = [f"class {i}" for i in range(10)]
-TINY = ["iterations=1", "epochs=1", "batch_size=8", "embed_dim=4", "evaluation.clustering=false"]
+CLASSES = [f"class {i}" for i in range(12)]
 
 
 @pytest.fixture(autouse=True)
@@ -28,79 +29,182 @@ def photos(tmp_path):
     return class_folders(tmp_path / "photos", CLASSES, per_class=4)
 
 
-def words(folder: Path, *arguments: object, changes=TINY) -> list[str]:
-    given = [part for change in changes for part in ("--set", change)]
-    return ["fit", str(folder), *map(str, arguments), *given]
-
-
-def test_from_a_folder_to_a_search(photos, tmp_path, capsys):
-    out = tmp_path / "run"
-    command = [sys.executable, "-m", "dmlplayground", *words(photos, "--out", out, "--quiet", "--threads", 1)]
-    first = subprocess.run(command, capture_output=True, text=True)
-    assert first.returncode == 0, first.stderr
-    # Where a line is broken depends on the length of the path before.
-    assert "40 images of 10 classes, 4 to 4 in each" in " ".join(first.stdout.split())
-    assert "7 classes to train on, 3 others to test on" in first.stdout
-    assert "training takes about" in first.stdout and "joined" in first.stdout
-    for command in ("retrieve", "embed", "export", "serve"):
-        assert f"dmlplayground {command} " in first.stdout
-    assert (out / "report" / "index.html").is_file()
-
-    rows = list(csv.DictReader((out / "classes.csv").open()))
-    roles = {row["class"]: row["split"] for row in rows}
-    assert sorted(roles) == sorted(CLASSES) and list(roles.values()).count("test") == 3
-    assert {row["validation_in_fold"] for row in rows if row["split"] == "train"} == {"", "0", "1"}
-    assert all(row["validation_in_fold"] == "" for row in rows if row["split"] == "test")
-
-    assert cli.main(words(photos, "--out", out, "--quiet")) == 0
-    assert "nothing to do" in capsys.readouterr().out
-    assert cli.main(["train", str(out / "config.yaml"), "--store", str(out), "--dry-run"]) == 0
-    by_hand = capsys.readouterr().out
-    assert "1 trial" in by_hand and "1 finished" in by_hand  # the very same trial
-    trial = next(out.glob("*/record.json")).parent
-    assert cli.main(["retrieve", str(trial), str(photos / CLASSES[0] / "0.jpg"), str(photos)]) == 0
-    assert CLASSES[0] in capsys.readouterr().out
-
-
-def test_a_dry_run_chooses_and_trains_nothing(photos, tmp_path, capsys):
-    changes = ["data.seed=5", "epochs=2"]
-    assert cli.main(words(photos, "--out", tmp_path / "run", "--dry-run", changes=changes)) == 0
-    told = capsys.readouterr().out
-    assert "training takes" not in told
-    assert "trains proxy_nca: 2 epochs of 100 steps of 32 images, resized to 3" in told
-    chosen = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
-    assert chosen["data"]["seed"] == 5 and chosen["epochs"] == 2
-    # The shorter sides are from 30 to 33 pixels: nothing is blown up.
-    assert chosen["transform"]["resize"] in (30, 31, 32) and chosen["backbone"]["name"] == "conv4"
-
-
-@pytest.mark.parametrize(
-    ("shorter", "weights", "network", "pixels"),
-    [
-        (64, True, "efficientnet_lite0", 64),
-        (150, True, "efficientnet_lite0", 128),
-        (150, False, "conv4", 64),
-        (28, True, "conv4", 28),
-    ],
-)
-def test_images_decide_pixels_and_network(monkeypatch, shorter, weights, network, pixels):
-    monkeypatch.setattr(choose, "has_weights", lambda: weights)
-    seen = look.Look(Path("photos"), {"a": 3}, [(shorter, 2 * shorter)] * 3)
-    chosen = choose.configuration(seen)
-    assert (chosen["backbone"]["name"], chosen["transform"]["resize"]) == (network, pixels)
-    assert ("dmlplayground[pretrained]" in choose.lacking(seen)) == (shorter >= 64 and not weights)
-
-
-def test_batches_fit_the_classes_of_a_fold(monkeypatch):
+@pytest.fixture
+def small(monkeypatch, trained):
+    """A small network with trained weights in the place of the large one, and short trainings."""
+    network = {"name": "conv4", "pretrained": str(trained / "fold0-member0.best.npz")}
     monkeypatch.setattr(choose, "has_weights", lambda: True)
+    monkeypatch.setattr(choose, "SIZES", (24, 32))
+    monkeypatch.setattr(choose, "HEAD", {**choose.HEAD, "embed_dim": 8, "iterations": 2, "epochs": 1})
+    monkeypatch.setattr(choose, "PASSES", {True: 3, False: 3})
+    monkeypatch.setattr(ladder, "ROUNDS", 1)
+    monkeypatch.setattr(ladder, "LEAST_STEPS", 1)
+    monkeypatch.setattr(ladder, "FINDER", 4)
+    plan = choose.plan
 
-    def batch(classes: int, train_classes: int = 0) -> int:
-        counts = {str(i): 4 for i in range(classes)}
-        return choose.configuration(look.Look(Path("photos"), counts, [(99, 99)], train_classes))[
-            "batch_size"
-        ]
+    def with_it(found, pictures):
+        made = plan(found, pictures)
+        return choose.Plan({**made.base, "backbone": network}, made.sizes, True)
 
-    assert [batch(6), batch(10), batch(50), batch(50, train_classes=6)] == [8, 12, 32, 12]
+    monkeypatch.setattr(choose, "plan", with_it)
+
+
+def words(folder: Path, *arguments: object) -> list[str]:
+    return ["fit", str(folder), "--quiet", *map(str, arguments)]
+
+
+def test_from_a_folder_to_a_search(photos, tmp_path, small, capsys, monkeypatch):
+    out = tmp_path / "run"
+    (photos / "class 3" / "0.jpg").write_bytes(b"no image")
+    (photos / "class 4" / "phone.heic").write_bytes(b"no image")
+    (photos / "empty").mkdir()
+    picture(photos / "one" / "1.jpg", 1)
+    assert cli.main(words(photos, "--out", out)) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for reason in (
+        "1 damaged image: class 3/0.jpg",
+        "1 file of a kind that is not read here (.heic",
+        "1 folder without images: empty",
+        "1 class with fewer than 2 images: one",
+    ):
+        assert f"left out: {reason}" in told
+    steps = (
+        "untouched, 24 px",
+        "untouched, 32 px",
+        "principal components",
+        "whitening",
+        "head: proxy_anchor",
+        "fine-tuning",
+    )
+    assert all(step in told for step in steps)
+    content = json.loads((out / ladder.FILE).read_text())
+    best = max(
+        (rung for rung in content["rungs"] if not rung["worse"]),
+        key=lambda rung: rung["scores"][judge.NAMES[1]],
+    )
+    assert f"delivered: {best['name']}" in told
+    assert (
+        "it stops" in told
+        and "Two images match if" in told
+        and "What to do next" in (out / "index.html").read_text()
+    )
+    assert "published" not in (out / "index.html").read_text()
+
+    trial = re.search(r"px, in (\S+)", told)[1]
+    model = dml.load(trial)
+    query = photos / CLASSES[0] / "0.jpg"
+    assert model.embed([query]).shape == (1, model.width)
+    assert cli.main(["retrieve", str(trial), str(query), str(photos / CLASSES[0]), "--match"]) == 0
+    assert CLASSES[0] in capsys.readouterr().out
+    assert cli.main(["evaluate", str(trial)]) == 0
+
+    # Again: nothing is trained or embedded for the ladder a second time.
+    monkeypatch.setattr(ladder, "features", None)
+    monkeypatch.setattr(ladder.lr_finder, "find", None)
+    assert cli.main(words(photos, "--out", out)) == 0
+    assert json.loads((out / ladder.FILE).read_text()) == content
+
+
+def test_a_killed_ladder_goes_on(photos, tmp_path, small, monkeypatch, capsys):
+    out = tmp_path / "run"
+    measure = ladder.Ladder._measure
+    monkeypatch.setattr(ladder.Ladder, "_measure", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert cli.main(words(photos, "--out", out)) == 130
+    before = json.loads((out / ladder.FILE).read_text())["rungs"]
+    assert len(before) == 4 + len(choose.HEADS)
+    monkeypatch.setattr(ladder.Ladder, "_measure", measure)
+    assert cli.main(words(photos, "--out", out)) == 0
+    assert json.loads((out / ladder.FILE).read_text())["rungs"][: len(before)] == before
+
+
+def test_what_is_worse_than_the_untouched_network_is_not_delivered(photos, tmp_path, small, monkeypatch):
+    """Whatever a head does to new classes, its step is marked and another is the best."""
+    plan = choose.plan(look.look(photos), choose.write(tmp_path / "run", look.look(photos)))
+    climbed = ladder.Ladder(plan, tmp_path / "run", 10, {}, lambda *_: None, True)
+    climbed._rung("untouched", 32, climbed._untouched)
+    labels = climbed._features(32, "kept")[1]
+    nothing = judge.Judgement(dict.fromkeys(judge.NAMES, np.zeros(len(labels))), labels)
+    climbed._rung("broken", 32, lambda _: (nothing, {"head": {}, "epochs": 0}))
+    assert climbed.rungs[1].worse and climbed.best is climbed.rungs[0]
+
+
+def test_a_dry_run_says_what_it_would_try_and_writes_nothing(photos, tmp_path, capsys):
+    assert cli.main(words(photos, "--out", tmp_path / "run", "--dry-run", "--minutes", 3)) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "in about 3 minutes" in told and "9 classes to train on and to choose by, 3 others to test on" in told
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_list_of_pictures_is_the_division(photos, tmp_path):
+    found = look.look(photos)
+    rows = list(csv.DictReader(choose.write(tmp_path, found, seed=5).open()))
+    split = {row["label"]: row["split"] for row in rows}
+    assert len(rows) == 48 and list(split.values()).count("test") == 3
+    assert split != {
+        row["label"]: row["split"] for row in csv.DictReader(choose.write(tmp_path, found, 6).open())
+    }
+
+
+# --- the parts -----------------------------------------------------------------------------------------------
+
+
+def test_principal_components_keep_distances_and_whitening_makes_the_spread_within_classes_equal():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(30), 40)
+    stretched = rng.normal(size=(1200, 6)) * [10, 1, 1, 1, 1, 0.1]
+    features = (rng.normal(size=(30, 6)) * 2)[labels] + stretched
+    same = closed_form.apply(closed_form.components(features, 6), features)
+    away = np.linalg.norm(features[0] - features[1:], axis=1)
+    np.testing.assert_allclose(np.linalg.norm(same[0] - same[1:], axis=1), away, rtol=1e-4)
+    found = closed_form.apply(closed_form.whitened(features, labels, 6, 1e-9), features)
+    means = np.stack([found[labels == label].mean(axis=0) for label in range(30)])
+    spread = np.cov((found - means[labels]).T, bias=True)
+    np.testing.assert_allclose(spread, np.eye(6), atol=0.02)
+    assert (
+        judge.judge(found, labels).score(judge.NAMES[1])
+        > judge.judge(features, labels).score(judge.NAMES[1]) + 0.1
+    )
+
+
+def test_an_interval_over_classes_holds_the_truth():
+    """Of sets whose classes are easy or hard, 95 % of the intervals hold the mean over all classes."""
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(200):
+        labels = np.repeat(np.arange(40), 20)
+        values = (rng.random(800) < rng.uniform(0.2, 1, 40)[labels]).astype(float)
+        low, high = judge.Judgement({"x": values}, labels).interval("x")
+        held += low <= 0.6 <= high
+    assert 175 <= held <= 200
+
+
+def test_a_step_is_worse_only_beyond_the_noise():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(50), 10)
+    values = rng.random(500)
+    base = judge.Judgement({"x": values}, labels)
+    assert not judge.Judgement({"x": values}, labels).worse(base, "x")
+    assert judge.Judgement({"x": values - 0.05 * rng.random(500)}, labels).worse(base, "x")
+    assert not judge.Judgement({"x": values + 0.05 * rng.random(500)}, labels).worse(base, "x")
+
+
+def test_a_trial_starts_with_the_head_of_another(trained, tmp_path):
+    source = trained / "fold0-member0.best.npz"
+    given = {**dml.records.find(trained).config, "epochs": 0, "head": {"start": str(source)}}
+    trial = dml.config.trial(given)
+    learner = Learner(trial, 20, dml_contexts(trial))
+    weights = ladder.trained_weights.read(source).arrays
+    np.testing.assert_array_equal(
+        learner.weights()["network.head.0.weight"], weights["network.head.0.weight"]
+    )
+    assert trial.id != dml.config.trial({**given, "head": {}}).id
+
+
+def dml_contexts(trial):
+    from dmlplayground.trial.training import models
+
+    return models.devices(trial)
 
 
 def test_a_slow_start_is_not_counted_and_pauses_widen_the_estimate(monkeypatch):
@@ -125,9 +229,9 @@ def test_a_slow_start_is_not_counted_and_pauses_widen_the_estimate(monkeypatch):
 def bad_folders(tmp_path: Path) -> dict[str, Path]:
     picture(tmp_path / "loose" / "1.jpg", 1)
     class_folders(tmp_path / "one", ["a"], per_class=5)
-    class_folders(tmp_path / "two", CLASSES, per_class=2)
-    broken = class_folders(tmp_path / "broken", CLASSES)
-    (broken / "class 3" / "0.jpg").write_bytes(b"no image")
+    class_folders(tmp_path / "two", CLASSES, per_class=1)
+    (tmp_path / "phone" / "a").mkdir(parents=True)
+    (tmp_path / "phone" / "a" / "1.HEIC").write_bytes(b"no image")
     (tmp_path / "empty").mkdir()
     return {path.name: path for path in tmp_path.iterdir()}
 
@@ -136,9 +240,12 @@ def bad_folders(tmp_path: Path) -> dict[str, Path]:
     ("name", "message"),
     [
         ("loose", "images, but no folders of classes"),
-        ("one", "1 class with at least 3 images"),
-        ("two", "0 classes with at least 3 images"),
-        ("broken", "1 of 30 images cannot be used; repair or remove them: class 3/0.jpg cannot be read"),
+        ("one", "1 class with at least 2 images"),
+        ("two", "0 classes with at least 2 images"),
+        (
+            "phone",
+            "1 file of a kind that is not read here (.heic: photographs of a telephone; save them as JPEG)",
+        ),
         ("empty", "holds no images"),
         ("missing", "there is no folder"),
     ],
@@ -147,12 +254,3 @@ def test_what_cannot_be_trained_on_is_said_in_a_line(tmp_path, capsys, name, mes
     folder = bad_folders(tmp_path).get(name, tmp_path / name)
     assert cli.main(words(folder, "--out", tmp_path / "run")) == 2
     assert message in capsys.readouterr().err.splitlines()[-1] and not (tmp_path / "run").exists()
-
-
-def test_a_file_and_a_place_that_cannot_be_written(photos, capsys):
-    file = photos / CLASSES[0] / "0.jpg"
-    assert cli.main(words(file)) == 2
-    assert "is a file; give a folder" in capsys.readouterr().err
-    assert cli.main(words(photos, "--out", file / "run")) == 2
-    told = capsys.readouterr()
-    assert "Not a directory" in told.err and "training takes" not in told.out

@@ -5,40 +5,14 @@ Nobody who develops this has a GPU at hand; those who use it have.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from test_methods_options import VARIANTS
 
 from dmlplayground import methods, mining, regularizers
+from dmlplayground.trial.conformance import graphs
+from dmlplayground.trial.conformance.graphs import without_kernel
 
-# isort: split
-import mxnet as mx
-
-LINES = Path(__file__).with_name("gpu_operators.txt").read_text().splitlines()
-KERNELS = {line for line in LINES if not line.startswith("#")}
 CASES = [(key, {}) for key in methods.names()] + [(key, dict(options)) for key, options in VARIANTS]
-
-
-def operators(objective) -> set[str]:
-    """Those in the graph of an objective, as it is when a batch has 8 rows."""
-    names = ["embeddings", "labels"]
-    if objective.loss.host is not None:
-        names += ["found", "own", "push"]  # what its search hands to the graph
-    elif objective.ring is not None:
-        names += ["rows", "row_labels", "filled", "places"]
-    own = {name: getattr(objective, name).var() for name in objective.loss.weights}
-    objective.loss.check(8, objective.loss.embed_dim)
-    graph = objective.hybrid_forward(mx.sym, *map(mx.sym.var, names), **own)
-    return {node["op"] for node in json.loads(graph.tojson())["nodes"]} - {"null"}
-
-
-def without_kernel(key, options=None, **parts) -> set[str]:
-    made = methods.loss(key, num_classes=6, embed_dim=6, **parts, **(options or {}))
-    found = operators(made)
-    assert len(found) > 3
-    return found - KERNELS
 
 
 @pytest.mark.parametrize(("key", "options"), CASES)
@@ -67,5 +41,7 @@ def test_every_memory(key, form):
 
 
 def test_an_operator_without_a_kernel_is_found(monkeypatch):
-    monkeypatch.setitem(globals(), "KERNELS", KERNELS - {"dot"})
+    known = graphs.kernels()
+    monkeypatch.setattr(graphs, "kernels", lambda: known - {"dot"})
+    assert len(graphs.operators(methods.loss("nt_xent", num_classes=6, embed_dim=6))) > 3
     assert without_kernel("nt_xent") == {"dot"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import mxnet as mx
 import numpy as np
 import pytest
-from conformance import Case, block_labels, unit
 from mxnet import autograd, nd
 from reference import margin as reference
 
 from dmlplayground import methods
+from dmlplayground.trial.conformance.losses import Case, block_labels, unit
 
 
 def sphere(rows, width, seed=0, spread=1.0):

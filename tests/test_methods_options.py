@@ -7,11 +7,11 @@ from __future__ import annotations
 import mxnet as mx
 import numpy as np
 import pytest
-from conformance import Case, assert_slopes, block_labels, parameters, unit
 from mxnet import nd
 
 from dmlplayground import methods
 from dmlplayground.base.errors import UserError
+from dmlplayground.trial.conformance.losses import Case, assert_slopes, block_labels, parameters, unit
 
 VARIANTS = [
     ("triplet_semihard", {"margin": 0.2}),

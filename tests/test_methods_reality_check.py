@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance import Case, assert_slopes, unit
 from recipe_musgrave2020 import TUNED
 from reference import _tuples
 
 from dmlplayground import config, hyperparams
+from dmlplayground.trial.conformance.losses import Case, assert_slopes, unit
 
 CLASSES, WIDTH = 5, 6
 LABELS = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance import Case
 from mxnet import autograd, nd
 
 from dmlplayground import methods
 from dmlplayground.parts.miners.shared import batch
+from dmlplayground.trial.conformance.losses import Case
 
 
 def reading(what: str) -> list[str]:

@@ -8,11 +8,11 @@ import itertools
 
 import numpy as np
 import pytest
-from conformance import unit
 
 from dmlplayground import mining
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.graph import random_draws
+from dmlplayground.trial.conformance.losses import unit
 
 # isort: split
 import mxnet as mx

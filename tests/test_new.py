@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from checkout_fixture import checkout
 from dmlplayground.base import registry
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import main, templates
+from dmlplayground.trial import conformance
+from dmlplayground.trial.conformance.outcomes import Skip
 
 TESTS = Path(__file__).parent
 
@@ -100,9 +103,28 @@ def test_nothing_is_written_over(tmp_path):
         templates.write("miner", "mine", tmp_path)
 
 
-def test_a_folder_that_is_no_checkout_is_left_alone(tmp_path, capsys):
+def test_a_study_needs_a_checkout(tmp_path):
     (tmp_path / "setup.py").touch()
-    assert main(["new", "miner", "mine", "--into", str(tmp_path)]) == 2
-    told = "is not a checkout of dmlplayground: missing are dmlplayground and tests."
-    assert capsys.readouterr().err == f"error: {tmp_path} {told}\n"
+    with pytest.raises(UserError, match="a study has files in several folders of a checkout"):
+        templates.write("study", "mine", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["setup.py"]
+
+
+@pytest.mark.parametrize("word", [word for word in templates.kinds() if word != "study"])
+def test_a_part_in_any_folder_imports_by_whole_names(word, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", word, f"own_{word}"]) == 0
+    assert f"dmlplayground check own_{word}.py" in capsys.readouterr().out
+    plural = templates.kinds()[word]
+    assert main([plural, f"own_{word}", "--parts", f"own_{word}.py"]) == 0
+    assert capsys.readouterr().out.startswith(f"own_{word}: ")
+    named = conformance.named(f"own_{word}.py")
+    assert (plural, f"own_{word}") in named
+    quick = [check for check in conformance.checks_of(plural) if "training" not in check.__name__]
+    for check in quick:
+        with contextlib.suppress(Skip):
+            check(f"own_{word}")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout

@@ -63,7 +63,7 @@ def test_an_index_of_numbers_that_are_not_finite(tmp_path):
     np.save(tmp_path / "index.npy", np.full((1, 4), np.nan, np.float32))
     (tmp_path / "index.json").write_text(json.dumps({"files": ["a"], "classes": [""], "digests": ["x"]}))
     with pytest.raises(UserError, match="not finite"):
-        Index.load(tmp_path / "index.npy", SimpleNamespace(width=4))
+        Index.open(tmp_path / "index.npy", SimpleNamespace(width=4))
 
 
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
@@ -137,7 +137,7 @@ def test_a_path_that_is_empty(capsys, words):
 @pytest.mark.parametrize("name", ["x.csv", "x", "x.NPY", "."])
 def test_embeddings_are_written_to_known_kinds_of_file_only(tmp_path, capsys, name):
     place = tmp_path / name
-    said = f"embeddings are written to a .npy or a .parquet, not to {place}"
+    said = f"an index is an .index, a .npy or a .parquet, not {place}"
     assert said in told(capsys, "embed", tmp_path / "no-trial", tmp_path, "--out", place)
 
 

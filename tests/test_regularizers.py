@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance import unit
 from mxnet import autograd, nd
 from own_tests import without_own_test
 
 from dmlplayground import regularizers
+from dmlplayground.trial.conformance.losses import unit
 
 
 def zero_mean(x, labels):

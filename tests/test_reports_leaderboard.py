@@ -155,7 +155,10 @@ def test_backbones_that_differ_between_methods_alone_are_told_apart_too():
     records += with_backbone("npairs", 0.1, name="resnet", pretrained="none")
     table = reports.leaderboard(records)[0]
     assert [column.name for column in table.columns][:3] == ["method", "backbone.pretrained", "seeds"]
-    assert [row.values[:2] for row in table.rows[:2]] == [["untrained", "imagenet"], ["untrained", "none"]]
+    assert [row.values[:2] for row in table.rows[:2]] == [
+        ["untrained head", "imagenet"],
+        ["untrained", "none"],
+    ]
 
 
 def test_what_a_backbone_is_by_its_name_needs_no_column():

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,13 +124,13 @@ def test_files_are_read_once_for_pixels_and_digest(model, photos, monkeypatch):
     assert index.rows.digests[5] == hashlib.sha256(Path(index.rows.names[5]).read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".parquet"])
+@pytest.mark.parametrize("suffix", [".index", ".npy", ".parquet"])
 def test_an_index_is_saved_and_grown(model, photos, tmp_path, suffix):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
     first = model.search(photos / "class0")
     path = first.save(tmp_path / f"index{suffix}")[0]
-    grown = Index.load(path, model)
+    grown = Index.open(path, model)
     grown.add(photos)
     assert len(grown) == 18  # those of class0 were there already
     whole = model.search(photos)
@@ -138,19 +139,87 @@ def test_an_index_is_saved_and_grown(model, photos, tmp_path, suffix):
     assert names(grown.find(query, 17)[0]) == names(whole.find(query, 17)[0])
 
 
+def test_known_images_are_not_embedded_again_and_other_spellings_add_nothing(
+    model, photos, tmp_path, monkeypatch
+):
+    index = model.index(photos)
+    index.save(tmp_path / "photos.index")
+    index = Index.open(tmp_path / "photos.index", model)
+    embedded = []
+    true = model.embed_dataset
+    monkeypatch.setattr(
+        model, "embed_dataset", lambda data, *rest: embedded.append(len(data)) or true(data, *rest)
+    )
+    link = tmp_path / "link"
+    link.symlink_to(photos)
+    monkeypatch.chdir(photos)
+    for spelling in (photos, photos / ".." / photos.name, link, ".", "class1", Path("class1") / "0.png"):
+        assert index.add(spelling) == 0
+    (tmp_path / "class1").mkdir()
+    (tmp_path / "class1" / "copy.png").write_bytes((photos / "class1" / "0.png").read_bytes())
+    assert index.add(tmp_path / "class1") == 1  # a copy with a name of its own
+    assert embedded == [] and len(index) == 19
+    np.testing.assert_array_equal(index.rows.embeddings[-1], index.rows.embeddings[3])
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "class1" / "new.png")
+    assert index.add(tmp_path / "class1") == 1 and embedded == [1]
+
+
+def test_images_without_names_are_numbered(model):
+    index = Index.make(model)
+    pictures = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3)).astype(np.uint8)
+    assert index.add(pictures[:2]) == 2 and index.add(pictures[2:]) == 1
+    assert list(index.rows.names) == ["0", "1", "2"]
+    away, names = index.search(pictures[1:], k=1)
+    assert names == [["1"], ["2"]] and np.allclose(away, 0, atol=1e-3)
+
+
+def test_an_interrupted_embed_goes_on(trained, photos, tmp_path, capsys, monkeypatch):
+    from dmlplayground.serving import index as module
+
+    monkeypatch.setattr(module, "PORTION", 5)
+    monkeypatch.setattr(module, "PAUSE", 0)
+    out, true = tmp_path / "photos.index", Index.save
+
+    def killed(self, path):
+        if len(self) > 10:
+            raise KeyboardInterrupt
+        return true(self, path)
+
+    monkeypatch.setattr(Index, "save", killed)
+    command = ["embed", str(trained), str(photos), "--out", str(out)]
+    with pytest.raises(BaseException):  # noqa: B017
+        cli.main(command)
+        raise KeyboardInterrupt
+    monkeypatch.setattr(Index, "save", true)
+    capsys.readouterr()
+    assert cli.main(command) == 0
+    answer = capsys.readouterr().out
+    (done,) = re.findall(r"goes on after (\d+) images", answer)
+    assert done in ("5", "10") and f"18 images, {18 - int(done)} of them new" in answer
+    assert [path.name for path in tmp_path.iterdir()] == ["photos.index"]
+    whole = dml.load(trained).index(photos)
+    again = Index.open(out)
+    assert list(again.rows.names) == list(whole.rows.names)
+    np.testing.assert_allclose(np.asarray(again.rows.embeddings), whole.rows.embeddings, rtol=1e-5, atol=1e-6)
+
+
 def test_an_index_of_another_model_is_refused(model, photos, tmp_path):
     path = model.search(photos / "class0").save(tmp_path / "index.npy")[0]
+    manifest = path.with_suffix(".json")
+    content = json.loads(manifest.read_text())
+    del content["sha256"]  # as earlier versions wrote it
+    manifest.write_text(json.dumps(content))
     np.save(path, np.zeros((3, 7), np.float32))
     with pytest.raises(UserError, match="7 numbers an image and the model gives 16"):
-        Index.load(path, model)
+        Index.open(path, model)
     np.save(path, np.zeros((2, 16), np.float32))
     with pytest.raises(UserError, match="has 2 rows, and names 3 files"):
-        Index.load(path, model)
+        Index.open(path, model)
     path.write_bytes(b"")
     with pytest.raises(UserError, match="are not an index written by 'embed'"):
-        Index.load(path, model)
+        Index.open(path, model)
     with pytest.raises(UserError, match=r"g\.json"):
-        Index.load(tmp_path / "g.npy", model)
+        Index.open(tmp_path / "g.npy", model)
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".parquet"])
@@ -159,20 +228,20 @@ def test_an_index_is_searched_by_the_weights_that_made_it(trained, model, photos
         pytest.importorskip("pyarrow")
     path = model.search(photos / "class0").save(tmp_path / f"index{suffix}")[0]
     exported = dml.load(model.export(tmp_path / "network")[0])
-    assert len(Index.load(path, exported)) == 3  # the same weights
+    assert len(Index.open(path, exported)) == 3  # the same weights
     other = dml.load(trained)
     weights = next(iter(other.members[0].network.collect_params("head|.*dense.*weight").values()))
     weights.set_data(weights.data() + 1)
     with pytest.raises(UserError, match="by a network with other weights"):
-        Index.load(path, other)
+        Index.open(path, other)
 
 
 def test_an_index_of_an_earlier_version_does_not_say_its_weights(model, photos, tmp_path):
     path, manifest = model.search(photos / "class0").save(tmp_path / "index.npy")
     content = json.loads(manifest.read_text())
-    del content["weights"]
+    del content["weights"], content["sha256"]
     manifest.write_text(json.dumps(content))
-    assert repr(Index.load(path, model)).startswith("Index(3 images, 0.0 MB, of Model(")
+    assert repr(Index.open(path, model)).startswith("Index(3 images, 0.0 MB, of Model(")
 
 
 def test_a_sheet_keeps_the_shape_of_photographs_and_shows_letters_of_many_alphabets(tmp_path):

@@ -225,7 +225,7 @@ def test_arrays_caches_and_files_give_the_same_batches(name, tmp_path, monkeypat
     for cache in ("disk", "none"):
         dataset = data.load("folder", path=str(folder), stored=transform.stored, cache=cache)
         blocks.append(transform.train(dataset.images, rows, rng(3)))
-        blocks.append(transform.train(data.shared.dataset.select(dataset.images, np.arange(4)), rows, rng(3)))
+        blocks.append(transform.train(data.shared.images.select(dataset.images, np.arange(4)), rows, rng(3)))
     if name == "paper":
         blocks.append(transform.train(np.asarray(dataset.images), rows, rng(3)))
     assert all(np.array_equal(block, blocks[0]) for block in blocks)

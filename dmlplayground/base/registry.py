@@ -22,8 +22,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Optional, TypeVar
 
+from . import outside
 from .errors import UserError, unknown
 from .options import Option, fill_options, options_of
 
@@ -116,16 +118,26 @@ class Part:
         """``options``, checked and completed with their defaults."""
         return fill_options(self.options, options, where=f"{kind} {self.key}")
 
+    def make(self, *given: Any, **filled: Any) -> Any:
+        """The part itself from all of its options. It knows its key already while it is made."""
+        if not (isinstance(self.build, type) and issubclass(self.build, Named)):
+            return self.build(*given, **filled)
+        made = self.build.__new__(self.build)
+        made.key = self.key
+        made.__init__(*given, **filled)  # type: ignore[misc]
+        return made
+
 
 class Named:
-    """Base of what a part's file makes: it goes by the name of the file, and an error about it begins with that name."""
+    """Base of what a part's file makes: it has the key by which it was asked for, and an error about it begins with that."""
 
     kind: ClassVar[str]  # the word for its kind
+    key: str = ""
 
-    @property
-    def key(self) -> str:
-        """The part's key: the name of the file that holds it."""
-        return type(self).__module__.rpartition(".")[2]
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Made without its kind, it goes by the name of its file."""
+        super().__init_subclass__(**given)
+        cls.key = cls.__module__.rpartition(".")[2]
 
     def require(self, condition: Any, message: str) -> None:
         """Raise UserError with this message, the part's name before it, unless the condition holds."""
@@ -172,6 +184,8 @@ class Kind(Generic[P, M]):
     ('sampler', True)
     """
 
+    known: ClassVar[list[Kind]] = []  # all that are loaded
+
     def __init__(
         self,
         name: str,
@@ -186,24 +200,46 @@ class Kind(Generic[P, M]):
         self.record = record
         self.setting = setting or name  # the configuration's key that chooses a part of this kind
         self.remark = remark  # a remark below a list of them
+        Kind.known.append(self)
+        self.outside: dict[str, outside.Source] = {}  # where parts from outside the package are from, by key
         self._parts: dict[str, P] = {}
         self._complete = False
 
     def register(self, key: str = "", **facts: Any) -> Callable[[Callable], Any]:
         """Decorator: the class or function below makes a part with these facts. Its key is its file's name, unless
-        given."""
+        given. In a file of the package, in one of yours, in a script or a notebook, it is all that it takes."""
 
         def add(build: Callable) -> Callable:
-            name = key or build.__module__.rpartition(".")[2]
-            self.add(self.record(key=name, build=build, **facts))
+            source = outside.source_of(build)
+            name = key or (Path(source.file).stem if source else build.__module__.rpartition(".")[2])
+            if not name:
+                raise UserError(f'a {self.name} that is typed in needs a name: register("my_own", ...).')
+            self.add(self.record(key=name, build=build, **facts), source)
             return build
 
         return add
 
-    def add(self, part: P) -> None:
-        if part.key in self._parts:
-            raise ValueError(f"two {self.name}s are called {part.key!r}")
+    def add(self, part: P, source: Optional[outside.Source] = None) -> None:
+        """``source``: where it is from, if from outside the package. Registered once more, it takes its own place."""
+        if source is None:
+            if part.key in self._parts:
+                raise ValueError(f"two {self.name}s are called {part.key!r}")
+            self._parts[part.key] = part
+            return
+        self._discover()
+        if part.key in self._parts and part.key not in self.outside:
+            raise UserError(
+                f"a {self.name} called {part.key} is in the package already; choose another name."
+            )
+        self.outside[part.key] = source
         self._parts[part.key] = part
+        outside.add(self, part, source)
+
+    def put(self, part: P, source: Optional[outside.Source]) -> None:
+        """Let a part be the one that goes by its key: one from outside, or one that has no code and so no source."""
+        self._parts[part.key] = part
+        if source is not None:
+            self.outside[part.key] = source
 
     def names(self) -> list[str]:
         """The keys of all parts, sorted.
@@ -227,6 +263,10 @@ class Kind(Generic[P, M]):
             also = {name: part.key for part in self._parts.values() for name in part.also}
             raise unknown(self.name, key, self._parts, also) from None
 
+    def holds(self, name: str) -> str:
+        """The key of the part that goes by this name, or of the family that it is a member of."""
+        return name
+
     def create(self, name: str, *given: Any, **options: Any) -> M:
         """The part itself, made from the program's arguments and its options.
 
@@ -234,7 +274,7 @@ class Kind(Generic[P, M]):
         0.2
         """
         part = self.get(name)
-        made: M = part.build(*given, **part.fill(options, self.name))
+        made: M = part.make(*given, **part.fill(options, self.name))
         return made
 
     def _discover(self) -> None:
@@ -245,6 +285,7 @@ class Kind(Generic[P, M]):
             if not module.ispkg:  # shared/: what its parts have in common
                 importlib.import_module(f"{self.package}.{module.name}")
         self._complete = True
+        outside.installed()
 
 
 def kind(plural: str) -> Kind[Any, Any]:

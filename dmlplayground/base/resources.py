@@ -6,9 +6,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from . import files
 from .errors import UserError, neither
 
 __all__ = [
+    "cache",
     "checkout",
     "experiment_names",
     "experiments",
@@ -93,6 +95,14 @@ def _stem(path: Path) -> str:
 def checkout() -> Path | None:
     """The checkout of the source that the program runs from; None if it is installed."""
     return _PACKAGE.parent if (_PACKAGE.parent / "setup.py").is_file() else None
+
+
+def cache() -> Path:
+    """Where what can be made again is kept: $DMLPLAYGROUND_CACHE, else dmlplayground/ in the user's cache folder."""
+    chosen = os.environ.get("DMLPLAYGROUND_CACHE")
+    if chosen:
+        return files.expanded(chosen)
+    return files.expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "dmlplayground"
 
 
 def pages() -> Path | None:

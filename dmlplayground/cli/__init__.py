@@ -27,7 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from ..base import registry, signals
+from ..base import outside, registry, signals
 from ..base.errors import UserError, unknown, warn
 
 __all__ = ["main"]
@@ -57,6 +57,9 @@ def _open_output() -> None:
 def _run(words: list[str]) -> int:
     try:
         commands = _commands()
+        parts = _Parser(add_help=False, allow_abbrev=False)
+        _add_parts(parts)
+        outside.load(parts.parse_known_args(words)[0].parts)  # first, as names of parts may follow
         arguments = parser(commands).parse_args(_completed(words, commands))
         if getattr(arguments, "threads", None):  # read only once, when MXNet's library is loaded
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
@@ -136,11 +139,22 @@ def parser(
             texts["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
         command = subparsers.add_parser(name, **texts)
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
+        _add_parts(command)
         module.add_arguments(command)
     for plural in registry.HOMES:
         if plural not in commands:
             _add_kind(subparsers, plural, all_helped)
     return whole
+
+
+def _add_parts(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--parts",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="load parts of your own from it (repeatable)",
+    )
 
 
 def _commands() -> dict[str, ModuleType]:
@@ -158,6 +172,7 @@ def _add_kind(subparsers, plural: str, helped: bool) -> None:
     about = f"list the {plural}, or describe one"
     described = _described(about, plural, f"parts/{plural}/index") | ({"help": about} if helped else {})
     command = subparsers.add_parser(plural, **described)
+    _add_parts(command)
     listing.add_name(command, plural)
     command.set_defaults(run=lambda arguments: print(listing.as_text(plural, arguments.name)))
 

@@ -6,7 +6,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ..base import layout, registry
@@ -106,7 +105,7 @@ def results(record: Record, folder: Path) -> str:
 
     # If a result has several models, each has figures of its own; the report shows their mean.
     protocol = protocols.get(record.config["protocol"]["name"])
-    models = {key: _models(record.results.get(key)) for key in protocol.results}
+    models = {key: _models(record.results.get(key)) for key in (protocols.UNTOUCHED, *protocol.results)}
     shown = {key: entries[0] for key, entries in models.items() if len(entries) == 1}
     names = list([*shown.values()][-1]["metrics"])
     rows = [("", *names)]
@@ -114,7 +113,7 @@ def results(record: Record, folder: Path) -> str:
         label = f"{key} (epoch {entry['epoch']})" if entry.get("epoch") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
     lines = [layout.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
-    return "\n".join([*lines, *_worse_than_untrained(protocol.key, record.results)])
+    return "\n".join([*lines, *_worse_than_before(protocol.key, record.results)])
 
 
 def _models(result: Any) -> list[Mapping[str, Any]]:
@@ -122,22 +121,28 @@ def _models(result: Any) -> list[Mapping[str, Any]]:
     return result if isinstance(result, list) else [result] if result else []
 
 
-def _worse_than_untrained(protocol: str, results: Mapping[str, Any]) -> list[str]:
+def _worse_than_before(protocol: str, results: Mapping[str, Any]) -> list[str]:
     """A warning if training made the network worse at classes that it has not seen."""
     from ..parts import metrics, protocols
 
     trained = _models(results.get(protocols.get(protocol).trained))
-    if not trained or protocols.UNTRAINED not in results:
-        return []
-    before = results[protocols.UNTRAINED]["metrics"]
-    worse = []
-    for name in (name for name in trained[0]["metrics"] if name in before and metrics.get(name).leads):
-        metric = metrics.get(name)
-        values = [model["metrics"][name] for model in trained]
-        after = None if None in values else fmean(values)
-        if metric.better(before[name], after):
-            worse.append(f"{name} was {metric.shown(before[name])} and is {metric.shown(after)}")
-    return [f"warning: training ended below the untrained network: {'; '.join(worse)}."] if worse else []
+    starts = {protocols.UNTOUCHED: "untouched features", protocols.UNTRAINED: "untrained network"}
+    after = trained[0]["metrics"] if trained else {}
+    for which, start in starts.items():
+        before = results.get(which, {}).get("metrics", {})
+        worse = [
+            f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})"
+            for name, metric in ((name, metrics.get(name)) for name in after if before.get(name) is not None)
+            if metric.leads and after[name] is not None and metric.better(before[name], after[name])
+        ]
+        if worse:
+            warning = (
+                f"warning: training ended below the {start}: {'; '.join(worse)}. On new classes the network was better "
+                "before. Train with a lower optimizer.lr or fewer steps (iterations, epochs)"
+            )
+            advice = ", or use the features themselves." if which == protocols.UNTOUCHED else "."
+            return [layout.fill(warning + advice, later="  ")]
+    return []
 
 
 def scores(values: Mapping[str, Any]) -> str:

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..base import layout
+from ..parts import metrics
+from ..parts.protocols import UNTOUCHED_FEATURES
 from ..studies import published
 from . import optimism
 from .grouping import Arena, Cell
 from .statistics import LEVEL, Lead, Summary, best, differences, leaders, leads, welch
 from .tables import duration, signed, text
+
+BELOW = "below the {}, {:.2f}: use these, or train with a lower rate or fewer steps"
 
 
 @dataclass
@@ -56,6 +60,10 @@ def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:
     untrained = arena.untrained(cell.headline).get(cell.backbone)
     if untrained and arena.untrained_on == {"test"}:
         details.append(_against_untrained(cell, untrained))
+    features = cell.untouched(cell.primary, cell.headline)
+    if features is not None:
+        below = metrics.get(cell.headline).better(features, score.mean)
+        details.append((BELOW if below else "{}: {:.2f}").format(UNTOUCHED_FEATURES, features))
     details += [_optimism(one) for one in optimism.of_arena(arena, others) if one.cell is cell]
     return Answer("Best method", cell.label, details)
 

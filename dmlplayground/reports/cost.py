@@ -89,6 +89,16 @@ FIGURES = (
 )
 
 
+def declared(arena: Arena) -> list[str]:
+    """A note on the methods that a command trained, whose images nobody has counted."""
+    names = dict.fromkeys(
+        cell.method
+        for cell in arena.finished
+        if any(record.cost.get("images_declared") for record in cell.records)
+    )
+    return [f"Images of {', '.join(names)}: as the command declares them."] if names else []
+
+
 def table(arena: Arena) -> Table:
     """A row for each cell with a result, in the order of the leaderboard: means over its runs."""
     columns = [Column("method", numeric=False), *(Column(name(key), numeric=False) for key in arena.factors)]
@@ -106,5 +116,5 @@ def table(arena: Arena) -> Table:
         arena.title,
         columns,
         rows,
-        ["Means over runs.", IMAGES, LOOKS, PROCESSOR, LOAD],
+        ["Means over runs.", IMAGES, LOOKS, PROCESSOR, LOAD, *declared(arena)],
     )

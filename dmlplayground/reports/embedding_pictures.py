@@ -49,7 +49,8 @@ def of_arena(arena: Arena, store: Path) -> list[Picture]:
 
 
 def _typical(cell: Cell) -> Record:
-    return min(cell.records, key=lambda record: abs(cell.score.values[record.seed] - cell.score.mean))
+    score = cell.score  # made of all of its records
+    return min(cell.records, key=lambda record: abs(score.values[record.seed] - score.mean))
 
 
 def within_budget(groups: Iterable[list[Picture]]) -> tuple[list[list[Picture]], list[str]]:

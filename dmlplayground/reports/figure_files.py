@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .figures import Figure, Series
@@ -54,8 +54,9 @@ def draw(figure: Figure) -> dict[str, bytes]:
         FigureCanvasAgg(sheet)
         axes = sheet.add_subplot()
         {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
+        _references(axes.axvline if figure.kind == "bars" else axes.axhline, figure)
         axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
-        if len(figure.series) > 1 or figure.reference is not None:
+        if len(figure.series) > 1 or figure.references:
             _legend(axes)
         return {suffix: saved(sheet, suffix) for suffix in (".png", ".svg")}
 
@@ -124,20 +125,17 @@ def _bars(axes, figure: Figure) -> None:
         dots = [(run, row) for runs, row in zip(series.runs, rows) for run in runs]
         axes.plot(*zip(*dots) if dots else ([], []), "o", mfc="white", mec=INK, mew=0.8, ms=3.2)
         _values(axes, figure, series, rows)
-    if figure.reference is not None:
-        axes.axvline(
-            figure.reference,
-            color=INK,
-            ls="--",
-            lw=1,
-            zorder=0.9,  # below the bars
-            label=f"{figure.reference_label} ({figure.reference:.{_digits(figure)}f})",
-        )
     low, high = figure.span
     axes.set_xlim(min(0, low * 1.12), max(0, high * 1.12) or 1)
     axes.set_yticks(range(len(categories)), [*map(_short, categories)])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
+
+
+def _references(across: Callable, figure: Figure) -> None:
+    """The lines drawn across, below bars and curves."""
+    for (label, value), dashes in zip(figure.references.items(), ("--", ":")):
+        across(value, color=INK, ls=dashes, lw=1, zorder=0.9, label=f"{label} ({value:.1f})")
 
 
 def _legend_entry(series: Series) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..parts import metrics
-from ..parts.protocols import UNTRAINED
+from ..parts.protocols import UNTOUCHED_FEATURES, VALIDATION
 from ..studies import published
 from ..studies.published import Quoted
 from ..trial.store.records import Record
@@ -79,8 +79,7 @@ class Figure:
     series: list[Series]
     log: bool = False  # the x axis, by powers of two
     note: str = ""
-    reference: float | None = None  # a line drawn across, and what it stands for
-    reference_label: str = ""
+    references: dict[str, float] = field(default_factory=dict)  # lines drawn across, by what they stand for
 
     @property
     def tangle(self) -> bool:
@@ -90,7 +89,7 @@ class Figure:
     @property
     def span(self) -> tuple[float, float]:
         """The lowest and the highest value to be shown: means, and the intervals and runs that are drawn."""
-        values = [value for series in self.series for value in series.y]
+        values = [value for series in self.series for value in series.y] + [*self.references.values()]
         for series in [] if self.tangle else self.series:
             values += [end for end in (*series.low, *series.high) if end is not None]
             values += [run for runs in series.runs for run in runs if self.kind == "bars"]
@@ -122,11 +121,20 @@ def bars(arena: Arena) -> Figure:
         )
     series = [*measured.values(), *(one for one in quoted.values() if one.x)]
     untrained = list(arena.untrained(arena.headline).values())
-    reference = untrained[0].mean if len(untrained) == 1 and arena.untrained_on == {"test"} else None
+    lines = {}
+    if len(untrained) == 1 and arena.untrained_on == {"test"}:
+        lines[cells[0].before] = untrained[0].mean
+    lines |= _untouched(arena, cells[0].primary)
     title = f"{arena.headline} by method"
-    figure = Figure("bars", title, "bars", _axis(arena), "", series, note=note)
-    figure.reference, figure.reference_label = reference, UNTRAINED
-    return figure
+    return Figure("bars", title, "bars", _axis(arena), "", series, note=note, references=lines)
+
+
+def _untouched(arena: Arena, which: str) -> dict[str, float]:
+    """A line at the untouched features' score, if all cells begin with the same ones."""
+    if len({cell.beginning for cell in arena.finished}) > 1:
+        return {}
+    found = [cell.untouched(which, arena.headline) for cell in arena.untouched()]
+    return {UNTOUCHED_FEATURES: found[0]} if found and found[0] is not None else {}
 
 
 def _shown(arena: Arena, limit: int) -> tuple[list[Cell], str]:
@@ -142,7 +150,10 @@ def learning_curves(arena: Arena) -> Figure | None:
         return None
     watched = f"{arena.protocol.watches} classes"
     label = f"{arena.headline} on {watched}{arena.metric.suffix}"
-    return Figure("curves", "Learning curves", "lines", "epoch", label, series, note=note)
+    figure = Figure("curves", "Learning curves", "lines", "epoch", label, series, note=note)
+    on_validation = arena.protocol.watches == VALIDATION
+    figure.references = _untouched(arena, VALIDATION if on_validation else cells[0].protocol.leading)
+    return figure
 
 
 def _curve(cell: Cell, colour: int) -> Series:
@@ -190,7 +201,10 @@ def _against(arena: Arena, key: str, words: str) -> Figure | None:
         if len({cell.config[key] for cell in cells}) > 1:
             series += _line(arena, label, key, sorted(cells, key=lambda cell: cell.config[key]))
     title = f"{arena.headline} against {words}"
-    return Figure(key, title, "lines", words, _axis(arena), series, log=True) if series else None
+    if not series:
+        return None
+    across = _untouched(arena, arena.cells[0].primary)
+    return Figure(key, title, "lines", words, _axis(arena), series, log=True, references=across)
 
 
 def _line(arena: Arena, label: str, key: str, cells: Sequence[Cell]) -> list[Series]:
@@ -222,6 +236,7 @@ def cost(arena: Arena) -> Figure | None:
         _axis(arena),
         list(series.values()),
         note="The numbers beside the points are the sizes of the embeddings." if len(sizes) > 1 else "",
+        references=_untouched(arena, arena.cells[0].primary),
     )
 
 

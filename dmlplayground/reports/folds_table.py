@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
+from ..parts.protocols import UNTOUCHED_FEATURES
 from ..studies import published
 from ..studies.published import Study
 from .grouping import Arena, Cell, name
@@ -40,9 +41,10 @@ def _table(arena: Arena, study: Study) -> Table:
             columns.append(Column(f"{label} {theirs}"))
             if (which, metric) in quoted:
                 columns.append(Column(f"{label} {theirs} published", "quoted from the study"))
+    rows = [Row(_untouched(cell, study.metrics, quoted), kind="baseline") for cell in arena.untouched()]
     # Untrained networks first, then the best first.
     cells = sorted(arena.finished, key=lambda cell: cell.trained)
-    rows = [Row(_values(cell, study.metrics, quoted), cell=cell.key) for cell in cells]
+    rows += [Row(_values(cell, study.metrics, quoted), cell=cell.key) for cell in cells]
     meanings = "; ".join(f"{label}: {arena.protocol.results[which]}" for which, label in labels.items())
     notes = published.notes(
         published.Trials(cell.config, len(cell.records), tuple(labels)) for cell in arena.finished
@@ -59,6 +61,16 @@ def _values(cell: Cell, metrics: Mapping[str, str], quoted: set[tuple[str, str]]
             values.append(_mean(cell.scores(which, metric)))
             if (which, metric) in quoted:
                 values.append(cell.published(which).get(metric))
+    return values
+
+
+def _untouched(cell: Cell, metrics: Mapping[str, str], quoted: set[tuple[str, str]]) -> list[Any]:
+    """The features that the cell begins with, without head and training."""
+    factors = [cell.factor(key) if key.startswith("backbone.") else None for key in cell.factors]
+    values: list[Any] = [UNTOUCHED_FEATURES, *factors, None]
+    for which in cell.protocol.labels:
+        for metric in metrics:
+            values += [cell.untouched(which, metric), *([None] if (which, metric) in quoted else [])]
     return values
 
 

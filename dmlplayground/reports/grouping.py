@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..parts import metrics, protocols
-from ..parts.protocols import UNTRAINED, VALIDATION, ProtocolPart
+from ..parts.protocols import UNTRAINED, UNTRAINED_HEAD, VALIDATION, ProtocolPart
 from ..studies import published
 from ..studies.published import Quoted, flatten
 from ..trial import config
@@ -105,8 +105,11 @@ class Cell:
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
 
     def add(self, record: Record) -> None:
-        """One record a seed: a trial that was trained again, under the id of another edition, counts once."""
-        self.records = [*(one for one in self.records if one.seed != record.seed), record]
+        """One record a seed, the last: a trial that was trained again, under the id of another edition, counts once.
+        Records come in the order of their seeds."""
+        if self.records and self.records[-1].seed == record.seed:
+            self.records.pop()
+        self.records.append(record)
 
     def scores(self, which: str, metric: str) -> Summary:
         """As shown (``Metric.scale``), over seeds; empty if nothing was measured, or what was is no result."""
@@ -144,6 +147,25 @@ class Cell:
     def backbone(self) -> str:
         """A key shared by all cells that start from the same network."""
         return canonical(self.config["backbone"])
+
+    @property
+    def beginning(self) -> str:
+        """A key shared by all cells that begin with the same features of the same pixels."""
+        return canonical([self.config.get(key) for key in ("backbone", "transform")] + [self._pooling])
+
+    @property
+    def _pooling(self) -> Any:
+        return self.config.get("head", {}).get("pooling")
+
+    @property
+    def before(self) -> str:
+        """What its network before any training is called."""
+        return UNTRAINED_HEAD if config.starts_trained(self.config["backbone"]) else UNTRAINED
+
+    def untouched(self, which: str, metric: str) -> float | None:
+        """The untouched features' score, in percent, on the classes that the result ``which`` is measured on."""
+        found = [self.protocol.untouched(record.results, which).get(metric) for record in self.records]
+        return next((metrics.get(metric).scale * value for value in found if value is not None), None)
 
     @property
     def primary(self) -> str:
@@ -220,6 +242,16 @@ class Arena:
         """What the untrained networks were measured on."""
         outcomes = [record.results.get(UNTRAINED) for cell in self.finished for record in cell.records]
         return {outcome["measured_on"] for outcome in outcomes if outcome and "measured_on" in outcome}
+
+    def untouched(self) -> list[Cell]:
+        """A cell for each kind of untouched features that cells begin with, best first."""
+        found = {cell.beginning: cell for cell in self.finished if self._features(cell) is not None}
+        return sorted(
+            found.values(), key=lambda cell: self._features(cell) or 0.0, reverse=self.metric.higher_is_better
+        )
+
+    def _features(self, cell: Cell) -> float | None:
+        return cell.untouched(cell.primary, self.headline)
 
     def untrained(self, metric: str) -> dict[str, Summary]:
         """The score before any training, by backbone and pretraining, over seeds. Methods with the same seed start

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from ..base import layout
 from ..parts import metrics
-from ..parts.protocols import UNTRAINED
+from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD
 from ..studies import published
 from ..trial.store.records import Record
 from . import cost
@@ -28,8 +28,12 @@ PAIR = (
     "interval."
 )
 BASELINE = (
-    "untrained: the backbone's features through a head with random weights; a seed counts once, as the mean of "
+    "{}: the backbone's features through a head with random weights; a seed counts once, as the mean of "
     "the trials that start from it."
+)
+FEATURES = (
+    f"{UNTOUCHED_FEATURES}: what the network gives for the same pixels before any training and without a head, "
+    "compared by the cosine: the score that training has to beat."
 )
 LOST = "A search's result is that of its winner: what the other trials reached on test classes is not shown."
 ON_VALIDATION = (
@@ -37,15 +41,18 @@ ON_VALIDATION = (
     "it cannot be compared with the others."
 )
 BELOW = "Training ended below the untrained network for"
+BELOW_FEATURES = "Training ended below the untouched features for"
+ADVICE = "They generalise better as they were: lower optimizer.lr, train fewer steps, or use the features themselves."
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column, with its values for a cell and for a cell's backbone before training."""
+    """A column, with its values for a cell, for its backbone before training, and for its untouched features."""
 
     column: Column
     of_cell: Callable[[Cell], Any]
     of_backbone: Callable[[Cell], Any] = lambda cell: None
+    of_features: Callable[[Cell], Any] = lambda cell: None
     metric: Optional[metrics.Metric] = None  # that ranks it: the leaders are bold
 
 
@@ -111,10 +118,17 @@ def _naming(arena: Arena) -> list[Field]:
             return cell.factor(key)
 
         column = Column(name(key), numeric=False)
-        return Field(column, value, value) if key.startswith("backbone.") else Field(column, value)
+        if key.startswith("backbone."):
+            return Field(column, value, value, value)
+        return Field(column, value, of_features=value if key.startswith("transform.") else lambda cell: None)
 
     return [
-        Field(Column("method", numeric=False), lambda cell: cell.method, lambda cell: UNTRAINED),
+        Field(
+            Column("method", numeric=False),
+            lambda cell: cell.method,
+            lambda cell: cell.before,
+            lambda cell: UNTOUCHED_FEATURES,
+        ),
         *map(factor, arena.factors),
         Field(Column("seeds", "with a result"), _seeds, lambda cell: untrained[cell.backbone].n),
     ]
@@ -134,6 +148,7 @@ def _score(arena: Arena, metric: str, which: str, column: Column) -> Field:
         column,
         lambda cell: cell.scores(which, metric),
         lambda cell: before.get(cell.backbone),
+        lambda cell: cell.untouched(which, metric),
         metrics.get(metric),
     )
 
@@ -178,6 +193,9 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     untrained = arena.untrained(arena.headline)
     one_of_each = {cell.backbone: cell for cell in arena.finished}
     baselines = [
+        Row([field.of_features(cell) for field in fields], kind="baseline") for cell in arena.untouched()
+    ]
+    baselines += [
         Row([field.of_backbone(one_of_each[backbone]) for field in fields], kind="baseline")
         for backbone in sorted(
             untrained,
@@ -207,19 +225,34 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     )
 
 
-def _below_untrained(arena: Arena) -> list[str]:
+def _below(arena: Arena, start: Callable[[Cell], float | None]) -> list[str]:
     """The cells where training made the network worse at classes that it has not seen."""
-    metric, before = arena.metric, arena.untrained(arena.headline)
-    if arena.untrained_on != {"test"}:
-        return []
+    metric = arena.metric
     return [
         cell.label
         for cell in arena.finished
         if cell.trained
         and (end := cell.scores(cell.protocol.trained, arena.headline))
-        and (start := before.get(cell.backbone))
-        and metric.better(start.mean, end.mean)
+        and (before := start(cell)) is not None
+        and metric.better(before, end.mean)
     ]
+
+
+def _below_start(arena: Arena) -> list[str]:
+    """A sentence for each start that some cells' training ended below, with what to do."""
+    untrained = arena.untrained(arena.headline) if arena.untrained_on == {"test"} else {}
+    starts = {
+        BELOW_FEATURES: lambda cell: cell.untouched(cell.protocol.trained, arena.headline),
+        BELOW: lambda cell: untrained[cell.backbone].mean if cell.backbone in untrained else None,
+    }
+    worse = {sentence: _below(arena, start) for sentence, start in starts.items()}
+    rows = layout.plural(len(arena.finished), "row")
+    said = [
+        f"{sentence} {len(cells)} of {rows}: {'; '.join(cells)}."
+        for sentence, cells in worse.items()
+        if cells
+    ]
+    return [*said, ADVICE] if said else []
 
 
 def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
@@ -228,13 +261,13 @@ def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
     if first.searched:
         notes.append(LOST)
+    if arena.untouched():
+        notes.append(FEATURES)
     if arena.untrained(arena.headline):
-        notes.append(BASELINE)
+        names = {cell.before for cell in arena.finished}
+        notes.append(BASELINE.format(UNTRAINED_HEAD if names == {UNTRAINED_HEAD} else UNTRAINED))
     notes.append(RULE)
-    if worse := _below_untrained(arena):
-        notes.append(
-            f"{BELOW} {len(worse)} of {layout.plural(len(arena.finished), 'row')}: {'; '.join(worse)}."
-        )
+    notes += _below_start(arena)
     if any(len(cell.records) == 1 for cell in arena.cells):
         notes.append(SINGLE)
     if any(len(cell.records) == 2 for cell in arena.cells):

@@ -80,7 +80,7 @@ function draw(place, figure, wanted) {
   const svg = shape(place, "svg", { role: "img", "aria-label": figure.title });
   const height = { bars: drawBars, lines: drawPlane, points: drawPlane, map: drawMap }[figure.kind](svg, figure, styles, width);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  if (figure.series.length > 1 || figure.reference != null) place.append(legend(figure, styles, svg));
+  if (figure.series.length > 1 || references(figure).length) place.append(legend(figure, styles, svg));
 }
 
 function legend(figure, styles, svg) {
@@ -110,14 +110,17 @@ function legend(figure, styles, svg) {
     key.append("published");
     box.append(key);
   }
-  if (figure.reference != null) {
+  for (const [label, value, dash] of references(figure)) {
     const key = element("span");
-    shape(shape(key, "svg", { viewBox: "0 0 22 10" }), "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
-    key.append(`${figure.reference_label} (${number(figure.reference)})`);
+    shape(shape(key, "svg", { viewBox: "0 0 22 10" }), "line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: "var(--ink)", "stroke-dasharray": dash });
+    key.append(`${label} (${number(value)})`);
     box.append(key);
   }
   return box;
 }
+
+// The lines drawn across: what each stands for, where it is, and its dashes.
+const references = (figure) => Object.entries(figure.references || {}).map(([label, value], i) => [label, value, ["4 3", "1 3"][i % 2]]);
 
 // When the colours come round again, dots become rings.
 function dot(parent, x, y, radius, style, colour = style.colour) {
@@ -158,7 +161,7 @@ function drawBars(svg, figure, styles, width) {
   }
   const fits = Math.floor((left - 8) / 6.3);
   categories.forEach((category, i) => shape(svg, "text", { x: left - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, shortened(category, fits)));
-  if (figure.reference != null) shape(svg, "line", { x1: x(figure.reference), x2: x(figure.reference), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": "4 3" });
+  for (const [, value, dash] of references(figure)) shape(svg, "line", { x1: x(value), x2: x(value), y1: top, y2: height - bottom, stroke: "var(--ink)", "stroke-dasharray": dash });
   figure.series.forEach((series, index) => series.x.forEach((category, i) => {
     const group = shape(svg, "g", { class: "mark", "data-series": index });
     const y = middle(category, styles[index].index);
@@ -221,6 +224,7 @@ function drawPlane(svg, figure, styles, width) {
   const clip = `clip${(clips += 1)}`; // bands that only show when pointed at may be wider than the figure
   shape(shape(svg, "clipPath", { id: clip }), "rect", { x: left - 4, y: top - 4, width: width - left - right + 8, height: height - top - bottom + 8 });
   const inner = shape(svg, "g", { "clip-path": `url(#${clip})`, class: figure.tangle ? "tangle" : "" });
+  for (const [, value, dash] of references(figure)) shape(svg, "line", { x1: left, x2: width - right, y1: y(value), y2: y(value), stroke: "var(--ink)", "stroke-dasharray": dash });
   figure.series.forEach((series, index) => (figure.kind === "lines" ? drawLine : drawDots)(inner, series, index, styles[index], x, y));
   nearest(svg, figure, x, y, width, height);
   return height;

@@ -166,18 +166,27 @@ def _group(cells: Sequence[Cell], title: str) -> Repeated:
 
 
 def _labels(cells: Sequence[Cell]) -> list[str]:
-    """A method's name, with the network and the sizes where these differ. Where that does not tell the settings of one search
-    apart, with all that a table of the arena shows of them."""
+    """A method's name. Where one search has several settings of it, also the network and the sizes that differ; and where that
+    does not tell them apart, all that a table of the arena shows of them."""
     keys = [
         key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in cells if cell.trained}) > 1
     ]
-    short = [", ".join([_name(cell), *(str(cell.flat.get(key)) for key in keys)]) for cell in cells]
+    names = [_name(cell) for cell in cells]
+    sized = [
+        ", ".join([name, *(str(cell.flat.get(key)) for key in keys)]) for name, cell in zip(names, cells)
+    ]
+    whole = [cell.label_without(SEARCH) for cell in cells]
+    return _apart(_apart(names, sized, cells), whole, cells)
+
+
+def _apart(short: Sequence[str], long: Sequence[str], cells: Sequence[Cell]) -> list[str]:
+    """The short labels, but the long ones where a short one stands twice in one division and search."""
     places = [
         (label, division(cell.config["data"]), cell.config.get(SEARCH, 0))
         for label, cell in zip(short, cells)
     ]
     twice = {place[0] for place in places if places.count(place) > 1}
-    return [cell.label_without(SEARCH) if label in twice else label for label, cell in zip(short, cells)]
+    return [longer if label in twice else label for label, longer in zip(short, long)]
 
 
 def _name(cell: Cell) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..base import outside
 from ..base.errors import UserError, warn
 from ..parts import metrics
 from ..trial import config
@@ -20,7 +21,14 @@ SLACK = 1e-6  # how far rounding may take a fraction beyond 1
 
 def load(store: str | Path) -> list[Record]:
     """The records of a store, or the one of a trial, that a report can show."""
-    return [record for record in records.load_store(store) if _can_be_shown(record)]
+    found = records.load_store(store)
+    named = {source["sha256"]: source for record in found for source in record.config.get("parts") or ()}
+    for source in named.values():
+        try:
+            outside.recall([source], Path(store))
+        except UserError as problem:  # most tables can do without it
+            warn(str(problem))
+    return [record for record in found if _can_be_shown(record)]
 
 
 def planned(store: str | Path) -> Manifest:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from ..trial.store import BEST
+from .index import Index
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["load"]
+__all__ = ["Index", "load"]
 
 
 def load(target: Union[str, Path], which: str = BEST, engine: str = "float32") -> Model:

@@ -9,13 +9,21 @@ import numpy as np
 
 
 def distances(query: np.ndarray, points: np.ndarray, kind: str) -> np.ndarray:
-    """(E,), (N, E) -> (N,), in double precision."""
-    query, points = np.asarray(query, np.float64), np.asarray(points, np.float64)
+    """(E,), (N, E) -> (N,), in double precision. Each depends on its own point alone, whichever stand beside it."""
+    query, points = as_seen(np.stack([query]), kind)[0], as_seen(points, kind)
     if kind == "hamming":
-        return ((points > 0) != (query > 0)).sum(axis=1).astype(float)
+        return np.abs(points - query).sum(axis=1)
     if kind == "cosine":
-        return 1 - unit(points) @ unit(query)
+        return 1 - (points * query).sum(axis=1)
     return np.linalg.norm(points - query, axis=1)
+
+
+def as_seen(points: np.ndarray, kind: str) -> np.ndarray:
+    """Points as the distance sees them, in double precision: as they are, at unit length, or as bits."""
+    if kind == "hamming":
+        return (np.asarray(points) > 0).astype(np.float64)
+    points = np.asarray(points, np.float64)
+    return unit(points) if kind == "cosine" else points
 
 
 def of_joined(parts: Sequence[float], kind: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Union
 
@@ -13,7 +14,7 @@ from ..base.errors import UserError, printable
 from ..parts.data import Dataset
 from ..parts.data.shared import decoding
 from ..parts.data.shared.catalogue import SUFFIXES, Catalogue, Walk
-from ..parts.data.shared.images import Images
+from ..parts.data.shared.images import Images, Rows, select
 from ..parts.transforms.shared.stored import Stored
 
 Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.ndarray], Dataset]
@@ -25,12 +26,23 @@ class Pictures(NamedTuple):
     dataset: Dataset
     names: tuple[str, ...]
     classes: tuple[str, ...]
+    numbered: bool = False  # whether the names are nothing but numbers
+
+    def take(self, rows: Sequence[int]) -> Pictures:
+        """Those with these numbers, which ascend."""
+        images = select(self.dataset.images, np.asarray(rows, np.int64))
+        labels = self.dataset.labels[np.asarray(rows, np.int64)]
+        names, classes = (tuple(each[row] for row in rows) for each in (self.names, self.classes))
+        dataset = replace(self.dataset, images=images, labels=labels, queries=None)
+        return Pictures(dataset, names, classes, self.numbered)
 
     def digests(self) -> tuple[str, ...]:
         """A digest of each image's content: the file's, or else the pixels'."""
         images = self.dataset.images
-        if isinstance(images, Files):
-            return tuple(map(images.digest, range(len(images))))
+        rows = images.rows.tolist() if isinstance(images, Rows) else range(len(images))
+        whole = images.images if isinstance(images, Rows) else images
+        if isinstance(whole, Files):
+            return tuple(map(whole.digest, rows))
         return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in range(len(images)))
 
 
@@ -121,7 +133,7 @@ def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
     labels = np.zeros(len(arrays), np.int32)
     dataset = Dataset("arrays", "test", Arrays(arrays, stored), labels, ("all",))
     names = tuple(str(row) for row in range(len(arrays)))
-    return Pictures(dataset, names, ("",) * len(arrays))
+    return Pictures(dataset, names, ("",) * len(arrays), numbered=True)
 
 
 def _digest(content: bytes) -> str:

@@ -18,7 +18,7 @@ from ..parts.data import Dataset
 from ..parts.transforms.shared.stored import Stored
 from ..trial.store import BEST
 from ..trial.training import folds, models, scoring
-from . import image_inputs, matching, mxnet_files
+from . import expansion, image_inputs, matching, mxnet_files
 from .distances import unit
 from .index import Index
 
@@ -72,9 +72,25 @@ class Model:
 
     def search(self, gallery: image_inputs.Given) -> Index:
         """An index of these images, to search in: ``model.search("photos").find("query.jpg", count=5)``."""
-        index = Index(self)
+        index = Index.make(self)
         index.add(gallery)
         return index
+
+    index = search
+
+    def gain_of_expansion(self, expand: int) -> expansion.Gain:
+        """What searching once more with the mean of ``expand`` neighbours brings, on the trial's validation classes, each
+        fold's networks on those kept back from them; or on the test classes, if there are none."""
+        kept = folds.kept_back(self.trial)
+        measured_on = (
+            f"{self.trial.data['name']} ({'classes kept back from training' if kept else 'test classes'})"
+        )
+        parts = []
+        for fold, dataset in (kept or {0: models.data_of(self.trial, "test")[0]}).items():
+            members = [member for member in self.members if member.fold == fold or not kept]
+            embeddings = models.embed(members, dataset, self.transform)
+            parts.append(expansion.gain(embeddings, dataset.labels, self.distance, expand, measured_on))
+        return expansion.mean(parts)
 
     def threshold(
         self, given: Optional[image_inputs.Given] = None, false_accepts: float = 0.01
@@ -94,7 +110,7 @@ class Model:
             dataset, _ = models.data_of(self.trial, "test")
             classes, measured_on = dataset.labels, f"{dataset.name} (test classes)"
         else:
-            dataset, _, classes = image_inputs.read(given, self.stored)
+            dataset, _, classes, _ = image_inputs.read(given, self.stored)
             measured_on = str(given)
         embeddings = self.embed_dataset(dataset)
         return matching.calibrate(embeddings, classes, self.distance, false_accepts, measured_on)

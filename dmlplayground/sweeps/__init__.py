@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from ..base import outside
 from ..trial.store.records import Record
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ __all__ = ["sweep", "tune"]
 
 
 def sweep(
-    experiment: Union[str, Path, Mapping[str, Any]],
+    file: Union[str, Path, Mapping[str, Any]],
     store: Optional[str | Path] = None,
     *,
     workers: Optional[int] = None,
@@ -27,17 +28,18 @@ def sweep(
     retry_failed: bool = False,
     log: Iterable[str] = (),
     quiet: bool = True,
+    parts: Iterable[str | Path] = (),
 ) -> list[Record]:
     """Run the trials of an experiment that have not been run yet, ``workers`` at a time, and give all their records.
 
-    ``experiment`` is a file, the name of one of ours, or what a file would hold, as a mapping. ``store`` defaults to
+    ``file`` is a file, the name of one of ours, or what a file would hold, as a mapping. ``store`` defaults to
     ``runs/<name of the file>``, or to the mapping's title.
     Finished trials are never run again, and interrupted ones continue. A trial that fails is recorded as failed, and
     the others carry on. ``where`` and ``overrides`` are mappings, or texts such as ``"method=npairs"``: which trials of
     the grid, and what to change in all of them; what the store was to hold before stays in its report. ``executor`` is
     ``local``, or ``ray`` for the Ray cluster at ``address``, or else the one that this machine belongs to. ``log`` names
-    trackers that get the curves as well: tensorboard, wandb, mlflow. If another runner is working on the same store, the
-    two share the work.
+    trackers that get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own. If another
+    runner is working on the same store, the two share the work.
 
     >>> experiment = {"title": "Small", "base": tiny, "grid": {"method": ["npairs", "margin"], "seed": [0]}}
     >>> [record.status for record in dml.sweep(experiment, store, where={"method": "npairs"})]
@@ -45,7 +47,8 @@ def sweep(
     """
     from .chosen import choose  # here, as what only lists must not wait for the runner
 
-    chosen = choose(experiment, store, where, overrides)
+    outside.load(parts)
+    chosen = choose(file, store, where, overrides)
     chosen.run(
         workers=workers,
         executor=executor,
@@ -68,6 +71,7 @@ def tune(
     methods: Iterable[str] = (),
     log: Iterable[str] = (),
     quiet: bool = True,
+    parts: Iterable[str | Path] = (),
 ) -> Path:
     """Search for a method's best settings, judged on validation classes alone; gives the file of the winner.
 
@@ -88,6 +92,7 @@ def tune(
     """
     from . import derived_files, executors, search_files
 
+    outside.load(parts)
     made = executors.create(executor, address, log)
     if isinstance(search, (str, Path, Mapping)):
         file = derived_files.named(str(search.get("title"))) if isinstance(search, Mapping) else Path(search)

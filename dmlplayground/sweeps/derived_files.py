@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Union
 
+from ..base import outside
 from ..base.errors import UserError
 from ..trial import config
 
@@ -18,6 +19,11 @@ def read(given: Union[Path, Mapping[str, Any]], find: Find, children: tuple[Path
     """The content of the file, or the mapping in its place, merged over that of the file that it is ``like``, which ``find``
     looks up by name."""
     content = given if isinstance(given, Mapping) else config.read_yaml(given)
+    if isinstance(content, Mapping):  # the configuration in it may name parts, from where it is
+        folder = Path() if isinstance(given, Mapping) else given.parent
+        content = {key: outside.located(value, folder.absolute()) for key, value in content.items()}
+        for value in content.values():
+            outside.load(value.get("parts", ()) if isinstance(value, Mapping) else ())
     if not isinstance(content, Mapping) or "like" not in content:
         return content
     parent = find(str(content["like"]))

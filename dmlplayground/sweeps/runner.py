@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
-from ..base import files, layout
+from ..base import files, layout, outside
 from ..base.errors import UserError
 from ..trial.config import Trial
 from ..trial.store import locks, records
@@ -81,6 +81,7 @@ class Runner:
 
         They belong to ``count`` trials, of which so many were ``done`` before.
         """
+        outside.require_idle("sweep")
         source, self.count, self.total, self.done_before = self._in_turn(jobs), count, epochs, done
         try:
             self.store.mkdir(parents=True, exist_ok=True)
@@ -160,6 +161,7 @@ class Runner:
         return free >= ROOM
 
     def _start(self, job: Job) -> None:
+        outside.keep(job.trial.parts, self.store)
         files.write_json(job.folder / TRIAL, job.trial.mapping())
         job.reached, job.started = job.epochs, time.monotonic()
         self.running[job] = self.executor.start(job.trial, job.folder)

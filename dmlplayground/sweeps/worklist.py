@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..base import files
+from ..base import files, outside
 from ..base.errors import UserError, warn
 from ..trial.config import Places, Trial
 from ..trial.store import manifest, records
@@ -46,6 +46,7 @@ def commands(store: Path, left: Iterable[Job]) -> list[str]:
     """One command for each trial, for any scheduler. The configurations are written into the store."""
     store = store.resolve()
     for job in left:
+        outside.keep(job.trial.parts, store)
         files.write_json(job.folder / TRIAL, job.trial.mapping())
     return [
         shlex.join(["dmlplayground", "train", str(store / job.id / TRIAL), "--store", str(store), "--quiet"])

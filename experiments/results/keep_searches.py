@@ -37,7 +37,7 @@ def write_row(path: Path, winner: hyperparams.Hyperparams) -> None:
     found = {
         key: {"value": entry.value, "source": entry.source}
         for key, entry in winner.values.items()
-        if entry.source == "search"
+        if entry.source == "search" and not key.startswith("protocol.")  # experiments have their own
     }
     if winner.backbone == common["values"]["backbone.name"]["value"]:
         row["target"] = round(100 * winner.search["value"], 2)

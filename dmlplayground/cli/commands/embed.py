@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..arguments import add_engine, add_model, place
 
-EXAMPLE = "embed runs/TRIAL photos --out photos.npy"
+EXAMPLE = "embed runs/TRIAL photos --out photos.index"
 PAGE = "serving"
 
 
@@ -17,25 +17,50 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--out",
         type=place,
-        default=Path("embeddings.npy"),
-        help="the .npy to write, with the file names in a .json beside it; or a .parquet (default: %(default)s)",
+        default=Path("photos.index"),
+        help="the index to write: an .index; or for other programs a .npy, with the file names in a .json beside it, or a "
+        ".parquet (default: %(default)s)",
     )
-    command.add_argument("--add-to", type=place, metavar="INDEX", help="also keep the columns of this file")
+    command.add_argument(
+        "--add-to",
+        type=place,
+        metavar="INDEX",
+        help="begin with the images of this index; those that it has are not embedded again",
+    )
     add_engine(command)
 
 
 def run(arguments: Namespace) -> None:
     from ...serving import load
-    from ...serving.index import Index, check_ending
+    from ...serving.index import check_ending
 
     check_ending(arguments.out)
     model = load(arguments.model, arguments.which, arguments.engine)
-    index = Index.load(arguments.add_to, model) if arguments.add_to else Index(model)
-    index.add(arguments.images)
+    begun = arguments.out.with_name(f".{arguments.out.stem}-begun.index")
+    index = _begin(arguments, model, begun)
+    new = index.add(arguments.images, keep=begun)
     written = index.save(arguments.out)
+    begun.unlink(missing_ok=True)
     print(
-        f"{written[0]}: {len(index)} images, {model.width} numbers each ({index.memory / 1e6:.1f} MB); "
-        f"the files are listed in {written[-1]}"
+        f"{written[0]}: {len(index)} images, {new} of them new, {index.width} numbers each "
+        f"({index.memory / 1e6:.1f} MB)" + (f"; the files are listed in {written[1]}" if written[1:] else "")
     )
     if copies := index.copies():
         print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")
+
+
+def _begin(arguments, model, begun: Path):
+    """What an interrupted run has left, or the index to add to, or an empty one."""
+    from ...base.errors import UserError
+    from ...serving import Index
+
+    if begun.exists():
+        try:
+            index = Index.open(begun, model)
+            index.check()
+        except UserError:  # of another model, or damaged
+            begun.unlink()
+        else:
+            print(f"goes on after {len(index)} images that an interrupted run has embedded")
+            return index
+    return Index.open(arguments.add_to, model) if arguments.add_to else Index.make(model)

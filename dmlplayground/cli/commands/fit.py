@@ -1,131 +1,135 @@
-"""train an image search on a folder of your own images
+"""make an image search of a folder of your own images
 
-The folder holds one folder of images for each class, or two such folders called train and test. Everything else is chosen by
-looking at the images. The choice is written down, and --set changes it. If the command is stopped, run it again to
-continue."""
+The folder holds one folder of images for each class, or two such folders called train and test. A ladder of steps is
+climbed, cheap ones first: a trained network as it is, heads on its features, and the whole network trained on for the time
+that is left. All are judged on the same classes, and the best is delivered: never less than the network one began with. If
+the command is stopped, run it again to continue."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Optional
 
 from ...base import layout
-from .. import run_summary
 from ..arguments import place, threads
-
-if TYPE_CHECKING:
-    from ...trial.config import Trial
 
 EXAMPLE = "fit photos --out runs/photos"
 PAGE = "own-images"
-CONFIG, CLASSES = "config.yaml", "classes.csv"
+
+
+def minutes(text: str) -> float:
+    """A number of minutes above 0."""
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError(text)
+    return number
 
 
 def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("folder", type=place, help="your images, in a folder for every class")
     command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
     command.add_argument(
+        "--minutes", type=minutes, default=10.0, help="how long all of it may take (default: %(default)g)"
+    )
+    command.add_argument(
+        "--seed", type=int, default=0, help="which classes are kept for validation and test (default: 0)"
+    )
+    command.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
     )
     command.add_argument("--threads", type=threads, help="CPU threads for MXNet (default: one per core)")
     command.add_argument(
-        "--dry-run", action="store_true", help="look, choose and write the choice down, but do not train"
+        "--dry-run", action="store_true", help="look and say what would be tried, but train nothing"
     )
     command.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
 def run(arguments: Namespace) -> int:
     from ...base.threads import cores
+    from ...parts import backbones
+    from ...parts.layers import merge
     from ...serving.fitting import choose, look
     from ...trial import config
 
     found = look.look(arguments.folder)
     out = arguments.out or Path("runs") / f"fit-{arguments.folder.resolve().name}"
-    changes = (config.expand(config.override(text)) for text in arguments.set)
-    given = config.merge(config.expand(choose.configuration(found)), *changes)
-    trial = config.trial(given)
-    run_summary.look([trial])
-    parts = choose.write_classes(out / CLASSES, trial)
-    _write(out / CONFIG, given)
+    plan = choose.plan(found, out / "pictures.csv")
+    changes = merge(*(config.expand(config.override(text)) for text in arguments.set))
+    network = merge(plan.base["backbone"], changes.get("backbone", {}))
+    if network.get("pretrained", "none") not in ("none", "imagenet"):
+        backbones.weights_path(backbones.get(network["name"]), network["pretrained"])
+    entries = choose.divided(found, arguments.seed)
+    classes = {
+        split: len({one.label for one in entries if one.split == split}) for split in ("train", "test")
+    }
+    sizes = " or ".join(map(str, plan.sizes))
     print(
-        f"{found.describe()}\n{run_summary.conditions([trial])}\n{layout.prose(_plan(trial))}\n"
+        f"{found.describe()}\n"
         + layout.prose(
-            f"{parts['train']} classes to train on, {parts['test']} others to test on: see {out / CLASSES}"
+            f"tries {plan.base['backbone']['name']} at {sizes} pixels, as it is and trained, "
+            f"in about {arguments.minutes:g} minutes"
         )
-        + f"\nthe same by hand: {_command('train', out / CONFIG, '--store', out)}",
+        + "\n"
+        + layout.prose(
+            f"{classes['train']} classes to train on and to choose by, {classes['test']} others to test on"
+        ),
         flush=True,
     )
-    if lacking := choose.lacking(found):
+    if lacking := choose.lacking():
         print(layout.prose(lacking), flush=True)
     if arguments.dry_run:
         return 0
+    choose.write(out, found, arguments.seed)
     # Before MXNet is loaded: one trial has the machine.
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
-    return _train(trial, out, arguments.quiet)
+    return _climb(arguments, found, plan, out, changes)
 
 
-def _plan(trial: Trial) -> str:
-    """What will be trained, in a line."""
-    from ...parts import transforms
-
-    steps = f"{trial.iterations} steps of " if trial.iterations else "steps of "
-    return (
-        f"trains {trial.method['name']}: {layout.plural(trial.epochs, 'epoch')} of {steps}{trial.batch_size} images, "
-        f"resized to {transforms.create(**trial.transform).stored.describe()}"
-    )
-
-
-def _train(trial: Trial, out: Path, quiet: bool) -> int:
+def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict[str, Any]) -> int:
     from ... import reports
-    from ...serving.fitting import timing
-    from ...sweeps.display import clock
-    from ...trial.config import Places
+    from ...serving import load
+    from ...serving.fitting import page
+    from ...serving.fitting.ladder import Ladder, Rung
     from ...trial.store import records
-    from ...trial.training import TrialFailed, train
+    from ...trial.training import TrialFailed
 
-    folder = Places(out).folder(trial)
-    known = records.find(folder)
-    if known is None:
-        about = " to ".join(dict.fromkeys(map(clock, timing.seconds(trial))))
-        print(f"training takes about {about} on this machine.", flush=True)
-    elif known.status == "finished":
-        print(f"nothing to do: it has been trained already (on {known.started}).")
+    def say(rung: Optional[Rung], words: str) -> None:
+        if rung is not None:
+            scores = "  ".join(f"{name} {100 * value:5.1f}" for name, value in rung.scores.items())
+            words = f"{rung.name:<32} {scores}  {rung.seconds:6.1f} s"
+        print(words, flush=True)
+
+    ladder = Ladder(plan, out, arguments.minutes, changes, say, arguments.quiet)
     try:
-        record = train(trial, out, quiet=quiet)
+        record = ladder.climb()
     except TrialFailed as failure:
-        print(f"{failure}\nthe traceback is in {folder / records.RECORD}")
+        print(f"{failure}\nthe traceback is in {out / failure.record.id / records.RECORD}")
         return 1
-    print(run_summary.results(record, folder))
-    print(f"report: {reports.report(out)}\n\n{_next(trial.data, folder, out)}")
+    folder = out / record.id
+    measured = page.delivered(load(folder), record)
+    commands = _next(arguments.folder, folder, out)
+    print(f"\n{reports.tables.terminal(page.table(ladder))}\n")
+    print(
+        "\n".join(map(layout.prose, [f"delivered: {ladder.best.name}, in {folder}", *page.summary(measured)]))
+    )
+    written = page.write(
+        out, f"A search among {arguments.folder.name}", ladder, measured, found.left_out, commands
+    )
+    print(f"page: {written}\n\nwhat to do next:\n" + "\n".join(f"  {command}" for command in commands))
     return 0
 
 
-def _next(data: Mapping[str, Any], folder: Path, out: Path) -> str:
-    """The commands that use the network."""
-    images = data["path"]
-    return "\n".join(
-        [
-            "what to do next:",
-            "  " + _command("retrieve", folder, "QUERY.jpg", images, "--picture", out / "found.png"),
-            "  " + _command("embed", folder, images, "--out", out / "embeddings.npy"),
-            "  " + _command("export", folder, out / "network", "--format", "onnx"),
-            "  " + _command("serve", out),
-        ]
-    )
+def _next(images: Path, folder: Path, out: Path) -> list[str]:
+    """The commands that use what was delivered."""
+    return [
+        _command("retrieve", folder, "QUERY.jpg", images, "--match", "--picture", out / "found.png"),
+        _command("embed", folder, images, "--out", out / "embeddings.npy"),
+        _command("export", folder, out / "network", "--format", "onnx"),
+    ]
 
 
 def _command(*words: str | Path) -> str:
     return shlex.join(["dmlplayground", *map(str, words)])
-
-
-def _write(path: Path, given: Mapping[str, Any]) -> None:
-    import yaml
-
-    from ...base import files
-
-    with files.replacing(path) as file:
-        yaml.safe_dump(dict(given), file, sort_keys=False, allow_unicode=True)

@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> None:
             f"{layout.columns(rows(found))}\n\n"
             "own: how many values differ from the method's defaults.\n"
             f"What the words under 'source' mean:\n{sources}\n\n"
-            "Every value and its source: dmlplayground hyperparams METHOD, or SETTINGS/METHOD"
+            "Every value: dmlplayground hyperparams [SETTINGS/]METHOD"
         )
 
 

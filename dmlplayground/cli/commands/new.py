@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from ..arguments import place
 
@@ -16,21 +17,24 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
     command.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
     command.add_argument(
-        "--into", type=place, metavar="CHECKOUT", help="a checkout of the source (default: the running one)"
+        "--into",
+        type=place,
+        default=Path(),
+        metavar="FOLDER",
+        help="where to write it (default: the current folder)",
     )
 
 
 def run(arguments: Namespace) -> None:
-    from ...base import resources
-    from ...base.errors import UserError
     from .. import templates
 
-    folder = arguments.into or resources.checkout()
-    if folder is None:
-        raise UserError(
-            "this is an installed package: name a checkout of the source to write into, with --into FOLDER."
-        )
-    written = templates.write(arguments.kind, arguments.name, folder)
+    written = templates.write(arguments.kind, arguments.name, arguments.into)
+    plural, part = templates.kinds()[arguments.kind], written[0]
     print("\n".join(f"wrote {path}" for path in written))
-    print(f"\nIt is a small part that works. Change it and run its test: pytest {written[-1]}")
-    print(f"See its description: dmlplayground {templates.kinds()[arguments.kind]} {arguments.name}")
+    print("\nIt is a small part that works. Change it, then")
+    if templates.is_checkout(arguments.into):
+        print(f"test it, with all tests of its kind: pytest -k {arguments.name}")
+        print(f"see its description: dmlplayground {plural} {arguments.name}")
+    else:
+        print(f"check it: dmlplayground check {part}")
+        print(f"see its description: dmlplayground {plural} {arguments.name} --parts {part}")

@@ -15,13 +15,20 @@ def add_arguments(command: ArgumentParser) -> None:
     add_model(command, "a trial's folder, or the .json of an exported network")
     command.add_argument("query", type=place, help="an image, or a folder whose images are all queries")
     command.add_argument(
-        "gallery", type=place, help="a folder of images, or the .npy or .parquet that embed has written"
+        "gallery", type=place, help="a folder of images, or the index that embed has written"
     )
     command.add_argument(
         "--count", type=count, default=10, help="how many images to find (default: %(default)s)"
     )
     command.add_argument(
         "--copies", action="store_true", help="also show the query's own file, and copies of images"
+    )
+    command.add_argument(
+        "--expand",
+        type=count,
+        default=0,
+        metavar="N",
+        help="search once more, with the mean of the query and its N nearest; says what this brings on images of known classes",
     )
     command.add_argument("--picture", type=png, help="a PNG to write, showing the queries and what was found")
     command.add_argument(
@@ -43,8 +50,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    from ...serving import image_inputs, load
-    from ...serving.index import ENDINGS, Index
+    from ...serving import Index, image_inputs, load
+    from ...serving.index import ENDINGS
 
     model = load(arguments.model, arguments.which, arguments.engine)
     queries = image_inputs.images_in(arguments.query)
@@ -54,8 +61,10 @@ def run(arguments: Namespace) -> None:
         threshold = model.threshold(arguments.match_on, **share)
         print(layout.prose(str(threshold)))
     saved = arguments.gallery.suffix in ENDINGS
-    index = Index.load(arguments.gallery, model) if saved else model.search(arguments.gallery)
-    found = index.find(queries, arguments.count, arguments.copies)
+    index = Index.open(arguments.gallery, model) if saved else model.search(arguments.gallery)
+    if arguments.expand:
+        print(layout.prose(str(model.gain_of_expansion(arguments.expand))))
+    found = index.find(queries, arguments.count, arguments.copies, arguments.expand)
     for query, hits in zip(queries, found):
         if len(queries) > 1:
             print(f"{query}:")

@@ -67,5 +67,5 @@ def given(text: str):
     if text in methods.names():
         return {"method": text}
     if text and Path(text).exists():
-        return config.read_yaml(text)
+        return config.read(text)
     raise neither("method", text, methods.names())

@@ -329,7 +329,7 @@ def addresses() -> dict[str, str]:
         homes = backbones.get(name).imagenet
         for home in homes.homes if homes else ():
             found[getattr(home, "url", "")] = f"weights of {name}"
-    return {address: what for address, what in found.items() if address}
+    return {address: what for address, what in found.items() if "://" in address}  # others are packages
 
 
 def _downloads() -> Iterator[Check]:

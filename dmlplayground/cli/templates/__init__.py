@@ -14,7 +14,7 @@ from string import Template
 from ...base import files, registry
 from ...base.errors import UserError, unknown
 
-__all__ = ["filled", "kinds", "write"]
+__all__ = ["filled", "is_checkout", "kinds", "write"]
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = ("setup.py", "dmlplayground", "tests")  # what every checkout of the source has
@@ -30,20 +30,41 @@ def kinds() -> dict[str, str]:
 
 
 def write(word: str, name: str, folder: Path) -> list[Path]:
-    """Write the files of a new part below ``folder``, a checkout of the source."""
+    """Write the files of a new part into ``folder``; where each belongs if that is a checkout of the source."""
     if word not in kinds():
         raise unknown("kind of part with a template", word, kinds())
     plural = kinds()[word]
     _check(plural, word, name)
-    if missing := [each for each in CHECKOUT if not (folder / each).exists()]:
-        raise UserError(f"{folder} is not a checkout of dmlplayground: missing are {' and '.join(missing)}.")
-    places = {folder / place: kind for kind, place in _places(plural, name).items()}
+    inside = is_checkout(folder)
+    places = {folder / place: kind for kind, place in (_places if inside else _beside)(plural, name).items()}
     if there := [path for path in places if path.exists()]:
         raise UserError(f"{there[0]} exists already.")
     with files.replacing_all() as begin:
         for path, kind in places.items():
-            begin(path).write(filled(plural, kind, name))
+            text = filled(plural, kind, name)
+            begin(path).write(text if inside else _absolute(text, plural, name if kind == "test" else ""))
     return list(places)
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether the folder is a checkout of the source."""
+    return all((folder / each).exists() for each in CHECKOUT)
+
+
+def _absolute(text: str, plural: str, tested: str) -> str:
+    """A template for a file outside the package: it imports by whole names. A test imports what it ``tested``."""
+    package = registry.kind(plural).package.split(".")
+
+    def whole(found: re.Match) -> str:
+        return (
+            f"from {'.'.join(filter(None, [*package[: len(package) - len(found[1]) + 1], found[2]]))} import"
+        )
+
+    text = re.sub(r"^from (\.+)(\S*) import", whole, text, flags=re.MULTILINE)
+    first = re.search(r"^from dmlplayground", text, re.MULTILINE)
+    if tested and first:
+        text = f"{text[: first.start()]}import {tested}  # noqa: F401 (registers the part)\n{text[first.start() :]}"
+    return text
 
 
 def _check(plural: str, word: str, name: str) -> None:
@@ -67,6 +88,20 @@ def _places(plural: str, name: str) -> dict[str, Path]:
         "margin": settings / "glyphs" / "margin.yaml",
         "grid": Path("experiments", name, "table1.yaml"),
         "test": Path("tests", f"test_{plural}_{name}.py"),
+    }
+    return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
+
+
+def _beside(plural: str, name: str) -> dict[str, Path]:
+    """The files of a part in a folder of somebody's own."""
+    if plural == "studies":
+        raise UserError(
+            "a study has files in several folders of a checkout of the source: name it with --into FOLDER."
+        )
+    places = {
+        "part": Path(f"{name}.py"),
+        "reference": Path(f"{name}_reference.py"),
+        "test": Path(f"test_{name}.py"),
     }
     return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
 

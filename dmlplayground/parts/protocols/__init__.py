@@ -10,7 +10,18 @@ A new file that registers a protocol is all it takes to add one. See ``base`` fo
 
 from __future__ import annotations
 
-from .shared.base import KIND, UNTRAINED, VALIDATION, ClassFold, Protocol, ProtocolPart, Trained
+from .shared.base import (
+    KIND,
+    UNTOUCHED,
+    UNTOUCHED_FEATURES,
+    UNTRAINED,
+    UNTRAINED_HEAD,
+    VALIDATION,
+    ClassFold,
+    Protocol,
+    ProtocolPart,
+    Trained,
+)
 
 __all__ = [
     "KIND",
@@ -18,7 +29,10 @@ __all__ = [
     "Protocol",
     "ProtocolPart",
     "Trained",
+    "UNTOUCHED",
+    "UNTOUCHED_FEATURES",
     "UNTRAINED",
+    "UNTRAINED_HEAD",
     "VALIDATION",
     "create",
     "get",

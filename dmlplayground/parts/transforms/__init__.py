@@ -33,5 +33,5 @@ def create(name: str, **options: Any) -> Transform:
     part = KIND.get(name)
     options = part.fill(options, KIND.name)
     steps = [augmentations.create(**given) for given in options.pop("augment", ())]
-    transform: Transform = part.build(**options)
+    transform: Transform = part.make(**options)
     return Augmented(transform, steps) if steps else transform

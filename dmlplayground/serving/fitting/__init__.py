@@ -1,4 +1,7 @@
-"""``dmlplayground fit``: from a folder of images to a trained search. Each file is one step of it: ``look`` at the
-images, ``choose`` a configuration for them, tell how long it takes (``timing``)."""
+"""``dmlplayground fit``: from a folder of images to a search that is no worse than the network it began with.
 
-__all__ = ["choose", "look", "timing"]
+``look`` at the images, ``choose`` what to try on them, climb the ``ladder`` of steps, each judged by ``judge``, and write a
+``page``. ``closed_form`` has the heads that need no training, ``timing`` says how long a step takes.
+"""
+
+__all__: list[str] = []

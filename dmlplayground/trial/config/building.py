@@ -7,19 +7,22 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Optional, Union
 
-from ...base import registry
+from ...base import outside, registry
 from ...base.errors import UserError, unknown
 from ...base.options import convert
+from ...base.safe_yaml import read_yaml
 from ...parts import methods
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
+from ...parts.methods.shared.external import external_method
 from ...studies import recipes
-from . import first_edition, optimizer_groups, part_keys, trial_ids
+from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-__all__ = ["agrees", "upgraded", "recipe", "trial"]
+__all__ = ["agrees", "upgraded", "read", "recipe", "starts_trained", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
@@ -40,9 +43,20 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     return built
 
 
+def read(path: str | Path) -> Any:
+    """The configuration in a YAML file, whose ``parts`` lie beside it unless it says otherwise.
+
+    >>> _ = (store / "mine.yaml").write_text("method: npairs")
+    >>> dml.config.read(store / "mine.yaml")
+    {'method': 'npairs'}
+    """
+    return outside.located(read_yaml(path), Path(path).absolute().parent)
+
+
 def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
     """The trial, complete and with the right types, without checking whether its values can work."""
-    built = Trial(**completed(layered(given, overrides)))
+    values = completed(layered(given, overrides))
+    built = Trial(**{**values, "parts": own_parts.used(values)})
     object.__setattr__(built, "id", trial_ids.name(built))
     return built
 
@@ -99,8 +113,9 @@ def upgraded(recorded: Mapping[str, Any]) -> dict[str, Any]:
 @functools.lru_cache(maxsize=10_000)  # a store has few configurations besides their seeds
 def _upgraded(recorded: str) -> str:
     content = json.loads(recorded)
+    parts = content.pop("parts", [])  # a record is read without running what it names
     try:
-        return json.dumps(unchecked(content).mapping())
+        return json.dumps({**unchecked(content).mapping(), "parts": parts})
     except UserError:
         return json.dumps(first_edition.translated(content))
 
@@ -113,12 +128,26 @@ def agrees(id: str, recorded: Mapping[str, Any]) -> bool:
     >>> agrees(trial.id, trial.mapping()), agrees(trial.id, {**trial.mapping(), "batch_size": 120})
     (True, False)
     """
-    if not trial_ids.FORM.fullmatch(id):
-        return True
+    if not trial_ids.FORM.fullmatch(id) or not outside.known(recorded.get("parts")):
+        return True  # a record is read without running what it names
     try:
         return unchecked(recorded).id == id
     except UserError:
         return True
+
+
+def starts_trained(backbone: Mapping[str, Any]) -> bool:
+    """Whether a trial with this backbone begins with something learned: pretrained weights, or a network's features.
+
+    >>> dml.config.starts_trained({"name": "conv4", "pretrained": "none"})
+    False
+    """
+    if backbone.get("pretrained", "none") != "none":
+        return True
+    try:
+        return bool(part_keys.of("backbone").get(backbone["name"]).preprocessing is None)
+    except UserError:  # an older record's, which no longer exists
+        return False
 
 
 def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
@@ -146,7 +175,20 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
     changes = merge(*(expand(override(text)) for text in overrides))
     said = merge(first_edition.translated(expand(given)), changes)
     first_edition.refuse(said)
+    parts = said.get("parts", [])
+    outside.load(parts)
+    said["parts"] = [one for one in parts if isinstance(one, Mapping) and one.get("role") == outside.COMMAND]
+    _name_of_command(said)
     return said
+
+
+def _name_of_command(said: Mapping[str, Any]) -> None:
+    """Let a trial that a command trains call its method as it likes."""
+    trainer, method = said.get("trainer"), said.get("method")
+    if not (isinstance(trainer, Mapping) and trainer.get("command") and isinstance(method, Mapping)):
+        return
+    if isinstance(name := method.get("name"), str) and name not in methods.names():
+        methods.KIND.put(external_method(name), None)
 
 
 def _neutral(*keys: str) -> dict[str, Named]:

@@ -9,19 +9,21 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from ...base import registry
-from ...base.errors import UserError
+from ...base.errors import UserError, unknown
 from ...parts import methods, metrics, optimizers, protocols, samplers, schedules, transforms
 from ...parts import miners as miners
 from ...parts import regularizers as terms
+from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
 from .optimizer_groups import optimizer_of
-from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trial
+from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
 from .units import check_batches, criterion
 
 __all__ = ["CHECKS", "check", "looks_at", "run"]
@@ -127,7 +129,7 @@ def _schedule(schedule: Named) -> None:
 def _head(head: Head, epochs: int) -> None:
     _require(
         head.reduction == "linear" or epochs == 0,
-        "head.reduction components is for networks as they are: it leaves nothing to train, so epochs must be 0.",
+        f"head.reduction {head.reduction} is for networks as they are: it leaves nothing to train, so epochs must be 0.",
     )
     for width in head.bottleneck:
         _require(1 <= width <= WIDEST, f"head.bottleneck: widths must be from 1 to {WIDEST}, not {width}.")
@@ -203,6 +205,23 @@ def _regularizers(regularizers: list[Named]) -> None:
         terms.of(term)
 
 
+def _trainer(method: Named, trainer: Trainer, ensemble: Ensemble, evaluation: Evaluation) -> None:
+    """A command can do what is asked of it."""
+    if trainer.command is None:
+        if isinstance(methods.get(method["name"]), ExternalMethod):  # the name of another trial's
+            ours = (name for name in methods.names() if not isinstance(methods.get(name), ExternalMethod))
+            raise unknown("method", method["name"], ours)
+        return
+    try:
+        words = shlex.split(trainer.command)
+    except ValueError as problem:
+        raise UserError(f"trainer.command is not a command line: {problem}.") from None
+    _require(any("{job}" in word for word in words), "trainer.command must hold {job}, the path of the job.")
+    _require(trainer.seconds > 0, f"trainer.seconds must be above 0, not {trainer.seconds:g}.")
+    _require(ensemble.members == 1, "a command trains one network: ensemble.members must be 1.")
+    _require(not evaluation.training_metrics, "a command gives no embeddings of its training images.")
+
+
 def _transform(transform: Named) -> None:
     transforms.create(**transform)
 
@@ -213,7 +232,7 @@ def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
 
 CHECKS: tuple[Callable[..., None], ...] = (
     _counts, _epochs, _seed, _metrics, _results, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
-    _regularizers, _transform,
+    _regularizers, _trainer, _transform,
 )  # fmt: skip
 
 

@@ -84,9 +84,14 @@ class Head:
         "a layer's inputs, as PyTorch draws them",
     )
     init_scale: float = key(0.2, "how large these weights are at the start; fan_in has a size of its own")
-    reduction: Literal["linear", "components"] = key(
+    start: Optional[str] = key(
+        None,
+        "a file of trained weights with whose head this one starts; nothing: its weights are drawn at random",
+    )
+    reduction: Literal["linear", "none", "components"] = key(
         "linear",
-        "what makes embed_dim numbers of the features; linear: a last layer; components: no layer, but the principal "
+        "what makes an embedding of the features; linear: a last layer of embed_dim numbers; none: no layer, the features "
+        "themselves are the embedding; components: no layer, but the principal "
         "components of the images that are embedded together, standardised first and of unit length; no labels are used",
     )
 
@@ -128,6 +133,24 @@ class Average:
         None,
         "the weight of the old average when a step's weights are added to it; (1 + t) / (10 + t) after t steps, if that is "
         "less; nothing: no average",
+    )
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """What trains: this package, or a command in its place.
+
+    >>> dml.config.trial({"method": "npairs", "trainer": {"command": "python mine.py {job}"}}).trainer.seconds
+    86400.0
+    """
+
+    command: Optional[str] = key(
+        None,
+        "a command that trains in place of this package; {job} stands for the path of its job (see External trainings); "
+        "nothing: this package trains",
+    )
+    seconds: float = key(
+        86400.0, "how long the command may take for a fold; then it is ended, and the trial has failed"
     )
 
 
@@ -207,6 +230,7 @@ class Trial:
         "alone",
     )
     ema: Average = Average()
+    trainer: Trainer = Trainer()
     ensemble: Ensemble = Ensemble()
     evaluation: Evaluation = Evaluation()
     devices: int = key(1, "how many devices share a batch; without a GPU these are parts of the processor")
@@ -218,6 +242,9 @@ class Trial:
     seed: int = key(0, "what every random number of the trial derives from")
     search: int = key(
         0, "which of several searches found the settings, so that their winners stay apart; 0: none"
+    )
+    parts: list[Union[str, dict[str, str]]] = key(
+        [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"
     )
 
     #: A readable name that is different for every different trial; set by ``config.trial``.

@@ -59,6 +59,8 @@ def departures(values: Mapping[str, Any]) -> dict[str, Any]:
     """Everything in which the values of a trial, or of some of its keys, differ from the neutral ones, by key."""
     apart = (*COMPONENTS, *LEFT_OUT, "groups", "id")
     content = plain({key: value for key, value in values.items() if key not in apart})
+    if "parts" in content:  # what a file holds counts, not where it lies
+        content["parts"] = sorted(source["sha256"] for source in content["parts"])
     found = _differing(content, neutral_values(Trial))
     for key in values:
         if key in COMPONENTS and (own := _of_part(key, values[key])):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...base.errors import UserError
 from ...parts.layers import COMPONENTS, expand, merge, nested, override
-from . import building, checking, trial_ids
+from . import building, checking, own_parts, trial_ids
 from .schema import FIELDS, Groups, Trial
 
 __all__ = ["Variants", "free"]
@@ -84,6 +84,9 @@ class Variants:
             groups.update(part.groups)
             of_groups.update(part.of_groups)
         values["groups"] = Groups(**groups)
+        if parts := own_parts.used(values):
+            values["parts"] = parts
+            departures.update(trial_ids.texts(trial_ids.departures({"parts": parts})))
         if of_groups:
             departures["groups"] = trial_ids.as_text(of_groups)
         trial = Trial(**values)

@@ -31,9 +31,11 @@ class Record:
     ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``member`` (the first that is trained
     there), ``epoch``, ``loss``, ``learning_rate``, ``steps``, ``images``, ``seconds``, ``processor_seconds``, ``health``
     and, where there was an evaluation, ``metrics``, ``measured_on`` and ``evaluation_seconds``; where they were asked for
-    also ``kmeans``, ``intervals`` and ``training``, the metrics of the training images.
+    also ``kmeans``, ``intervals`` and ``training``, the metrics of the training images. Entry 0 of a trial that begins with
+    trained weights or with features also has ``untouched``, the metrics of these as they are.
     ``results`` holds what a table shows, by the names that the protocol lists: ``untrained``, ``best`` and ``last`` under
-    ``paper``, each with its metrics and the weights that gave them.
+    ``paper``, each with its metrics and the weights that gave them. A trial that begins with trained weights or with features
+    has ``untouched`` too: these as they are.
     ``cost`` holds what the epochs do not tell: ``parameters``, the numbers that a training learns, ``results_seconds``, what
     the results took at the end, and ``load``, the machine's mean load while training ran in the last sitting.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
+from ...base import outside
 from ...base.errors import UserError
 from .. import config as configuration
 from ..config import Trial
@@ -31,19 +32,25 @@ def train(
     threads: int = 1,
     quiet: bool = True,
     log: Iterable[str] = (),
+    parts: Iterable[str | Path] = (),
 ) -> Record:
     """Train a trial to its end and return its record, which is kept in ``store`` under the trial's id.
 
     ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again. An interrupted one
     continues from its checkpoint. One that another process is training raises ``locks.Busy``. ``threads`` threads
     prepare the batches; the results do not depend on their number. ``log`` names trackers that
-    get the curves as well: tensorboard, wandb, mlflow.
+    get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own, which the
+    configuration may name.
 
     >>> record = dml.train(tiny, store)
     >>> record.status
     'finished'
     """
-    given = configuration.read_yaml(config) if isinstance(config, (str, Path)) else config
+    outside.require_idle("train")
+    outside.load(parts)
+    given = configuration.read(config) if isinstance(config, (str, Path)) else config
+    if isinstance(given, Mapping):
+        outside.load(given.get("parts", ()), Path(store))
     trial = configuration.trial(given)
     folder = configuration.Places(store).folder(trial)
     known = _finished(folder)
@@ -54,8 +61,12 @@ def train(
     with locks.hold(folder) as held:
         if (known := _finished(folder)) is not None:  # by another process, a moment ago
             return known
+        outside.keep(trial.parts, Path(store), typed_in=True)
         # Under the lock: it takes seconds, in which another process could start the same trial.
-        from .run import Run
+        if trial.trainer.command:
+            from .external import ExternalRun as Run
+        else:
+            from .run import Run  # type: ignore[assignment]
 
         return Run(trial, held, threads, progress).execute()
 

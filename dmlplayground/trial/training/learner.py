@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import mxnet as mx
@@ -17,10 +18,12 @@ from ...parts.backbones.shared.engines import extract
 from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
+from ..store import trained_weights
 from . import mixed_precision, trainers
 from .trainers import Average, PartTrainer
 
 Batch = tuple[np.ndarray, np.ndarray]
+HEAD = "network.head."  # what the names of a head's weights begin with
 
 
 class Step(NamedTuple):
@@ -226,20 +229,50 @@ def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
 
 def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
     name, options = registry.split(trial.backbone)
+    backbone = _backbone(trial, pretrained)
+    features = backbones.get(name).features or options["features"]
+    head = Head(trial.head, features, trial.embed_dim, num_classes)
+    network = _joined(trial, backbone, head)
+    if trial.head.start and pretrained:
+        _start(head, trial.head.start)
+    return network
+
+
+def _start(head: Head, path: str) -> None:
+    """Let a head start with that of other trained weights."""
+    arrays = trained_weights.read(Path(path).expanduser()).arrays
+    weights = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
+    loading.check(named(head), weights, path)
+    for name, parameter in named(head).items():
+        parameter.set_data(nd.array(weights[name]))
+
+
+def _backbone(trial: Trial, pretrained: bool):
+    name, options = registry.split(trial.backbone)
     if not pretrained:
         options["pretrained"] = "none"
     backbone = backbones.create(name, **options)
     if trial.head.pooling == "average+max":
         add_max_pooling(backbone)
-    record = backbones.get(name)
-    features = record.features or options["features"]
-    head = Head(trial.head, features, trial.embed_dim, num_classes)
-    network = Embedder(backbone, record.preprocessing, head)
+    return backbone
+
+
+def _joined(trial: Trial, backbone, head) -> Embedder:
+    preprocessing = backbones.get(trial.backbone["name"]).preprocessing
+    network = Embedder(backbone, preprocessing, head)
     head.initialize()
-    if record.preprocessing is not None:
+    if preprocessing is not None:
         for constant in (network.mean, network.scale):
             constant.initialize()
     return network
+
+
+def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) -> np.ndarray:
+    """What the trial's backbone gives for all images before any training and without a head, (N, features) float32."""
+    network = _joined(trial, _backbone(trial, pretrained=True), nn.Flatten())
+    network.collect_params().reset_ctx(context)
+    network.hybridize(static_alloc=True, static_shape=True)
+    return extract(network, (_on(context, block) for block in blocks), 0)
 
 
 def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:

@@ -10,9 +10,10 @@ from typing import Any, Optional
 import mxnet as mx
 import numpy as np
 
-from ...base import seeds
+from ...base import outside, seeds
 from ...base.devices import check_amp
 from ...base.devices import context as device_by_name
+from ...base.errors import UserError
 from ...base.files import digest
 from ...parts import backbones, data, metrics, transforms
 from ...parts.data import Dataset
@@ -30,7 +31,10 @@ EMBEDDING_PIXELS = 256 * 64 * 64
 def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optional[str] = None) -> Learner:
     """The learner whose weights are in this file; a UserError if they belong to another trial than ``owner``."""
     stored = trained_weights.read(path, owner)
+    outside.recall(stored.config.get("parts"), path.parent.parent)
     trial = config.trial(stored.config)
+    if trial.trainer.command:
+        raise UserError(f"{stored.trial} was trained by a command, which keeps its weights to itself.")
     place = (stored.fold, 0)
     learner = Learner(trial, stored.classes, contexts or _devices(trial), place, pretrained=False)
     learner.load_weights(stored.arrays)

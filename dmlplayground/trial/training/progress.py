@@ -9,7 +9,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ...parts import metrics
-from ...parts.protocols import UNTRAINED
+from ...parts.protocols import UNTOUCHED_FEATURES, UNTRAINED
 from ..config import Trial
 from ..store import locks
 
@@ -54,6 +54,11 @@ class Progress:
         if "metrics" in entry:
             self.bar.write(describe(entry))
 
+    def untouched(self, entry: dict[str, Any]) -> None:
+        """What the network's own features give, before its head."""
+        if self.bar is not None:
+            self.bar.write(f"{UNTOUCHED_FEATURES}: test {_scores(entry['metrics'])}")
+
     def warn(self, message: str) -> None:
         tqdm.write(f"warning: {message}", file=sys.stderr)
 
@@ -76,7 +81,9 @@ def describe(entry: dict[str, Any]) -> str:
     ]
     place = ", ".join(filter(None, parts))
     values = entry["metrics"]
-    shown = metrics.leading(values)
-    scores = "  ".join(f"{name} {metrics.get(name).shown(values[name]):>5}" for name in shown)
     loss = f"  loss {entry['loss']:.4g}" if "loss" in entry else ""
-    return f"{place:>12}: {'validation ' * validated}{scores}{loss}"
+    return f"{place:>12}: {'validation ' * validated}{_scores(values)}{loss}"
+
+
+def _scores(values: dict[str, Any]) -> str:
+    return "  ".join(f"{name} {metrics.get(name).shown(values[name]):>5}" for name in metrics.leading(values))

@@ -27,7 +27,7 @@ from ..config import Trial, criterion, units
 from ..store import BEST, LAST, checkpoints, locks, records, snapshots, trained_weights
 from ..store.records import Record
 from ..store.stream import Stream
-from . import TrialFailed, folds, health, models
+from . import TrialFailed, folds, health, models, untouched
 from .feed import Feed
 from .learner import Learner, weights_in
 from .outcome import Outcome
@@ -107,11 +107,15 @@ class Run:
             self._save("running")
             done = number * self.trial.epochs + epoch
             self.progress.begin(self.trial, len(self.units), done, self.held)
+            start = untouched.entry(self.trial, self.division, self.contexts[0], self.threads)
+            if start is not None and not done:
+                self.progress.untouched(start)
             for unit in self.units[number:]:
                 self._train_unit(unit, epoch, states)
                 epoch, states = 0, None
             started = time.perf_counter()
-            self.record.results = self._results()
+            own = {} if start is None else {protocols.UNTOUCHED: start}
+            self.record.results = {**own, **self._results()}
             self.record.cost["results_seconds"] = time.perf_counter() - started
             self._save("finished")
             (self.folder / checkpoints.FILE).unlink(missing_ok=True)
@@ -282,9 +286,7 @@ class Run:
         return self.protocol.stops(evaluated, self.trial.evaluation.every, self.criterion.higher_is_better)
 
     def _results(self) -> dict[str, Any]:
-        outcome = Outcome(
-            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
-        )
+        outcome = self._outcome()
         results = self.protocol.results(outcome)
         if not self.tests:
             return results
@@ -294,6 +296,11 @@ class Run:
             leading = protocols.get(self.protocol.key).leading
             self._snapshots(outcome.embeddings(results[leading]["weights"]))
         return results
+
+    def _outcome(self) -> Outcome:
+        return Outcome(
+            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
+        )
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 

@@ -88,7 +88,7 @@ class Head(nn.HybridSequential):
                 if config.bottleneck_dropout:
                     self.add(nn.Dropout(config.bottleneck_dropout))
                 features = width
-            if config.reduction == "components":
+            if config.reduction != "linear":
                 self.width = features
                 return
             self.width = num_classes if config.to_classes else embed_dim

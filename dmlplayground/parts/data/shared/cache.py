@@ -20,16 +20,9 @@ from typing import Any
 import numpy as np
 
 from ....base import files
+from ....base.resources import cache as folder
 
 Arrays = dict[str, np.ndarray]
-
-
-def folder() -> Path:
-    """Where entries are kept: $DMLPLAYGROUND_CACHE, else dmlplayground/ in the user's cache folder."""
-    chosen = os.environ.get("DMLPLAYGROUND_CACHE")
-    if chosen:
-        return files.expanded(chosen)
-    return files.expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "dmlplayground"
 
 
 def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
@@ -61,6 +54,15 @@ def _made(entry: Path, make: Callable[[], Arrays]) -> Arrays:
         )
         return made
     return _read(entry) or made
+
+
+def content(name: str, key: Mapping[str, Any], make: Callable[[], Any]) -> Any:
+    """Plain values that ``make`` returns, kept as ``arrays`` are."""
+
+    def made() -> Arrays:
+        return {"json": np.frombuffer(json.dumps(make()).encode(), np.uint8).copy()}
+
+    return json.loads(arrays(name, key, made)["json"].tobytes())
 
 
 def remembered(name: str, looks: Any, compute: Callable[[], str]) -> str:

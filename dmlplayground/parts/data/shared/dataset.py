@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional, Union
@@ -10,8 +11,8 @@ import numpy as np
 
 from ....base.errors import UserError
 from ....base.registry import Kind, Part, split
+from . import images as lazy
 from .catalogue import DIVISION
-from .images import select
 from .releases import Release
 
 
@@ -71,12 +72,19 @@ class Dataset:
         rows = np.flatnonzero(labels >= 0)
         return replace(
             self,
-            images=select(self.images, rows),
+            images=lazy.select(self.images, rows),
             labels=labels[rows],
             class_names=tuple(self.class_names[label] for label in chosen),
             queries=None if self.queries is None else self.queries[rows],
             parents=None if self.parents is None else tuple(self.parents[label] for label in chosen),
         )
+
+    @property
+    def digest(self) -> str:
+        """A digest of the images, of their classes, and of which are queries."""
+        queries = b"" if self.queries is None else self.queries.tobytes()
+        parts = [lazy.digest(self.images), np.asarray(self.labels, np.int64).tobytes(), queries]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
 
     def describe(self) -> str:
         """A description in one line."""

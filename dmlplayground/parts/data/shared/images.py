@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import zlib
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Optional
 
@@ -29,6 +30,10 @@ class Images:
 
     def image(self, row: int) -> np.ndarray:
         raise NotImplementedError
+
+    def fingerprint(self) -> bytes:
+        """Of everything that decides the pixels."""
+        return b"".join(digest(self.image(row)) for row in range(len(self)))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -80,6 +85,9 @@ class Packed(Images):
             self._check(row, pixels)
         return pixels.reshape(height, width, 3)
 
+    def fingerprint(self) -> bytes:
+        return digest(self.sizes) + digest(self.checksums)
+
     def whole(self, row: int) -> bool:
         """Whether the image is what was written."""
         try:
@@ -113,6 +121,16 @@ class Rows(Images):
 
     def image(self, row: int) -> np.ndarray:
         return self.images[int(self.rows[row])]
+
+    def fingerprint(self) -> bytes:
+        return digest(self.images) + digest(self.rows)
+
+
+def digest(images: Any) -> bytes:
+    """A digest of images or of an array, which differs where any number does."""
+    if isinstance(images, Images):
+        return images.fingerprint()
+    return blake2b(np.ascontiguousarray(images).view(np.uint8).data, digest_size=16).digest()
 
 
 def select(images: Any, rows: np.ndarray) -> Any:

@@ -110,7 +110,7 @@ def assess(
     ranges, run, queries = {}, None, len(points)
 
     if ranked := [metric for metric in wanted if metric.needs == "ranks"]:
-        values = _per_query(ranked, points, classes, pool, lone, memory)
+        values = per_query(ranked, points, classes, pool, lone, memory)
         scores.update({name: float(value.mean()) for name, value in values.items()})
         queries = len(next(iter(values.values())))
         if intervals == "bootstrap":
@@ -149,7 +149,7 @@ def _gallery(gallery, gallery_labels, distance: str) -> tuple[Embeddings | None,
     return points, as_labels(gallery_labels, len(points), "gallery_labels")
 
 
-def _per_query(
+def per_query(
     metrics: list[Metric],
     points: Embeddings,
     classes: np.ndarray,

@@ -32,6 +32,7 @@ class Numbers(NamedTuple):
 
 
 HIGHEST_RANK = 10**6
+MEMBER = re.compile(r"(.*@)(-?\d+)$")  # of a family
 FROM_ONE = Numbers(lambda k: 1 <= k <= HIGHEST_RANK, f"from 1 to {HIGHEST_RANK}")
 NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
 
@@ -119,16 +120,29 @@ class Metrics(registry.Kind[Metric, Any]):
         >>> dml.metrics.get("R@10").number
         10
         """
-
-        found = re.fullmatch(r"(.*@)(-?\d+)", key) if isinstance(key, str) else None
-        if found is None or f"{found[1]}K" not in self.names():
+        found = MEMBER.fullmatch(key) if isinstance(key, str) else None
+        if found is None or self.holds(key) not in self.names():
             return super().get(key)
-        family = super().get(f"{found[1]}K")
-        number = int(found[2])
-        if family.numbers is not None and not family.numbers.allowed(number):
-            raise UserError(f"metric {key}: K must be {family.numbers.words}.")
-        title = family.title.replace("@K", f"@{number}")
-        return dataclasses.replace(family, key=f"{found[1]}{number}", title=title, number=number)
+        family, number = super().get(self.holds(key)), int(found[2])
+        known = _MEMBERS.get(key)
+        if known is None or known[0] is not family:
+            known = _MEMBERS[key] = (family, _of_family(family, key, number))
+        return known[1]
+
+    def holds(self, name: str) -> str:
+        return MEMBER.sub(r"\1K", name)
+
+
+#: Members of families that were asked for, with their families: a report asks for the same few a million times.
+_MEMBERS: dict[str, tuple[Metric, Metric]] = {}
+
+
+def _of_family(family: Metric, key: str, number: int) -> Metric:
+    if family.numbers is not None and not family.numbers.allowed(number):
+        raise UserError(f"metric {key}: K must be {family.numbers.words}.")
+    stem = family.key.removesuffix("K")
+    title = family.title.replace("@K", f"@{number}")
+    return dataclasses.replace(family, key=f"{stem}{number}", title=title, number=number)
 
 
 KIND = Metrics(

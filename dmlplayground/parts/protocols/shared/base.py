@@ -16,6 +16,10 @@ from ....base.registry import Kind, Named, Part
 
 Entry = dict[str, Any]  # what a record holds of an epoch or of a result: metrics, weights, ...
 UNTRAINED = "untrained"  # the result that every protocol has: the network before any training
+UNTRAINED_HEAD = "untrained head"  # what tables call it where the network below the head is a trained one
+# The result that every trial has that begins with a trained network: its features before any head.
+UNTOUCHED = "untouched"
+UNTOUCHED_FEATURES = "untouched features"  # what tables call it
 # The classes that are kept back from training, and the scores on them beside a result.
 VALIDATION = "validation"
 
@@ -131,6 +135,11 @@ class ProtocolPart(Part):
         outcome = results.get(self.chosen if which == VALIDATION else which) or []
         entries = outcome if isinstance(outcome, list) else [outcome]
         return [entry.get(VALIDATION if which == VALIDATION else "metrics", {}) for entry in entries]
+
+    def untouched(self, results: Mapping[str, Any], which: str) -> Mapping[str, Any]:
+        """The metrics of the untouched features on the classes that the result ``which`` is measured on; empty if the
+        trial has none."""
+        return results.get(UNTOUCHED, {}).get(VALIDATION if which == VALIDATION else "metrics", {})
 
     def meaning(self, which: str) -> str:
         """What a result is."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numba.extending
 from llvmlite import binding, ir
 from numba import types
@@ -19,6 +20,12 @@ LANES = 64
 SUMS = 8
 # Rows and columns of a block of products, whose sums the registers can hold.
 BLOCK, WIDTH = 4, LANES if binding.get_host_cpu_features().get("avx512f") else 16
+WORDS = 16  # 32-bit numbers that one instruction takes, each with the bytes of four products
+# Whether one instruction adds four products of bytes; numba may have been asked for the code of another processor.
+_ASKED: Any = numba.config
+BYTE_PRODUCTS = bool(binding.get_host_cpu_features().get("avx512vnni")) and not (
+    _ASKED.CPU_NAME or _ASKED.CPU_FEATURES
+)
 _INDEX, _DOUBLES = ir.IntType(32), ir.VectorType(ir.DoubleType(), SUMS)
 intrinsic: Any = numba.extending.intrinsic  # checkers of types would ask callers for its argument "typing"
 
@@ -163,6 +170,78 @@ def _products(rows):
 
 
 products_of_rows, products_of_row = _products(BLOCK), _products(1)
+
+
+def _products_of_bytes(queries):
+    @intrinsic
+    def products(typing, codes, chunk, query, first, offset, factor, scale, bias, out):
+        """``bias - factor * scale * (codes . query + offset)`` of the LANES rows of one chunk and ``queries`` queries from
+        ``first`` on, each a row of ``out``. Codes are bytes from 0 to 255, four numbers of every row after another;
+        queries are bytes from -128 to 127. Their products are whole numbers, and so exact."""
+
+        def generate(context, builder, signature, arguments):
+            _write_products_of_bytes(context, builder, signature.args, arguments, queries)
+            return context.get_dummy_value()
+
+        return types.void(codes, types.intp, query, types.intp, offset, factor, scale, bias, out), generate
+
+    return products
+
+
+products_of_byte_rows, products_of_byte_row = _products_of_bytes(BLOCK), _products_of_bytes(1)
+
+
+def _write_products_of_bytes(context, builder, kinds, arguments, queries):
+    chunk, first = arguments[1], arguments[3]
+    codes, query, offset, factor, scale, bias, out = (
+        context.make_array(kinds[place])(context, builder, arguments[place])
+        for place in (0, 2, 4, 5, 6, 7, 8)
+    )
+    groups, parts = builder.extract_value(codes.shape, 1), LANES // WORDS
+    whole, floats = ir.VectorType(_INDEX, WORDS), ir.VectorType(ir.FloatType(), WORDS)
+    sums = [
+        [cgutils.alloca_once_value(builder, ir.Constant(whole, None)) for _ in range(parts)]
+        for _ in range(queries)
+    ]
+    rows = [builder.add(first, first.type(q)) for q in range(queries)]
+    words = builder.bitcast(query.data, _INDEX.as_pointer())
+    with cgutils.for_range(builder, groups) as (group, _):
+        start = builder.mul(builder.add(builder.mul(chunk, groups), group), group.type(4 * LANES))
+        loaded = [
+            _load_at(builder, codes.data, builder.add(start, start.type(4 * WORDS * part)), whole, align=1)
+            for part in range(parts)
+        ]
+        for row, totals in zip(rows, sums):
+            place = builder.gep(words, [builder.add(builder.mul(row, groups), group)])
+            factors = _repeat(builder, builder.load(place, align=1), WORDS)
+            for bytes_of_rows, total in zip(loaded, totals):
+                added = _add_products_of_bytes(builder, builder.load(total), bytes_of_rows, factors)
+                builder.store(added, total)
+    place = builder.mul(chunk, chunk.type(LANES))
+    for q, (row, totals) in enumerate(zip(rows, sums)):
+        shift, times = (builder.load(builder.gep(array.data, [row])) for array in (offset, factor))
+        for part, total in enumerate(totals):
+            lane = builder.add(place, place.type(WORDS * part))
+            product = builder.sitofp(builder.add(builder.load(total), _repeat(builder, shift, WORDS)), floats)
+            scales = builder.fmul(_load_at(builder, scale.data, lane, floats), _repeat(builder, times, WORDS))
+            value = builder.fsub(_load_at(builder, bias.data, lane, floats), builder.fmul(product, scales))
+            target = builder.gep(out.data, [ir.Constant(ir.IntType(64), q * LANES + WORDS * part)])
+            builder.store(value, _as_vector(builder, target, floats), align=4)
+
+
+def _add_products_of_bytes(builder, total, codes, query):
+    """To each 32-bit number of ``total`` the products of the four bytes at its place: one instruction where the processor
+    has it, else products of 16-bit numbers."""
+    if BYTE_PRODUCTS:
+        whole = ir.FunctionType(total.type, [total.type] * 3)
+        add = cgutils.get_or_insert_function(builder.module, whole, "llvm.x86.avx512.vpdpbusd.512")
+        return builder.call(add, (total, codes, query))
+    for shift in (0, 8, 16, 24):
+        byte = builder.and_(builder.lshr(codes, total.type([shift] * WORDS)), total.type([255] * WORDS))
+        left = builder.shl(query, query.type([24 - shift] * WORDS))
+        factor = builder.ashr(left, query.type([24] * WORDS))
+        total = builder.add(total, builder.mul(byte, factor))
+    return total
 
 
 def _write_products(context, builder, kinds, arguments, rows):

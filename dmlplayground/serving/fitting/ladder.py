@@ -1,0 +1,370 @@
+"""The ladder: from the untouched network to a fine-tuned one, cheap steps first, each judged on the same classes.
+
+A rung is written down as soon as it is known, with what it left on disk, so that a killed ladder goes on from there. What
+is delivered is a trial like any other: the features or a linear head on them with nothing left to train, or a
+fine-tuned network.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from ...base import array_files, files, layout
+from ...base.files import digest
+from ...parts import transforms
+from ...parts.data import Dataset
+from ...parts.layers import expand, merge
+from ...trial import config
+from ...trial.config import Places, Trial
+from ...trial.store import BEST, trained_weights
+from ...trial.store.records import Record
+from ...trial.training import folds, lr_finder, models, scoring, train
+from ...trial.training.learner import HEAD, features
+from . import choose, closed_form, timing
+from .choose import Plan
+from .judge import NAMES, Judgement, judge
+
+FILE = "ladder.json"
+SHRINKAGE = (0.03, 0.3, 3.0)
+FOR_SIZES = 0.3  # of the time, at most, goes into looking at images in several sizes
+LEAST_STEPS = 40  # of fine-tuning: with fewer, nothing is learned
+ROUNDS = 5  # evaluations during a fine-tuning
+FINDER = 30  # steps of the learning-rate finder
+MEASURED = 6  # steps that tell how long one takes
+
+
+@dataclass
+class Rung:
+    """A step of the ladder: what it is, its seconds, and its scores on the validation classes with their intervals."""
+
+    name: str
+    seconds: float
+    size: int
+    scores: dict[str, float]
+    intervals: dict[str, list[float]]
+    worse: bool = False  # in any score than the untouched features by more than the noise
+    config: dict[str, Any] = field(
+        default_factory=dict
+    )  # of the trial that delivers it, beside what all share
+
+
+class Ladder:
+    """All rungs of a folder of images in ``out``; ``say`` gets each as it is known, and why there are no more."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        out: Path,
+        minutes: float,
+        changes: Mapping[str, Any],
+        say: Callable[[Optional[Rung], str], None],
+        quiet: bool = False,
+    ):
+        self.plan, self.out, self.budget, self.changes = plan, out, 60 * minutes, changes
+        self.say, self.quiet = say, quiet
+        self.pictures = Path(plan.base["data"]["path"])
+        self.rungs: list[Rung] = []
+        self.planned: dict[str, Any] = {}  # of fine-tuning, once it has been measured
+        self.reason = ""
+        self._read()
+
+    @property
+    def best(self) -> Rung:
+        """The best by the second score among those that are no worse than the untouched features."""
+        return max((rung for rung in self.rungs if not rung.worse), key=lambda rung: rung.scores[NAMES[1]])
+
+    @property
+    def _untouched_best(self) -> Rung:
+        own = [rung for rung in self.rungs if "reduction" in rung.config.get("head", {})]
+        return max(own, key=lambda rung: rung.scores[NAMES[1]])
+
+    @property
+    def spent(self) -> float:
+        return sum(rung.seconds for rung in self.rungs)
+
+    def climb(self) -> Record:
+        """Every rung that the time allows, and then the trial of the best."""
+        for size in self.plan.sizes:
+            if not self._affordable(size):
+                break
+            self._rung("untouched", size, self._untouched)
+        size = self._untouched_best.size
+        if self.plan.pretrained:
+            self._rung("principal components", size, self._components)
+            self._rung("whitening", size, self._whitened)
+            for given in choose.HEADS:
+                self._rung(f"head: {given['method']}", size, partial(self._head, given))
+        self._fine_tune(size)
+        return train(self.trial(self.best), self.out, quiet=self.quiet)
+
+    def trial(self, rung: Rung) -> Trial:
+        """The trial that delivers a rung."""
+        return config.trial(merge(expand(self.plan.base), expand(rung.config), expand(self.changes)))
+
+    # --- rungs ---------------------------------------------------------------------------------------------------------
+
+    def _untouched(self, size: int) -> tuple[Judgement, dict[str, Any]]:
+        found, labels = self._features(size, "kept")
+        own = {"head": {"reduction": "none"}, "epochs": 0, "transform": choose.transform(size)}
+        return judge(found, labels), {**choose.NOTHING, **own}
+
+    def _components(self, size: int) -> tuple[Judgement, dict[str, Any]]:
+        found, _ = self._features(size, "train")
+        return self._computed(size, [closed_form.components(found, self._width(size))])
+
+    def _whitened(self, size: int) -> tuple[Judgement, dict[str, Any]]:
+        found, labels = self._features(size, "train")
+        width = self._width(size)
+        return self._computed(size, [closed_form.whitened(found, labels, width, each) for each in SHRINKAGE])
+
+    def _width(self, size: int) -> int:
+        """How many numbers an embedding has; there are no more directions than images."""
+        return min(choose.HEAD["embed_dim"], *self._features(size, "train")[0].shape)
+
+    def _computed(self, size: int, heads: list[closed_form.Head]) -> tuple[Judgement, dict[str, Any]]:
+        """The best of these heads."""
+        found, labels = self._features(size, "kept")
+        judged = [judge(closed_form.apply(head, found), labels) for head in heads]
+        best = max(range(len(heads)), key=lambda place: judged[place].score(NAMES[1]))
+        return judged[best], self._with_head(size, heads[best])
+
+    def _head(self, given: Mapping[str, Any], size: int) -> tuple[Judgement, dict[str, Any]]:
+        """A head trained on features, from the best that was computed; validation classes choose its epoch."""
+        path = self._features_file(size)
+        start = self._best_head
+        own = {"data": {"name": "features", "path": str(path)}, "protocol": "paper"}
+        shared = {
+            "head": start.config["head"],
+            "evaluation": {**self.plan.base["evaluation"], "headline": NAMES[1]},
+        }
+        width = start.config["embed_dim"]
+        given = self._fitting(given, size)
+        trial = config.trial(merge(expand(choose.HEAD), expand(given), own, shared, {"embed_dim": width}))
+        record = train(trial, self.out / "heads", quiet=True)
+        weights = Places(self.out / "heads").folder(trial) / record.results[BEST]["weights"][0]
+        arrays = trained_weights.read(weights).arrays
+        head = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
+        known, classes = self._features(size, "kept")
+        judged = judge(closed_form.apply(head, known), classes)
+        return judged, self._with_head(size, head)
+
+    @property
+    def _best_head(self) -> Rung:
+        size = self._untouched_best.size
+        heads = [rung for rung in self.rungs if "start" in rung.config.get("head", {}) and rung.size == size]
+        return max(heads, key=lambda rung: rung.scores[NAMES[1]])
+
+    def _fitting(self, given: Mapping[str, Any], size: int) -> dict[str, Any]:
+        """The settings with batches that the training classes can fill."""
+        _, labels = self._features(size, "train")
+        sampler = given.get("sampler")
+        most = sampler["per_class"] * len(np.unique(labels)) if isinstance(sampler, Mapping) else len(labels)
+        return {**given, "batch_size": min(given["batch_size"], most)}
+
+    def _fine_tune(self, size: int) -> None:
+        """The whole network, from the best head, as long as the time allows."""
+        name = "fine-tuning" if self.plan.pretrained else "training"
+        if not self.planned:
+            self.planned = self._measure(size)
+            self._write()
+        self.reason = self.planned["reason"]
+        given = self.planned["config"]
+        if not given:
+            self.say(None, self.reason)
+            return
+        trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+
+        def tried(size: int) -> tuple[Judgement, dict[str, Any]]:
+            record = train(trial, self.out, quiet=self.quiet)
+            fold = self._fold(size)
+            learners = scoring.learners(Places(self.out).folder(trial))
+            found = models.embed(learners, fold.monitor, transforms.create(**trial.transform))
+            self.planned["seconds"] = record.seconds  # of all sittings
+            return judge(found, fold.monitor.labels), given
+
+        steps = layout.plural(given["iterations"] * ROUNDS, "step")
+        self.say(
+            None, f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}"
+        )
+        self._rung(name, size, tried)
+
+    def _measure(self, size: int) -> dict[str, Any]:
+        """How many steps the time that is left allows, and at what rate."""
+        fold = self._fold(size)
+        given = self._fitting(self.plan.tuning, size)
+        given |= {"transform": choose.transform(size), "epochs": ROUNDS, "iterations": MEASURED}
+        if self.plan.pretrained:
+            given |= {key: self._best_head.config[key] for key in ("head", "embed_dim")}
+        trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+        feed, learner = lr_finder.first_fold(trial)
+        step, _ = timing.duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
+        image = self._seconds_an_image(size)
+        looks = image * (len(fold.monitor) * (ROUNDS + 3) + 3 * self._tested())
+        left = self.budget - self.spent - looks
+        passes = choose.PASSES[self.plan.pretrained] * len(fold.train) // trial.batch_size
+        steps = int(min((left - FINDER * step) / step, passes))
+        if steps < LEAST_STEPS <= passes:
+            needed = (self.spent + looks + (LEAST_STEPS + FINDER) * step) / 60
+            why = (
+                f"it stops before the whole network is trained: a step takes {step:.1f} s here; "
+                f"--minutes {math.ceil(needed)} would do"
+            )
+            return {"config": {}, "reason": why}
+        reason = (
+            f"it stops after {choose.PASSES[self.plan.pretrained]} passes over the images"
+            if steps >= passes
+            else "it stops where the time ends"
+        )
+        given["iterations"] = max(1, steps // ROUNDS)
+        if self.plan.pretrained:
+            rates = lr_finder.find(trial, *choose.RATES, FINDER)
+            given["optimizer"] = {
+                "lr": float(min(rates.suggestion or choose.MOST_RATE / 3, choose.MOST_RATE))
+            }
+        return {"config": given, "reason": reason}
+
+    # --- features --------------------------------------------------------------------------------------------------------
+
+    def _trial_at(self, size: int) -> Trial:
+        shared = {**choose.NOTHING, "transform": choose.transform(size), "epochs": 0}
+        return config.trial(merge(expand(self.plan.base), shared, expand(self.changes)))
+
+    def _fold(self, size: int) -> folds.Fold:
+        (fold,) = folds.divide(self._trial_at(size)).folds
+        return fold
+
+    def _tested(self) -> int:
+        return len(folds.divide(self._trial_at(self.plan.sizes[0])).test)
+
+    def _features(self, size: int, which: str) -> tuple[np.ndarray, np.ndarray]:
+        """The features of the fold's images for training or validation, and their labels; computed once."""
+        path = self.out / "features" / f"{which}-{size}.npz"
+        if not path.is_file():
+            fold, trial = self._fold(size), self._trial_at(size)
+            dataset: Dataset = fold.train if which == "train" else fold.monitor
+            blocks = models.blocks(dataset, transforms.create(**trial.transform), 1)
+            found = features(trial, blocks, models.devices(trial)[0])
+            array_files.write_plain(path, {"features": found, "labels": dataset.labels})
+        with np.load(path, allow_pickle=False) as stored:
+            return stored["features"], stored["labels"]
+
+    def _features_file(self, size: int) -> Path:
+        """Both as a data set of features, the validation classes in the place of the test classes."""
+        path = self.out / "features" / f"both-{size}.npz"
+        if not path.is_file():
+            parts = {
+                name: self._features(size, which) for name, which in (("train", "train"), ("test", "kept"))
+            }
+            array_files.write_plain(
+                path,
+                {
+                    "features": np.concatenate([rows for rows, _ in parts.values()]),
+                    "labels": np.concatenate(
+                        [[f"{name} {label}" for label in labels] for name, (_, labels) in parts.items()]
+                    ),
+                    "split": np.concatenate([[name] * len(labels) for name, (_, labels) in parts.items()]),
+                },
+            )
+        return path.resolve()
+
+    def _with_head(self, size: int, head: closed_form.Head) -> dict[str, Any]:
+        """Keep a head, and the trial of the network with it."""
+        named = {HEAD + key: value for key, value in head.items()}
+        path = (self.out / "heads" / f"{_digest(named)}.npz").resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        trained_weights.write(path, trained_weights.Weights("", {}, 0, 0, named), path.parent)
+        return {
+            **choose.NOTHING,
+            "head": {**choose.PLAIN, "start": str(path)},
+            "embed_dim": len(head["0.bias"]),
+            "epochs": 0,
+            "transform": choose.transform(size),
+        }
+
+    # --- time and memory ---------------------------------------------------------------------------------------------------
+
+    def _affordable(self, size: int) -> bool:
+        """Whether looking at all images in this size is a small part of the time, by the size before."""
+        if not self.rungs:
+            return True
+        last = self.rungs[-1]
+        expected = last.seconds * (size / last.size) ** 2
+        fold = self._fold(last.size)
+        pictures = len(fold.train) / len(fold.monitor)
+        if self.spent + expected * (1 + pictures) <= FOR_SIZES * self.budget:
+            return True
+        self.say(None, f"larger images than {last.size} px would take too much of the time")
+        return False
+
+    def _seconds_an_image(self, size: int) -> float:
+        seconds = next(rung.seconds for rung in self.rungs if rung.size == size)
+        return seconds / max(1, len(self._fold(size).monitor))
+
+    def _rung(self, name: str, size: int, make: Callable[[int], tuple[Judgement, dict[str, Any]]]) -> None:
+        """Climb a rung, unless it is known; write it down and say it."""
+        name = f"{name}, {size} px"
+        rung = next((rung for rung in self.rungs if rung.name == name), None)
+        if rung is None:
+            started = time.perf_counter()
+            judged, own = make(size)
+            seconds = time.perf_counter() - started
+            intervals = {key: list(judged.interval(key)) for key in NAMES}
+            rung = Rung(name, seconds, size, judged.scores, intervals, self._worse(judged, size), own)
+            self.rungs.append(rung)
+            self._write()
+        self.say(rung, "")
+
+    def _worse(self, judged: Judgement, size: int) -> bool:
+        """Whether anything is worse than of the untouched network by more than the noise."""
+        untouched = judge(*self._features(size, "kept"))
+        return any(judged.worse(untouched, key) for key in NAMES)
+
+    def _key(self) -> dict[str, Any]:
+        """Everything on which the rungs depend."""
+        return {
+            "pictures": digest(self.pictures),
+            "sizes": list(self.plan.sizes),
+            "changes": dict(self.changes),
+        }
+
+    def _write(self) -> None:
+        content = {
+            "key": self._key(),
+            "seconds": self.budget,
+            "rungs": [dataclasses.asdict(rung) for rung in self.rungs],
+            "planned": self.planned,
+        }
+        files.write_json(self.out / FILE, content)
+
+    def _read(self) -> None:
+        """What an earlier run has left, if it was of the same pictures and settings."""
+        path = self.out / FILE
+        if not path.is_file():
+            return
+        content = files.read_json(path)
+        if content.get("key") != self._key():
+            for folder in ("features", "heads"):
+                shutil.rmtree(self.out / folder, ignore_errors=True)
+            return
+        self.rungs = [Rung(**one) for one in content["rungs"]]
+        self.planned = content["planned"]
+        if content["seconds"] != self.budget:  # another length: only what it decides is done again
+            self.rungs = [rung for rung in self.rungs if not rung.config["epochs"]]
+            self.planned = {}
+
+
+def _digest(arrays: Mapping[str, np.ndarray]) -> str:
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
+    ).hexdigest()[:12]

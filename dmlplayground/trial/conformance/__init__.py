@@ -1,0 +1,95 @@
+"""What holds for every part of a kind, as checks that anybody can make of a part: ``dmlplayground check my_loss.py``. The
+project's own tests make the same checks of its own parts.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from ...base import outside, registry
+from ...base.errors import UserError, unknown
+
+__all__ = ["Outcome", "check", "checks_of", "named"]
+
+
+class Outcome(NamedTuple):
+    """What came of one check of a part: ``fault`` is empty if it passed, ``left_out`` says why it was not made."""
+
+    kind: str
+    part: str
+    check: str
+    fault: str = ""
+    left_out: str = ""
+    seconds: float = 0.0
+
+
+def check(target: str | Path, kind: Optional[str] = None) -> list[Outcome]:
+    """Make every check of a part: of all that a file registers, or of one by its name.
+
+    ``kind`` is needed where parts of several kinds have the name: ``check("all", "miners")``.
+
+    >>> [one.fault for one in dml.check("semihard")]  # doctest: +SKIP
+    ['', '', '', '']
+    """
+    return list(made(named(target, kind)))
+
+
+def named(target: str | Path, kind: Optional[str] = None) -> list[tuple[str, str]]:
+    """The parts that are meant, each by its kind in the plural and its key."""
+    if Path(target).suffix == ".py":
+        outside.load([target])
+        keys = outside.registered(Path(target))
+        return [
+            (plural, key)
+            for plural in registry.HOMES
+            for name, key in keys
+            if registry.kind(plural).name == name
+        ]
+    plurals = [kind] if kind else [plural for plural in registry.HOMES if plural != "studies"]
+    found = [(plural, str(target)) for plural in plurals if target in registry.kind(plural).names()]
+    if not found:
+        names = {name for plural in plurals for name in registry.kind(plural).names()}
+        raise unknown("part (and no file that ends in .py)", str(target), names)
+    if len(found) > 1:
+        raise UserError(
+            f"{target} is the name of several parts: {', '.join(plural for plural, _ in found)}. Say which."
+        )
+    return found
+
+
+def checks_of(plural: str) -> list:
+    """The checks of a kind, each a function of a part's key that fails, or raises ``Skip``."""
+    from . import kinds, methods  # these load MXNet
+
+    own = methods.CHECKS if plural == "methods" else []
+    return [*kinds.of(plural), *own]
+
+
+def made(parts: Iterable[tuple[str, str]]) -> Iterator[Outcome]:
+    """One by one, as they end."""
+    from .outcomes import Skip  # loads NumPy
+
+    for plural, key in parts:
+        for one in checks_of(plural):
+            began, fault, left_out = time.perf_counter(), "", ""
+            try:
+                one(key)
+            except Skip as reason:
+                left_out = str(reason)
+            except Exception as problem:  # whatever a part raises is a finding
+                fault = _said(problem)
+            words = one.__name__.replace("_", " ")
+            yield Outcome(plural, key, words, fault, left_out, time.perf_counter() - began)
+
+
+def _said(problem: Exception) -> str:
+    """The problem in a line; of a bare assertion, what it says in the code."""
+    text = " ".join(str(problem).split())
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    if isinstance(problem, AssertionError):
+        return text[:300] or f"it does not hold that {(last.line or '').removeprefix('assert ')}"
+    return f"{type(problem).__name__}: {text[:300]} ({Path(last.filename).name}, line {last.lineno})"
