@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from dmlplayground.trial.config import of_today
+from dmlplayground.trial.config import upgraded
 from dmlplayground.trial.store.records import Record
 
 CONFIG = {
@@ -42,7 +42,7 @@ def configuration(method: str = "npairs", seed: int = 0, **changes) -> dict:
             config[part] = {"name": value} if part in ("data", "backbone") else value
     if config["protocol"]["name"] == "validated":
         config["protocol"] = {"folds": 4, "patience": None, "criterion": "MAP@R", **config["protocol"]}
-    return of_today(config)
+    return upgraded(config)
 
 
 def record(

@@ -122,11 +122,13 @@ def test_a_recipe_brings_its_network_and_what_it_sets_is_printed():
 def test_training_that_ends_below_the_untrained_network_says_so():
     def told(last):
         scores = {"untrained": 0.3, "best": 0.5, "last": last}
-        results = {key: {"epoch": 1, "metrics": {"R@1": value}} for key, value in scores.items()}
+        results = {
+            key: {"epoch": 1, "metrics": {"R@1": value, "NMI": value}} for key, value in scores.items()
+        }
         config = {"protocol": {"name": "paper"}}
         return run_summary.results(SimpleNamespace(config=config, results=results, seconds=1.0), Path("runs"))
 
-    assert "below the untrained network: R@1 20.00 (before: 30.00)" in told(0.2)
+    assert "below the untrained network: R@1 20.00 (before: 30.00); NMI" in told(0.2)
     assert "warning" not in told(0.4)
 
 

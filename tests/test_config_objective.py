@@ -18,7 +18,7 @@ def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
     given = {"method": method, "mining": miner}
     if miner not in COMBINATIONS[method].miners:
         assert methods.get(method).reads == "batch"
-        with pytest.raises(UserError, match=f"^method {method}: .*takes no miner"):
+        with pytest.raises(UserError, match=f"^method {method}: .*a miner cannot be set"):
             config.trial(given)
         return
     assert config.trial(given).mining["name"] == miner
@@ -36,7 +36,7 @@ def test_the_list_of_miners_says_which_goes_with_which():
     for method, found in COMBINATIONS.items():
         assert told[method][:2] == [found.own, "all" if found.miners else "none"]
         assert told[method][2] == ("all" if found.with_memory else "none")
-    story = miners.told("intra_random")
+    story = miners.as_text("intra_random")
     takers, remembering = story.split("Losses that accept it:")[1].split("With a memory")
     assert "contrastive" in takers and "npairs" not in takers
     assert "none" in remembering

@@ -156,16 +156,24 @@ def test_a_trial_that_is_to_go_on_keeps_its_checkpoint(tmp_path):
     assert left(folder) == [checkpoints.FILE, records.RECORD]
 
 
-def test_what_somebody_holds_or_may_hold_stays(tmp_path):
+def test_what_somebody_holds_stays(tmp_path):
     folder = finished(tmp_path)
     with locks.hold(folder):
         before = left(folder)
         records.tidy(folder)
         assert left(folder) == before
+
+
+@pytest.mark.parametrize("status", ["finished", "interrupted"])
+def test_a_lock_that_names_nobody_goes_from_a_finished_trial_alone(tmp_path, status):
+    folder = finished(tmp_path, status)
     (folder / "lock-1").write_text("of whom?")
+    (folder / "lock-1.abc").mkdir()
     began = time.monotonic()
     records.tidy(folder)
-    assert time.monotonic() - began < 1 and checkpoints.FILE in left(folder)
+    assert time.monotonic() - began < 1
+    others = [] if status == "finished" else [checkpoints.FILE, "lock-1", "lock-1.abc"]
+    assert left(folder) == [*others, records.RECORD]
 
 
 def test_training_again_tidies_a_finished_trial(tmp_path):

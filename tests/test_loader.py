@@ -163,5 +163,5 @@ def test_what_is_shown_reaches_the_sampler():
     made = loader.training_batches(of, sampler, plain, seed=1, epoch=0, view=view)
     drawn = sampler.batches(0, view)
     assert [batch.labels.tolist() for batch in made] == [of.labels[rows].tolist() for rows in drawn]
-    with pytest.raises(UserError, match="needs to see the proxies"):
+    with pytest.raises(UserError, match="^sampler near_proxies needs a view with proxies"):
         list(loader.training_batches(of, sampler, plain, seed=1, epoch=0))

@@ -42,7 +42,7 @@ class Toy(Loss):
     measure = "distance"
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
-        D = triplets.all.distances()
+        D = triplets.every_pair.distances()
         if self.measure == "square":
             found = triplets.hinge(F.square(D), F.square(D), MARGIN)
         elif self.measure == "other":  # does not rise with the distance
@@ -106,7 +106,7 @@ class Soft(Loss):
     reads = "triplets"
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
-        D = triplets.all.distances()
+        D = triplets.every_pair.distances()
         gaps, weights = triplets.gaps(D, F.square(D))
         return F.reshape(F.sum(F.Activation(gaps, act_type="softrelu") * weights), shape=(1,))
 

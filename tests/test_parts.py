@@ -25,7 +25,7 @@ def test_a_part_tells_what_it_is(plural, name):
         note.endswith(".") for note in part.option_notes.values()
     )  # else its other lines are not indented
     assert all(text.count("``") % 2 == 0 for text in (part.prose, *part.option_notes.values()))
-    story = listing.told(plural, name)
+    story = listing.as_text(plural, name)
     assert story.startswith(f"{name}: {part.title}")
     for option in part.options:
         assert f"  {kind.setting}.{option} " in story
@@ -61,7 +61,7 @@ def test_other_names_and_misspelt_ones_lead_to_it(plural, name):
 
 @pytest.mark.parametrize("plural", registry.HOMES)
 def test_a_kind_is_listed(plural):
-    table = listing.told(plural, None).splitlines()
+    table = listing.as_text(plural, None).splitlines()
     listed = {line.split()[0] for line in table if line.strip()}
     assert set(registry.kind(plural).names()) <= listed
 
@@ -76,7 +76,7 @@ def test_listing_everything_loads_no_heavy_library():
     code = (
         "import sys; from dmlplayground.base import registry; from dmlplayground.cli import listing\n"
         "for plural in registry.HOMES:\n"
-        "    for name in (None, *registry.kind(plural).names()): listing.told(plural, name)\n"
+        "    for name in (None, *registry.kind(plural).names()): listing.as_text(plural, name)\n"
         "heavy = ('mxnet', 'gluoncv', 'scipy', 'sklearn', 'numba', 'matplotlib', 'pandas', 'torch')\n"
         "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"
     )

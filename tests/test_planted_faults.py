@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import reports_fixture as fixture
 from data_fixture import class_folders
 
 from dmlplayground import config, data, protocols
+from dmlplayground.base import files
+from dmlplayground.base.errors import UserError
 from dmlplayground.parts.data.shared import catalogue, decoded_cache
 from dmlplayground.parts.transforms import Stored
 from dmlplayground.reports.grouping import arenas
@@ -132,3 +135,22 @@ def test_what_a_protocol_calls_comparable_parts_arenas(name):
         made = [fixture.record(seed=seed) for seed in (0, 1)]
         made[1].config["protocol"]["criterion"] = "MAP@R"
         assert len(arenas(made)) == 2
+
+
+@pytest.mark.parametrize("key", ["batch_size", "iterations", "ensemble.members"])
+def test_true_is_not_a_whole_number(key):
+    with pytest.raises(UserError, match=f"{key} must be a whole number.*not True"):
+        config.trial({"method": "npairs"}, [f"{key}=true"])
+
+
+def test_a_file_that_was_replaced_may_be_read_by_others(tmp_path):
+    """What it is written through is private, as temporary files are."""
+    (tmp_path / "usual").touch()
+    files.write_json(tmp_path / "written", {})
+    assert (tmp_path / "written").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20, (1 << 20) + 1])
+def test_a_copy_of_more_than_the_most_is_noticed(size):
+    """Also where the most is what is copied at a time."""
+    assert (files.copy(io.BytesIO(bytes(size)), io.BytesIO(), 1 << 20) > 1 << 20) == (size > 1 << 20)

@@ -44,7 +44,7 @@ def test_weights_that_are_not_there_are_found_by_a_dry_run(tmp_path, capsys):
 
 
 def test_an_empty_word_is_no_method(capsys):
-    assert "unknown method (and there is no such file) ''" in told(capsys, "train", "", "--dry-run")
+    assert "'' is neither a known method nor a file. Known: " in told(capsys, "train", "", "--dry-run")
 
 
 def test_a_store_that_is_a_file(tmp_path, capsys):
@@ -275,7 +275,7 @@ def test_a_sheet_is_no_wider_than_its_longest_row(tmp_path, capsys):
 def test_output_that_is_closed_or_knows_few_characters(monkeypatch, tmp_path, output):
     written = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr("sys.stdout", None if output == "closed" else written)
-    monkeypatch.setattr("dmlplayground.cli.commands.methods.told", lambda name: "a – b")
+    monkeypatch.setattr("dmlplayground.cli.commands.methods.as_text", lambda name: "a – b")
     assert cli.main(["methods", "npairs"]) == 0
     written.seek(0)
     assert written.read() == ("" if output == "closed" else "a ? b\n")

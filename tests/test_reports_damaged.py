@@ -272,6 +272,18 @@ def test_a_record_without_a_checksum_must_have_the_configuration_of_its_id(store
     assert made.id in line and "its configuration is not that of its id" in line
 
 
+def test_a_manifest_without_a_checksum_must_have_the_configurations_of_its_ids(store, capsys):
+    right, wrong = (config.trial(record(seed=seed).config) for seed in (7, 8))
+    trials = [{"id": trial.id, "config": trial.mapping()} for trial in (right, wrong)]
+    trials[1]["config"]["batch_size"] += 2
+    (store / manifest.FILE).write_text(json.dumps({"title": "Older", "trials": trials}))
+    stated = usable_records.planned(store)
+    assert (stated.title, [one["id"] for one in stated.trials]) == ("Older", [right.id])
+    [line] = capsys.readouterr().err.splitlines()
+    assert wrong.id in line and right.id not in line
+    assert wrong.id not in reports.report(store).read_text()
+
+
 def test_records_of_older_versions_are_read(store):
     """Of parts and keys that no longer exist nothing can be said, and ids of the first edition are made in another way."""
     made = record(seed=3)

@@ -163,6 +163,27 @@ def test_the_best_of_every_rung_counts(tmp_path):
     assert table.rows[-1].values == ["tau with the last", -1, pytest.approx(0.816, abs=0.01), 1]
 
 
+def test_searches_are_averaged(tmp_path):
+    fixture.search(tmp_path, SHORT, 1)
+    fixture.search(
+        tmp_path,
+        {"margin": {"1/8": 0.3, "1/3": 0.25, "1": 0.5}, **{key: SHORT[key] for key in ("npairs", "triplet")}},
+        2,
+    )
+    found = rungs.read(tmp_path)
+    assert found.scores[Fraction(1)]["margin"] == pytest.approx({1: 40, 2: 50})
+    assert found.compared(Fraction(1, 8)).mean("margin") == pytest.approx(20)
+
+
+def test_the_best_of_a_rung_is_the_lowest_where_lower_is_better(tmp_path):
+    fixture.search(tmp_path, SHORT, 1)
+    for file in tmp_path.glob("1/*/search.json"):
+        file.write_text(file.read_text().replace("MAP@R", "density_intra"))
+    found = rungs.read(tmp_path)
+    assert found.scores[Fraction(1, 8)]["margin"] == pytest.approx({1: 0.01})
+    assert found.compared(Fraction(1)).methods == ["triplet", "npairs", "margin"]
+
+
 def test_a_folder_of_searches_has_a_report(tmp_path):
     fixture.search(tmp_path / "search", SHORT)
     assert "Order by length" in reports.report(tmp_path / "search").read_text()

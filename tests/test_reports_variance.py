@@ -281,3 +281,18 @@ def test_the_interval_of_tau_holds_the_truth():
 @pytest.mark.parametrize("spread", [2, 4, 10])
 def test_the_interval_of_tau_holds_the_truth_at_any_distance(spread):
     assert 0.92 <= taus_covered(spread, 250) <= 0.99
+
+
+def test_an_interval_holds_what_divisions_do_to_all_methods_alike():
+    """A gap does not: it is the same in every division."""
+    shifts = np.array([-6.0, -2.0, 2.0, 6.0])
+    little = 0.01 * np.random.default_rng(0).normal(size=(2, 4, 2))
+    values = {
+        name: {(d, s, 0): 10 * number + shifts[d] + little[number, d, s] for d in range(4) for s in range(2)}
+        for number, name in enumerate(names(2))
+    }
+    found = Comparison.of(values)
+    low, high = found.interval("m00")
+    wanted = stats.t.interval(0.95, 3, 0, stats.sem(shifts))[1]
+    assert (high - low) / 2 == pytest.approx(wanted, rel=0.01)
+    assert found.gap("m01", "m00").interval == pytest.approx((10, 10), abs=0.1)

@@ -127,7 +127,7 @@ def test_what_is_not_finite_is_told(name, bad):
         ({"projection": 0}, 20, "projection"),
         ({"per_class": 0}, 20, "per_class"),
         ({"refresh": "never"}, 20, "one of steps, epochs"),
-        ({}, 2, "at least 2"),
+        ({}, 2, "at least two"),
     ],
 )
 @pytest.mark.parametrize("name", STUDY)

@@ -4,7 +4,7 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground.base.errors import UserError
-from dmlplayground.trial.store import packed, records
+from dmlplayground.trial.store import locks, packed, records
 
 
 @pytest.fixture
@@ -49,3 +49,21 @@ def test_a_damaged_file_is_named(store):
     assert len(found) == 3 and "not a file of packed records" in problems[0]
     with pytest.raises(UserError, match="cannot be packed"):
         records.pack(store, store)
+
+
+def test_of_the_system_the_name_alone_is_packed(store, tmp_path):
+    record = records.load_store(store)[0]
+    record.machine["system"] = "Linux-5.15-somebodys-own-kernel"
+    record.save(store / record.id)
+    assert (
+        records.find(records.pack(store, tmp_path / "kept").parent / record.id).machine["system"] == "Linux"
+    )
+
+
+def test_what_runs_but_is_held_by_no_process_was_interrupted(tmp_path):
+    record = fixture.record("margin", 0)
+    record.status = "running"
+    record.save(tmp_path / record.id)
+    assert records.find(tmp_path / record.id).status == "interrupted"
+    with locks.hold(tmp_path / record.id):
+        assert records.find(tmp_path / record.id).status == "running"

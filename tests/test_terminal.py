@@ -48,7 +48,7 @@ def test_an_epoch_says_what_it_was_measured_on():
 
 def test_what_is_said_of_an_option_fits_any_width(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    told = methods.told("npairs")
+    told = methods.as_text("npairs")
     options = told.partition("Options, with their defaults:\n")[2].partition("\n\n")[0]
     assert "negatives" in options and max(map(len, options.splitlines())) <= 60
     assert told.count("keeps embeddings short") == 1  # not in the notes as well

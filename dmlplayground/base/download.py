@@ -71,8 +71,8 @@ def _pack(package: str, target: Path, checksum: str) -> None:
         except FileNotFoundError:
             raise Failed("npm, which would fetch it, is not installed") from None
         except (subprocess.CalledProcessError, ValueError) as problem:
-            told = (getattr(problem, "stderr", "") or str(problem)).strip().splitlines()
-            raise Failed(f"npm pack {package} failed: {told[0] if told else problem}") from None
+            lines = (getattr(problem, "stderr", "") or str(problem)).strip().splitlines()
+            raise Failed(f"npm pack {package} failed: {lines[0] if lines else problem}") from None
         if checksum and not files.agrees(packed, checksum):
             raise Failed(OTHER)
         packed.replace(target)

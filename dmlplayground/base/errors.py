@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-__all__ = ["UserError", "printable", "unknown", "warn"]
+__all__ = ["UserError", "neither", "printable", "unknown", "warn"]
 
 
 class UserError(Exception):
@@ -40,6 +40,15 @@ def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, st
     """The error for an unknown name: it lists the known ones and suggests the nearest. ``also`` maps other common
     names to known ones.
     """
+    return UserError(f"unknown {kind} {name!r}.{_choices(name, known, also)}")
+
+
+def neither(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """The error for what may be a known name or a file, and is not one of them."""
+    return UserError(f"{name!r} is neither a known {kind} nor a file.{_choices(name, known)}")
+
+
+def _choices(name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> str:
     names = sorted(known)
     spelled = {_plain(word): word for word in (*names, *also)}
     wanted = _plain(name)
@@ -48,7 +57,7 @@ def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, st
     word = spelled[near] if nearness.get(near, 0) >= 0.6 else None
     hint = f" Did you mean {also.get(word, word)!r}?" if word else ""
     listing = ", ".join(names) if names else "none"
-    return UserError(f"unknown {kind} {name!r}.{hint} Known: {listing}.")
+    return f"{hint} Known: {listing}."
 
 
 def _plain(name: object) -> str:

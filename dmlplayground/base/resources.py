@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from . import files
-from .errors import UserError, unknown
+from .errors import UserError, neither
 
 __all__ = [
     "cache",
@@ -83,7 +83,7 @@ def _find(kind: str, name: str | Path, known: list[str]) -> Path:
     if len(found) > 1:
         raise UserError(f"there are several {kind}s called {ours}: {', '.join(found)}.")
     if not found:
-        raise unknown(f"{kind} (and no such file)", str(name), known)
+        raise neither(kind, str(name), known)
     return experiments() / f"{found[0]}.yaml"
 
 

@@ -87,8 +87,8 @@ class _Parser(argparse.ArgumentParser):
     """argparse's parser, except that an error is one line, and that misspelt commands and options get our own
     "did you mean"."""
 
-    def __init__(self, **told: Any):
-        super().__init__(**told)
+    def __init__(self, **options: Any):
+        super().__init__(**options)
         self.set_defaults(parser=self)  # of a command line, that of its command or action
 
     def error(self, message: str) -> NoReturn:
@@ -136,10 +136,10 @@ def parser(
     whole.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = whole.add_subparsers(metavar="COMMAND", required=True)
     for name, module in commands.items():
-        told = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
+        texts = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
         if all_helped or name not in registry.HOMES:
-            told["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
-        command = subparsers.add_parser(name, **told)
+            texts["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
+        command = subparsers.add_parser(name, **texts)
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
         _add_parts(command)
         module.add_arguments(command)
@@ -176,7 +176,7 @@ def _add_kind(subparsers, plural: str, helped: bool) -> None:
     command = subparsers.add_parser(plural, **described)
     _add_parts(command)
     listing.add_name(command, plural)
-    command.set_defaults(run=lambda arguments: print(listing.told(plural, arguments.name)))
+    command.set_defaults(run=lambda arguments: print(listing.as_text(plural, arguments.name)))
 
 
 def _described(text: str, example: str, page: str) -> dict[str, Any]:

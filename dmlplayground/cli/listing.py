@@ -14,7 +14,7 @@ def add_name(command: argparse.ArgumentParser, plural: str) -> None:
     command.add_argument("name", nargs="?", help=f"one of the {plural}, to describe")
 
 
-def told(plural: str, name: str | None) -> str:
+def as_text(plural: str, name: str | None) -> str:
     """All parts of a kind, or a description of the one that is named."""
     kind = registry.kind(plural)
     return story(kind, kind.get(name)) if name else table(plural, kind)

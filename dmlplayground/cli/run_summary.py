@@ -27,8 +27,8 @@ def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     ]
     lines = [layout.columns(rows)]
     if recipe:
-        told = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
-        lines.append(layout.fill(f"the recipe sets {told}", later="  "))
+        settings = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
+        lines.append(layout.fill(f"the recipe sets {settings}", later="  "))
     return "\n".join(lines)
 
 
@@ -65,10 +65,10 @@ def configuration(trial: Trial) -> str:
     import yaml
 
     room = (layout.width() or layout.LONG) - 2
-    told = yaml.safe_dump(
+    written = yaml.safe_dump(
         trial.mapping(), sort_keys=False, default_flow_style=None, width=room, allow_unicode=True
     )
-    return "all settings:\n" + textwrap.indent(told.rstrip(), "  ")
+    return "all settings:\n" + textwrap.indent(written.rstrip(), "  ")
 
 
 def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
@@ -137,7 +137,7 @@ def _worse_than_before(protocol: str, results: Mapping[str, Any]) -> list[str]:
         ]
         if worse:
             warning = (
-                f"warning: training ended below the {start}: {', '.join(worse)}. On new classes the network was better "
+                f"warning: training ended below the {start}: {'; '.join(worse)}. On new classes the network was better "
                 "before. Train with a lower optimizer.lr or fewer steps (iterations, epochs)"
             )
             advice = ", or use the features themselves." if which == protocols.UNTOUCHED else "."
@@ -156,10 +156,8 @@ def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
     from ..reports import usable_records
-    from ..trial.store import manifest
 
     page = reports.report(store)
-    board = reports.leaderboard(
-        usable_records.load(store), manifest.read(store).trials, manifest.read(store).search
-    )
+    planned = usable_records.planned(store)
+    board = reports.leaderboard(usable_records.load(store), planned.trials, planned.search)
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")

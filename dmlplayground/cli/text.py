@@ -11,8 +11,8 @@ from ..base.options import Option
 
 def options(given: Mapping[str, Option]) -> str:
     """``margin=1.0, symmetric=false``; only the name of an option without a default."""
-    told = (name if option.required else f"{name}={value(option.default)}" for name, option in given.items())
-    return ", ".join(told) or "-"
+    words = (name if option.required else f"{name}={value(option.default)}" for name, option in given.items())
+    return ", ".join(words) or "-"
 
 
 def value(content: Any) -> str:

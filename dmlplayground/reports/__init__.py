@@ -73,7 +73,7 @@ def write(
     'index.html'
     """
     store = Path(store)
-    stated = manifest.read(store)
+    stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
     return _write(store, store, found, stated)
@@ -86,7 +86,7 @@ def html(store: str | Path) -> str:
     '<!doctype html>'
     """
     store = Path(store)
-    return page.render(_page(store, usable_records.load(store), manifest.read(store)))
+    return page.render(_page(store, usable_records.load(store), usable_records.planned(store)))
 
 
 def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
@@ -118,18 +118,18 @@ def _lengths(store: Path) -> list[page.Overview]:
 
 def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> Path:
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
-    told = _page(store, found, stated)
+    content = _page(store, found, stated)
     written: list[str] = []
-    for one in told.overviews:
+    for one in content.overviews:
         written += _write_tables(folder / FOLDER, one.tables)
         written += _write_figures(folder / FOLDER, one.figures, slug(one.title))
-    for section in told.sections:
+    for section in content.sections:
         written += _write_tables(folder / FOLDER, section.tables)
         written += _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
     _clear_away(folder / FOLDER, written)
     index = folder / FOLDER / "index.html"
     with files.replacing(index) as stream:
-        stream.write(page.render(told))
+        stream.write(page.render(content))
     return index
 
 

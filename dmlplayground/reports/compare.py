@@ -56,8 +56,10 @@ def compare(a: str | Path, b: str | Path) -> Table:
     rows = _rows(gaps, titles)
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
-    told = [f"Changed between A and B: {'; '.join(map(_told, changes.items()))}."] if changes else []
-    notes = [*told, *_units(gaps), RULE, *ignored]
+    changed = (
+        [f"Changed between A and B: {'; '.join(map(_change_in_words, changes.items()))}."] if changes else []
+    )
+    notes = [*changed, *_units(gaps), RULE, *ignored]
     return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, notes)
 
 
@@ -160,7 +162,7 @@ def _without(
     return {alone.get(one, one): cell for one, cell in side.items()}
 
 
-def _told(change: tuple[str, Sides]) -> str:
+def _change_in_words(change: tuple[str, Sides]) -> str:
     """``optimizer.lr from 0.001 to 0.003``"""
     key, sides = change
     return f"{key} from {' or '.join(sorted(sides[0]))} to {' or '.join(sorted(sides[1]))}"

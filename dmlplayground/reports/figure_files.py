@@ -118,7 +118,9 @@ def _bars(axes, figure: Figure) -> None:
         if series.quoted_for:
             axes.plot(series.y, rows, "D", mfc="white", mec=INK, ms=4.5, ls="", label=PUBLISHED)
             continue
-        axes.barh(rows, series.y, height=width * 0.9, color=_colours(figure, number), label=_told(series))
+        axes.barh(
+            rows, series.y, height=width * 0.9, color=_colours(figure, number), label=_legend_entry(series)
+        )
         axes.errorbar(series.y, rows, xerr=_errors(series), fmt="none", ecolor=INK, elinewidth=1, capsize=2)
         dots = [(run, row) for runs, row in zip(series.runs, rows) for run in runs]
         axes.plot(*zip(*dots) if dots else ([], []), "o", mfc="white", mec=INK, mew=0.8, ms=3.2)
@@ -136,7 +138,7 @@ def _references(across: Callable, figure: Figure) -> None:
         across(value, color=INK, ls=dashes, lw=1, zorder=0.9, label=f"{label} ({value:.1f})")
 
 
-def _told(series: Series) -> str:
+def _legend_entry(series: Series) -> str:
     """The name in the legend; bars that have their cells' colours need none."""
     return f"_{series.name}" if series.colours else series.name
 

@@ -288,7 +288,7 @@ def arenas(
     cells: dict[str, Cell] = {}
 
     def cell_of(recorded: Mapping[str, Any]) -> Cell:
-        cell = Cell(config.of_today(recorded), searched=searched)
+        cell = Cell(config.upgraded(recorded), searched=searched)
         return cells.setdefault(cell.key, cell)
 
     known = set()

@@ -85,10 +85,12 @@ def arena_table(arena: Arena) -> Table:
 
 def _leading(arena: Arena, quoted: Collection[str]) -> list[str]:
     """The few metrics to show. Of clusterings, the metric that a study has published rather than one that it has not."""
-    told = [name for name in arena.metrics if name in quoted and metrics.get(name).needs == "clusters"]
+    published = [name for name in arena.metrics if name in quoted and metrics.get(name).needs == "clusters"]
     leading = metrics.leading([arena.headline, *arena.metrics])
     return list(
-        dict.fromkeys(told[0] if told and metrics.get(name).needs == "clusters" else name for name in leading)
+        dict.fromkeys(
+            published[0] if published and metrics.get(name).needs == "clusters" else name for name in leading
+        )
     )
 
 

@@ -190,7 +190,7 @@ def _apart(short: Sequence[str], long: Sequence[str], cells: Sequence[Cell]) -> 
 
 
 def _name(cell: Cell) -> str:
-    """A network that was not trained is told by what its head does."""
+    """A network that was not trained is named by what its head does."""
     return cell.method if cell.trained else f"{cell.method}, {cell.config['head']['reduction']} head"
 
 
@@ -227,13 +227,13 @@ def scores(one: Repeated) -> Table:
     for name in first.methods:
         values = [_interval(each, name) for each in found]
         gap = first.gaps.get((first.best, name))
-        told = (
+        against = (
             [gap.wins.value, ends(gap.wins.interval), _p(first.adjusted[first.best, name])]
             if gap
             else [None] * 3
         )
         rows.append(
-            Row([name, *values, *told], bold={1} if name in first.leaders and first.repeated else set())
+            Row([name, *values, *against], bold={1} if name in first.leaders and first.repeated else set())
         )
     notes = [
         f"Percent, means of divisions × searches × seeds: {design}.",
@@ -287,12 +287,12 @@ def noise(one: Repeated) -> Table:
     for name, parts in every.items():
         # What divisions do to all methods alike is known of all together only.
         whole = {**parts, "division": together["division"]}
-        rows.append(Row([name, *_told(whole, sources)]))
-    rows.append(Row(["all together", *_told(together, sources, intervals=True)]))
+        rows.append(Row([name, *_noise_cells(whole, sources)]))
+    rows.append(Row(["all together", *_noise_cells(together, sources, intervals=True)]))
     return Table("noise", "Where the noise comes from", one.title, columns, rows, [SHARES])
 
 
-def _told(
+def _noise_cells(
     parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool = False
 ) -> Iterator[Any]:
     share = shares(parts)

@@ -21,9 +21,9 @@ MEASURED_ON = {TRAINING: "training images", TEST: "test images", HEALTH: "the ep
 LEAST = 3  # cells; with fewer, no correlation is given
 DRAWS = 1000
 NOTES = [
-    "Every figure is that of the epoch that was scored; the mean over folds if there are several. A point is a trial.",
+    "Values are from the scored epoch, averaged over folds. A point is a trial.",
     "Intervals: 95 %, by bootstrap over rows of the leaderboard, each with all of its seeds, since seeds of one method are "
-    "alike. An interval that contains 0 shows nothing. Correlation does not mean that a figure makes methods good.",
+    "alike. An interval that contains 0 shows nothing. Correlation does not mean that a value makes methods good.",
 ]
 
 
@@ -91,8 +91,8 @@ def predictors(arena: Arena, which: str = "") -> list[Predictor]:
         for figure in figures_of(record, part, which)
     )
     found = [Predictor(part, figure, _points(arena, part, figure, which)) for part, figure in names]
-    told = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
-    return sorted(told, key=lambda one: -abs(one.correlation(True) or 0))
+    usable = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
+    return sorted(usable, key=lambda one: -abs(one.correlation(True) or 0))
 
 
 def _points(arena: Arena, part: str, figure: str, which: str) -> list[list[tuple[float, float]]]:
@@ -133,8 +133,8 @@ def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
 def tables(arena: Arena) -> list[Table]:
     """The correlations, and what was measured on every cell's training embeddings. Empty if nothing was measured."""
     found = predictors(arena)
-    told = [correlations(arena, found)] if found else []
-    return [*told, _measured(arena)] if any(one.part == TRAINING for one in found) else told
+    first = [correlations(arena, found)] if found else []
+    return [*first, _measured(arena)] if any(one.part == TRAINING for one in found) else first
 
 
 def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> Table:
@@ -155,8 +155,8 @@ def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> T
                 one.figure,
                 MEASURED_ON[one.part],
                 one.trials,
-                *_told(one, ranked=True),
-                *_told(one, ranked=False),
+                *_correlation_cells(one, ranked=True),
+                *_correlation_cells(one, ranked=False),
             ]
         )
         for one in found
@@ -167,7 +167,7 @@ def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> T
     return Table("transfer", title, arena.title, columns, rows, NOTES)
 
 
-def _told(one: Predictor, ranked: bool) -> list[Any]:
+def _correlation_cells(one: Predictor, ranked: bool) -> list[Any]:
     value, interval = one.correlation(ranked), one.interval(ranked)
     return [value, f"{interval[0]:+.2f} to {interval[1]:+.2f}" if interval else None]
 

@@ -1,8 +1,9 @@
-"""The records that reports can use. The user is warned about the others, and they are left out."""
+"""The records, and the planned trials, that reports can use. The user is warned about the others, and they are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from ..base import outside
 from ..base.errors import UserError, warn
 from ..parts import metrics
 from ..trial import config
-from ..trial.store import records
+from ..trial.store import manifest, records
+from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
 from .grouping import arenas
 
@@ -27,6 +29,20 @@ def load(store: str | Path) -> list[Record]:
         except UserError as problem:  # most tables can do without it
             warn(str(problem))
     return [record for record in found if _can_be_shown(record)]
+
+
+def planned(store: str | Path) -> Manifest:
+    """The manifest of a store. In one without a checksum, a trial's configuration must be that of its id."""
+    stated = manifest.read(store)
+    if stated.sealed:
+        return stated
+    wrong = {one["id"] for one in stated.trials if not config.agrees(one["id"], one["config"])}
+    if wrong:
+        warn(
+            f"{Path(store) / manifest.FILE}: the configuration is not that of the id for {', '.join(sorted(wrong))}. "
+            "What the file says of these trials is left out."
+        )
+    return replace(stated, trials=[one for one in stated.trials if one["id"] not in wrong])
 
 
 def _can_be_shown(record: Record) -> bool:

@@ -250,7 +250,7 @@ class Comparison:
         division, search, both, seed = (square and square.value for square in squares)
         noise = None if seed is None else seed / self.seeds
         rest = both if both is not None else noise  # what the means of divisions and of searches have besides
-        # Of one method alone, what is its own in a division cannot be told.
+        # Of one method alone, its own share in a division cannot be estimated.
         shared = rest if division is None else division / len(self.means)
         return {
             "division": _less(common.value, shared, self.searches) if len(self.divisions) > 1 else None,

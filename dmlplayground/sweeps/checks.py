@@ -52,7 +52,7 @@ def _machine(trial: Trial) -> tuple[str, int, Union[bool, str]]:
 
 
 def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
-    """One error for all trials that cannot run, in which a problem that many share is told once."""
+    """One error for all trials that cannot run, in which a problem that many share is reported once."""
     sharing: dict[str, list[str]] = {}
     for name, problem in problems:
         sharing.setdefault(str(problem), []).append(name)

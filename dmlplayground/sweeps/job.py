@@ -79,7 +79,7 @@ class Job:
     def done(self, record: Optional[Record]) -> None:
         """It has ended: finished, failed, or stopped."""
 
-    def told(self, record: Optional[Record]) -> str:
+    def outcome_line(self, record: Optional[Record]) -> str:
         """How it ended, in a line."""
         if record is None:
             return f"{self.id}: stopped"

@@ -198,7 +198,7 @@ class Attempt(Job):
         elif record is not None and record.status == "failed":
             self.study.tell(self.proposed, state=TrialState.FAIL, skip_if_finished=True)
 
-    def told(self, record: Optional[Record]) -> str:
+    def outcome_line(self, record: Optional[Record]) -> str:
         if record is not None and record.status == "finished":
             criterion = config.criterion(self.trial.protocol, self.trial.evaluation)
             return (
@@ -206,7 +206,7 @@ class Attempt(Job):
             )
         if self.pruned:
             return f"{self.id}: stopped early by {self.proposed.user_attrs[STOPPED]}"
-        return super().told(record)
+        return super().outcome_line(record)
 
 
 def validation(record: Record) -> Optional[float]:

@@ -226,7 +226,7 @@ class Runner:
         job.ended = True
         job.done(record)
         if not quiet:
-            self.display.say(f"{job.told(record)} ({self._ended()} of {self.count}{self._left()})")
+            self.display.say(f"{job.outcome_line(record)} ({self._ended()} of {self.count}{self._left()})")
 
     # --- telling -----------------------------------------------------------------------------------------------------
 

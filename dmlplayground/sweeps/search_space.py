@@ -295,7 +295,7 @@ class Search:
 
     @property
     def epochs(self) -> int:
-        """About how many epochs a trial of the search has in all; 0 where that cannot be told."""
+        """About how many epochs a trial of the search has in all; 0 where that is not known."""
         try:
             return config.total_epochs(self.trial(self._at(0)))
         except UserError:

@@ -83,7 +83,7 @@ def settings(store: Path, name: str) -> Iterator[Settings]:
         protocol = protocols.get(record.config["protocol"]["name"])
         if record.status != "finished" or protocol.watches != "test":
             continue
-        given = config.of_today(record.config)
+        given = config.upgraded(record.config)
         metric = metrics.headline(given["evaluation"])
         value = grouping.score(record, protocol.trained, metric.key)
         if value is not None:

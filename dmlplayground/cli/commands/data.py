@@ -65,11 +65,11 @@ def _action(actions, name: str, run, summary: str):
 
 
 def run(arguments: Namespace) -> None:
-    print(listing.told("data", None))
+    print(listing.as_text("data", None))
 
 
 def about(arguments) -> None:
-    print(listing.told("data", arguments.name))
+    print(listing.as_text("data", arguments.name))
 
 
 def prepare(arguments) -> None:
@@ -97,9 +97,9 @@ def _release(name: str):
 def verify(arguments) -> int:
     from ...parts.data.shared.verify import verify
 
-    told, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
+    checked, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
     end = layout.plural(len(wrong), "problem") if wrong else "all is well"
-    print("\n".join([*told, *wrong, end]))
+    print("\n".join([*checked, *wrong, end]))
     return 1 if wrong else 0
 
 

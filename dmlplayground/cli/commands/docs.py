@@ -97,7 +97,7 @@ def _quiet_handler() -> type:
     from http.server import SimpleHTTPRequestHandler
 
     class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *told: object) -> None:
+        def log_message(self, *words: object) -> None:
             """No log line for every file of every page."""
 
     return Handler

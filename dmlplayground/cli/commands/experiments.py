@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> None:
     elif resources.SEARCH in arguments.name and not Path(arguments.name).exists():
         print(searched(arguments.name))
     else:
-        print(told(arguments.name))
+        print(as_text(arguments.name))
 
 
 def table() -> str:
@@ -45,7 +45,7 @@ def table() -> str:
     )
 
 
-def told(name: str) -> str:
+def as_text(name: str) -> str:
     """What an experiment is for, its grid, and its file."""
     from ...sweeps import grid
 

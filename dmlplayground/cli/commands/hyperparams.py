@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> None:
 
 
 def chosen(given: str | None) -> tuple[list[Found], bool]:
-    """The settings that are meant, once for each backbone, and whether they are to be told value by value."""
+    """The settings that are meant, once for each backbone, and whether to list every value."""
     from ...trial import hyperparams
 
     study, *rest = (given or "").split("/")

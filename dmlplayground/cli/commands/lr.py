@@ -56,12 +56,12 @@ def run(arguments: Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     with files.replacing(path, "wb") as file:
         file.write(figure_files.draw(_figure(trial, found))[path.suffix])
-    print(_told(found, arguments.high))
+    print(_as_text(found, arguments.high))
     print(f"drawn in {path}")
     return 0
 
 
-def _told(found, high: float) -> str:
+def _as_text(found, high: float) -> str:
     lines = []
     if found.rates[-1] < high * 0.999:
         lines.append(f"The loss explodes above {found.rates[-1]:.1e}.")

@@ -23,10 +23,10 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    print(told(arguments.name) if arguments.name else listing.told("methods", None))
+    print(as_text(arguments.name) if arguments.name else listing.as_text("methods", None))
 
 
-def told(name: str) -> str:
+def as_text(name: str) -> str:
     """One method in full: what is said of every part, and what studies published."""
     from ...parts import methods
 
@@ -61,14 +61,14 @@ def _published(method: str) -> list[str]:
     """What studies published about it: rows of tables, and curves."""
     from ...studies import published
 
-    told = []
+    listed = []
     for study in published.names():
         rows = [quote for quote in published.of_method(method) if quote.study == study]
         if rows:
             title = f"Published (shares in percent, '?' marks doubtful values): {published.get(study).title}"
             curves = _curves([quote for quote in rows if quote.axis])
-            told.append("\n".join([title, _table([quote for quote in rows if not quote.axis]), *curves]))
-    return told
+            listed.append("\n".join([title, _table([quote for quote in rows if not quote.axis]), *curves]))
+    return listed
 
 
 def _table(rows: Sequence[Quote]) -> str:

@@ -17,7 +17,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    print(told(arguments.name) if arguments.name else table())
+    print(as_text(arguments.name) if arguments.name else table())
 
 
 def table() -> str:
@@ -26,7 +26,7 @@ def table() -> str:
     rows = [("method", "own miner", "miners", "with a memory")]
     for key, found in methods.combinations().items():
         rows.append((key, found.own, _few_words(found.miners), _few_words(found.with_memory)))
-    return f"{listing.told('miners', None)}\n\nWhich works with which:\n\n{layout.columns(rows)}"
+    return f"{listing.as_text('miners', None)}\n\nWhich works with which:\n\n{layout.columns(rows)}"
 
 
 def _few_words(names: tuple[str, ...]) -> str:
@@ -39,10 +39,10 @@ def _few_words(names: tuple[str, ...]) -> str:
     return f"all but {', '.join(missing)}"
 
 
-def told(name: str) -> str:
+def as_text(name: str) -> str:
     from ...parts import methods
 
-    story = listing.told("miners", name)
+    story = listing.as_text("miners", name)
     found = methods.combinations()
     takers = [key for key, each in found.items() if name in each.miners]
     remembering = [key for key, each in found.items() if name in each.with_memory]

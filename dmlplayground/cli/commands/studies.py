@@ -16,10 +16,10 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    print(told(arguments.name) if arguments.name else listing.told("studies", None))
+    print(as_text(arguments.name) if arguments.name else listing.as_text("studies", None))
 
 
-def told(name: str) -> str:
+def as_text(name: str) -> str:
     """One study in full: its grids and searches, its settings, and its tables."""
     from ...base import resources
     from ...studies import published
@@ -52,8 +52,8 @@ def _tables(study: str) -> list[str]:
     from ...studies import published
 
     tables = published.tables(study)
-    told = [
+    listed = [
         f"  {title}:\n" + layout.columns([("    " + first, *rest) for first, *rest in rows])
         for title, rows in tables
     ]
-    return ["Published: shares in percent, '?' marks doubtful values.", *told] if tables else []
+    return ["Published: shares in percent, '?' marks doubtful values.", *listed] if tables else []

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ...base.errors import unknown
+from ...base.errors import neither
 from .. import run_summary
 from ..arguments import add_log, add_trial_options, place, threads
 
@@ -68,4 +68,4 @@ def given(text: str):
         return {"method": text}
     if text and Path(text).exists():
         return config.read(text)
-    raise unknown("method (and there is no such file)", text, methods.names())
+    raise neither("method", text, methods.names())

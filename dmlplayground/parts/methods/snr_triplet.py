@@ -35,6 +35,6 @@ class SNRTriplet(Loss):
         self.margin = margin
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
-        noise = noise_to_signal(F, triplets.all)
+        noise = noise_to_signal(F, triplets.every_pair)
         hinge = triplets.hinge(noise, noise, self.margin)
         return hinge.sum / F.maximum(hinge.active, 1)

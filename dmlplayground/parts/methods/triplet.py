@@ -46,7 +46,7 @@ class Triplet(Loss):
         self.average = average
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
-        pairs = triplets.all
+        pairs = triplets.every_pair
         distances = pairs.squared_distances() if self.squared else pairs.distances()
         hinge = triplets.hinge(distances, distances, self.margin)
         return hinge.sum / F.maximum(hinge.active if self.average == "active" else hinge.count, 1)

@@ -14,7 +14,7 @@ class Step(Schedule):
 
     factor: what the rate is multiplied by at each step.
     steps: the epochs at whose start the rate is multiplied.
-    every: in place of steps: it happens before the epochs that are multiples of this number.
+    every: multiply every so many epochs, instead of at steps.
     moves: when a rise changes the rate: before every "epoch", or before every "step" of the optimizer.
     """
 

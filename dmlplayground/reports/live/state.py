@@ -10,8 +10,9 @@ from typing import Any, Optional
 from ...base.errors import UserError
 from ...parts import metrics
 from ...trial import config as configuration
-from ...trial.store import locks, manifest, records, stream
+from ...trial.store import locks, records, stream
 from ...trial.store.records import Record
+from .. import usable_records
 
 WAITING = "waiting"  # expected, and not started
 CURVE = 200  # the most points of a curve that are sent
@@ -26,11 +27,12 @@ def of(store: Path, watch: locks.Watch) -> dict[str, Any]:
         if record.status == "running" and not watch.alive(store / record.id):
             record.status = "interrupted"
     known = {record.id: record for record in found}
-    expected = {entry["id"]: entry["config"] for entry in manifest.read(store).trials}
+    stated = usable_records.planned(store)
+    expected = {entry["id"]: entry["config"] for entry in stated.trials}
     states = Counter(record.status for record in found)
     states[WAITING] += sum(name not in known for name in expected)
     return {
-        "title": manifest.read(store).title or store.resolve().name,
+        "title": stated.title or store.resolve().name,
         "states": {state: count for state, count in states.items() if count},
         "running": [_running(store / record.id, record) for record in found if record.status == "running"],
         "stopped": [_stopped(record) for record in found if record.status in ("failed", "interrupted")],

@@ -11,7 +11,7 @@ can be rerun even if defaults change.
 
 from ...base.safe_yaml import parse_yaml, read_yaml
 from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, override
-from .building import agrees, of_today, read, recipe, starts_trained, trial
+from .building import agrees, read, recipe, starts_trained, trial, upgraded
 from .checking import check
 from .optimizer_groups import optimizer_of
 from .places import Places
@@ -41,7 +41,7 @@ __all__ = [
     "free",
     "merge",
     "nested",
-    "of_today",
+    "upgraded",
     "overlay",
     "override",
     "optimizer_of",

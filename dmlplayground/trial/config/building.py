@@ -22,7 +22,7 @@ from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-__all__ = ["agrees", "of_today", "read", "recipe", "starts_trained", "trial"]
+__all__ = ["agrees", "upgraded", "read", "recipe", "starts_trained", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
@@ -95,23 +95,23 @@ def completed(said: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def of_today(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """A record's configuration with all of today's keys, whichever edition wrote it. If it names parts that no longer
-    exist, it stays as it is.
+def upgraded(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's configuration with all present keys, whichever version wrote it. If it names parts that no longer exist, it
+    stays as it is.
 
     So records of the same configuration are equal, even if keys and options were added between them.
 
     >>> mapping = dml.config.trial({"method": "npairs"}).mapping()
     >>> older = {key: value for key, value in mapping.items() if key != "embed_dim"}
-    >>> dml.config.of_today(older)["embed_dim"]
+    >>> dml.config.upgraded(older)["embed_dim"]
     64
     """
     without_seed = json.dumps({key: value for key, value in recorded.items() if key != "seed"})
-    return {**json.loads(_of_today(without_seed)), "seed": recorded["seed"]}
+    return {**json.loads(_upgraded(without_seed)), "seed": recorded["seed"]}
 
 
 @functools.lru_cache(maxsize=10_000)  # a store has few configurations besides their seeds
-def _of_today(recorded: str) -> str:
+def _upgraded(recorded: str) -> str:
     content = json.loads(recorded)
     parts = content.pop("parts", [])  # a record is read without running what it names
     try:

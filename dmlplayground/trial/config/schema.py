@@ -66,13 +66,15 @@ class Head:
     """
 
     bias: bool = key(True, "whether the last layer has a bias")
-    normalize: bool = key(False, "embeddings of unit length")
+    normalize: bool = key(False, "whether embeddings have unit length")
     bottleneck: list[int] = key([], "widths of linear layers before the last")
     bottleneck_dropout: float = key(0.0, "the share of the bottleneck's outputs that training drops")
-    layer_norm: bool = key(False, "layer normalisation of the features, before everything else")
-    weight_norm: bool = key(False, "weight normalisation of the last layer")
+    layer_norm: bool = key(False, "whether the features go through layer normalisation first")
+    weight_norm: bool = key(False, "whether the last layer has weight normalisation")
     dropout: float = key(0.0, "the share of the last layer's outputs that training drops")
-    to_classes: bool = key(False, "a further layer onto one output a class; its output is then the embedding")
+    to_classes: bool = key(
+        False, "whether a further layer has one output a class, which is then the embedding"
+    )
     pooling: Literal["average", "average+max"] = key(
         "average", "how the backbone's last map becomes features"
     )
@@ -112,9 +114,7 @@ class Ensemble:
 class CrossBatchMemory:
     """Embeddings of earlier batches that losses of pairs and triplets also compare with."""
 
-    size: Optional[int] = key(
-        None, "how many rows of earlier batches a batch is compared with too; nothing: none"
-    )
+    size: Optional[int] = key(None, "how many embeddings of earlier batches are kept; nothing: none")
     form: Literal["authors", "alone", "library"] = key(
         "authors",
         "which losses count; authors: the batch's own plus that against the memory; alone: only that against the memory; "
@@ -179,7 +179,7 @@ class Evaluation:
     training_metrics: list[str] = key([], "what is measured of the embeddings of training images")
     training_every: int = key(
         1,
-        "these are measured after every so many epochs, if the epoch is evaluated; untrained and last always",
+        "epochs between measurements of these, among those that are evaluated; always before training and at the end",
     )
     kmeans_starts: Optional[int] = key(
         None,
@@ -189,7 +189,7 @@ class Evaluation:
         "euclidean", "how the distance of two embeddings is measured"
     )
     tsne: bool = key(
-        False, "a t-SNE map of sample images on the page, beside that of their principal components"
+        False, "whether the page has a t-SNE map of sample images, beside that of their principal components"
     )
     every: int = key(1, "epochs between evaluations; the last epoch is always evaluated")
 
@@ -241,7 +241,7 @@ class Trial:
     )
     seed: int = key(0, "what every random number of the trial derives from")
     search: int = key(
-        0, "which of several searches found the settings, so that what they found can be told apart; 0: none"
+        0, "which of several searches found the settings, so that their winners stay apart; 0: none"
     )
     parts: list[Union[str, dict[str, str]]] = key(
         [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"

@@ -69,7 +69,7 @@ def check_data(trial: Trial, num_classes: Optional[int]) -> None:
 
 
 def check_batches(sampler: Named, protocol: Named, batch_size: int, num_classes: Optional[int]) -> None:
-    """``check_data`` for a sampler, a protocol and a batch size given apart from a trial.
+    """``check_data`` for a sampler, a protocol and a batch size, without a trial.
 
     >>> dml.config.check_batches({"name": "pairs"}, {"name": "paper"}, 60, None)
     """

@@ -73,6 +73,10 @@ class Lock:
         """Whether its owner is known to be gone."""
         return self.owner == FREE or (self.here and _born(self.owner.get("pid")) != self.owner.get("born"))
 
+    def give_up(self) -> None:
+        """End it by a later one that anyone may succeed."""
+        _create(self.path.parent, self.number + 1, FREE)
+
     def describe(self) -> str:
         return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
 
@@ -116,7 +120,7 @@ class Watch:
         if lock is None or lock.gone:
             return "free"
         if self._stale(folder, lock):
-            _create(folder, lock.number + 1, FREE)
+            lock.give_up()
             return "free"
         return "busy" if self.seen[folder].moving else "unsure"
 

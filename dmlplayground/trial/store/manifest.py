@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ...base import files
 from ...base.errors import UserError, warn
@@ -24,6 +24,7 @@ class Manifest:
     trials: list[dict[str, Any]] = field(default_factory=list)
     # Whether its trials were proposed one by one, given the validation scores of the earlier ones.
     search: bool = False
+    sealed: ClassVar[bool] = True  # whether the file that it was read from has a checksum
 
 
 def read(store: str | Path) -> Manifest:
@@ -55,12 +56,14 @@ def _manifest(content: Any) -> Manifest:
             raise checks.Wrong("a trial in it has no id")
         checks.configuration(entry.get("config"))
     checks.seal(content)
-    known = {key: content[key] for key in Manifest.__dataclass_fields__ if key in content}
+    known = {key: content[key] for key in (one.name for one in fields(Manifest)) if key in content}
     if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
         raise checks.Wrong("its title is not a string")
     if not isinstance(known.get("search", False), bool):
         raise checks.Wrong("it does not say whether it belongs to a search")
-    return Manifest(**known)
+    manifest = Manifest(**known)
+    object.__setattr__(manifest, "sealed", checks.CHECKSUM in content)
+    return manifest
 
 
 def write(

@@ -116,11 +116,17 @@ def find(folder: Path) -> Optional[Record]:
 
 
 def tidy(folder: Path) -> None:
-    """Remove what a killed owner has left: its lock, and of a finished trial the checkpoint."""
+    """Remove what a killed owner has left: its lock, and of a finished trial the checkpoint. A lock that names no owner is
+    removed from a finished trial alone, which nobody trains."""
     lock = locks.current(folder)
     left = any(folder.glob("lock-*")) or (folder / CHECKPOINT).exists()
-    if not left or (lock is not None and not lock.gone):
+    if not left:
         return
+    if lock is not None and not lock.gone:
+        record = None if lock.owner else find(folder)
+        if record is None or record.status != "finished":
+            return
+        lock.give_up()
     with contextlib.suppress(locks.Busy), locks.hold(folder):
         record = find(folder)
         if record is not None and record.status == "finished":

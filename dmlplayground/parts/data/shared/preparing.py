@@ -24,7 +24,7 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
     home = data_root(root) / release.name
     ours = home.exists() and not home.is_symlink()
     if _whole(release, home, allow_partial) or (ours and allow_partial and release.find(home) is not None):
-        return f"{release.name} is already prepared: {_told(release, home)}"
+        return f"{release.name} is already prepared: {_summary(release, home)}"
     if ours:
         raise UserError(f"{home} exists but is not a complete {release.name}; rename or delete it first.")
     for source in sources:
@@ -46,7 +46,7 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
                 home.unlink(missing_ok=True)
     except OSError as problem:
         raise UserError(f"cannot write to {home.parent}: {problem.strerror or problem}.") from None
-    return f"{release.name} is prepared: {_told(release, home)}"
+    return f"{release.name} is prepared: {_summary(release, home)}"
 
 
 def _require_whole(release: Release, place: Path, sources: Sequence[Path], allow_partial: bool) -> None:
@@ -168,7 +168,7 @@ def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
     return target
 
 
-def _told(release: Release, home: Path) -> str:
+def _summary(release: Release, home: Path) -> str:
     folder = release.find(home)
     assert folder is not None
     listed, present = release.entries(folder), release.entries(folder, partial=True)

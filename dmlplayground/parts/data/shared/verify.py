@@ -20,30 +20,30 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
     part.fill(options, "data set")
     of_images = "cache" in part.options
     of_one_file = not of_images and not {"path", "of"}.isdisjoint(part.options)
-    told: list[str] = []
+    lines: list[str] = []
     wrong: list[str] = []
     published = _as_published(part.release, options)
     if published:
-        told.append(f"{name}: the content of all images is the published one")
+        lines.append(f"{name}: the content of all images is the published one")
     elif published is False:
         wrong.append(f"the images of {name} are not all those that were published.")
     for split in SPLITS if of_images else ():
         files = catalogue(name, split, **options)
-        told.append(
+        lines.append(
             f"{name} ({split}): {len(files):,} images of {len(files.class_names):,} classes in {files.folder}"
         )
         wrong += [] if published else unusable(files.folder, files.files)
     if of_one_file:  # loading it checks all of it
-        told += [load(name, split, **options).describe() for split in SPLITS]
+        lines += [load(name, split, **options).describe() for split in SPLITS]
     elif not of_images:
-        told.append(f"{name} is made, not read from image files: only its cache can be verified")
+        lines.append(f"{name} is made, not read from image files: only its cache can be verified")
     home = decoded_cache if of_images else cache
     for entry in home.entries(name):
         damaged = home.remove_if_damaged(entry)
-        told.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")
+        lines.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")
         if damaged:
             wrong.append(f"the cache entry {entry} was damaged; it has been removed and will be made anew.")
-    return told, wrong
+    return lines, wrong
 
 
 def _as_published(release: Optional[Release], options: Mapping[str, Any]) -> Optional[bool]:

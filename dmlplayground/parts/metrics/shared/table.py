@@ -220,7 +220,7 @@ def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
     """
     by_name = {metric.key: metric for metric in computed}
     if name not in by_name:
-        KIND.get(name)  # an unknown name is told so
+        KIND.get(name)  # refuses an unknown name
         raise UserError(
             f"{where} is {name}, which is not computed: add it to evaluation.metrics, or choose from {', '.join(by_name)}."
         )

@@ -34,7 +34,7 @@ class Miner(registry.Named):
     in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory
 
     def __init__(self):
-        self.width = 0  # of the embeddings, told when the miner joins an objective or is given a batch
+        self.width = 0  # of the embeddings, set when the miner joins an objective or is given a batch
 
     def check(self, rows: int, width: int) -> None:
         """Raise UserError if the miner cannot read a batch of this shape."""
@@ -80,7 +80,7 @@ def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional
     'DistanceWeighted'
     """
     if loss.reads == "batch":
-        loss.require(not given, "it uses the sampler's layout of the batch, and takes no miner.")
+        loss.require(not given, "it uses the sampler's layout of the batch, so a miner cannot be set.")
         return None
     name, options = registry.split(given or loss.default_miner() or "all")
     miner = KIND.create(name, **options)

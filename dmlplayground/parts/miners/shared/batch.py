@@ -42,9 +42,7 @@ def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
     if reads == "pairs":
         found = found if isinstance(found, Pairs) else found.pairs()
         return pairs.keep(found.positive, found.negative)
-    found = found.triplets() if isinstance(found, Pairs) else found
-    found.all = pairs
-    return found
+    return (found.triplets() if isinstance(found, Pairs) else found).on(pairs)
 
 
 def mined(miner, embeddings, labels, reads: str = "", dtype: str = "float32"):

@@ -1,14 +1,21 @@
 """Pairs and triplets of a batch as a static graph holds them, and how one becomes the other.
 
+A batch of four rows with the labels 0, 0, 1, 1 has these pairs (a row for each anchor, a column for each reference):
+
+    positive  0 1 0 0    negative  0 0 1 1    Row 0 has the positive 1 and the negatives 2 and 3: the triplets (0, 1, 2) and
+              1 0 0 0              0 0 1 1    (0, 1, 3). A miner that keeps the first alone sets the weight of the other pair,
+              0 0 0 1              1 1 0 0    (0, 3), to zero. Nothing is taken out, so the shapes stay.
+              0 0 1 0              1 1 0 0
+
 *Anchors* are the rows of the batch, (B, E). *References* are what they are compared with, (R, E): the same rows,
-or a memory of earlier ones. Nothing is compacted: a pair that was not mined has the weight zero.
+or a memory of earlier ones.
 
 * ``Pairs``: two (B, R) matrices, how often each positive and each negative pair counts.
-* ``Triplets``: (anchor, positive, negative), which a loss reads through the entries of (B, R) matrices:
-  ``near(M)`` is M at (anchor, positive) and ``far(M)`` at (anchor, negative), each term with its weight in
-  ``near_weights`` and ``far_weights``. A formula with both entries of a triplet in one term reads ``gaps``, or ``hinge``,
-  which is faster. How the triplets are stored is theirs:
-  ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places, ``Cube`` as weights.
+* ``Triplets``: (anchor, positive, negative). For a (B, R) matrix M, such as one of distances, ``near(M)`` is M at (anchor,
+  positive) and ``far(M)`` is M at (anchor, negative). Their weights are ``near_weights`` and ``far_weights``. A formula with
+  both entries of a triplet in one term reads ``gaps``, or ``hinge``, which is faster.
+* How triplets are stored: ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places, ``Cube`` as
+  weights.
 
 Conversions: ``Triplets.pairs()`` keeps repeats, so that a repeated pair weighs more in a mean; ``Pairs.triplets()``
 has every (a, p, n) that shares an anchor; ``row_weights()`` of either has how often each row occurs, as a share of
@@ -17,6 +24,7 @@ the most frequent one's.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +127,13 @@ class Triplets:
 
     def __init__(self, pairs: Pairs):
         self.F = pairs.F
-        self.all = pairs  # every pair there is, mined or not; its anchors and references
+        self.every_pair = pairs  # every pair there is, mined or not; its anchors and references
+
+    def on(self, pairs: Pairs) -> Triplets:
+        """The same triplets of other embeddings of the batch."""
+        other = copy.copy(self)
+        other.every_pair = pairs
+        return other
 
     def near(self, matrix):
         """The terms' entries at (anchor, positive), in the shape of ``near_weights``."""
@@ -204,19 +218,19 @@ class AllTriplets(Triplets):
     def cube(self) -> Cube:
         F = self.F
         return Cube(
-            self.all, F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
+            self.every_pair, F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
         )
 
     def active(self, near, far):
         """In how many triplets with near_ap > far_an is each positive, and each negative pair."""
-        return below(self.F, near, far, self.positive, self.negative, self.all.precision)
+        return below(self.F, near, far, self.positive, self.negative, self.every_pair.precision)
 
     def pairs(self) -> Pairs:
-        return self.all.keep(self.near_weights, self.far_weights)
+        return self.every_pair.keep(self.near_weights, self.far_weights)
 
     def drawn(self) -> Listed:
         evenly = self.F.softmax(rows.hidden(self.F, self.negative), axis=1)
-        return Listed(self.all, None, random_draws.draw_each(self.F, evenly), self.near_weights > 0)
+        return Listed(self.every_pair, None, random_draws.draw_each(self.F, evenly), self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         positive, negative = self.positive.asnumpy() > 0, self.negative.asnumpy() > 0
@@ -236,7 +250,7 @@ class Band(AllTriplets):
 
     def _within(self, bound):
         """For every positive, and for every negative pair, the number of triplets with D_an <= D_ap + bound."""
-        near, precision = self.distances + bound, self.all.precision
+        near, precision = self.distances + bound, self.every_pair.precision
         return below(self.F, near, self.distances, self.positive, self.negative, precision, equals=True)
 
     def hinge(self, near, far, margin, like_distance=True) -> Hinge:
@@ -255,7 +269,7 @@ class Band(AllTriplets):
         kept = gaps <= self.high
         if self.low is not None:
             kept = kept * (gaps > self.low)
-        return Cube(self.all, kept * super().cube().weights)
+        return Cube(self.every_pair, kept * super().cube().weights)
 
     def drawn(self) -> Listed:
         return self.cube().drawn()
@@ -278,7 +292,7 @@ class Cube(Triplets):
     def _count(self, chosen):
         """How often each positive pair is chosen, (B, R, R) -> (B, R)."""
         counts = rows.row_sums(self.F, self.F.reshape(chosen, shape=(-3, 0)))
-        return self.F.reshape_like(counts, self.all.positive)
+        return self.F.reshape_like(counts, self.every_pair.positive)
 
     def near(self, matrix):
         return matrix
@@ -299,14 +313,14 @@ class Cube(Triplets):
         return self.F.broadcast_sub(self.F.expand_dims(near, 2), self.F.expand_dims(far, 1)), self.weights
 
     def pairs(self) -> Pairs:
-        return self.all.keep(self.near_weights, self.far_weights)
+        return self.every_pair.keep(self.near_weights, self.far_weights)
 
     def drawn(self) -> Listed:
         F = self.F
         cumulative = F.cumsum(self.weights, axis=2)
         numbers = F.random.uniform_like(self.near_weights) * self.near_weights * (1 - 1e-6)
         column = self._count(F.broadcast_lesser_equal(cumulative, F.expand_dims(numbers, 2)))
-        return Listed.each_pair(self.all, column, self.near_weights > 0)
+        return Listed.each_pair(self.every_pair, column, self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         return np.nonzero(self.weights.asnumpy())
@@ -361,14 +375,14 @@ class Listed(Triplets):
         positive = self.weights
         if self.positives is not None:
             positive = self._counted(self.positives)
-        return self.all.keep(positive, self._counted(self.negatives))
+        return self.every_pair.keep(positive, self._counted(self.negatives))
 
     def _counted(self, places):
-        return occurrences(self.F, places, self.weights, self.all.positive, self.all.dtype)
+        return occurrences(self.F, places, self.weights, self.every_pair.positive, self.every_pair.dtype)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         weights = self.weights.asnumpy().ravel()
-        shape = self.all.positive.shape
+        shape = self.every_pair.positive.shape
         chosen = np.flatnonzero(weights)
         near = chosen if self.positives is None else self.positives.asnumpy().ravel().astype(int)[chosen]
         far = self.negatives.asnumpy().ravel().astype(int)[chosen]

@@ -153,7 +153,8 @@ class BatchSampler(Named):
     def seen(self, view: Optional[View]) -> View:
         """The view, which a sampler that ``needs`` one must be given."""
         if view is None:
-            raise UserError(f"sampler {self.key}: needs to see the {' and '.join(KIND.get(self.key).needs)}.")
+            needs = " and ".join(KIND.get(self.key).needs)
+            raise UserError(f"sampler {self.key} needs a view with {needs}: batches(epoch, view).")
         return view
 
 
@@ -171,6 +172,6 @@ def need_blocks(batch_size: int, per_class: int) -> int:
 
 def need_classes(wanted: int, available: Optional[int], what: str) -> None:
     if wanted < 2:
-        raise UserError(f"{what} gives {wanted} class a batch; metric learning needs at least 2 in a batch.")
+        raise UserError(f"{what} gives one class a batch; at least two are needed.")
     if available is not None and wanted > available:
         raise UserError(f"{what} needs {wanted} classes, but the training split has {available}.")

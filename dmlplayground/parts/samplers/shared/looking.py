@@ -62,7 +62,7 @@ class Looking(BatchSampler):
         raise NotImplementedError
 
     def look(self, memory: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What the memory holds of these images, through a random linear projection of this batch if so told."""
+        """What the memory holds of these images, through a random linear projection of this batch if so set."""
         points = memory[rows].astype(np.float64)
         if self.projection is None:
             return points

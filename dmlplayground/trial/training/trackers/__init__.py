@@ -1,9 +1,10 @@
 """Trackers: other programs for watching curves. They get what the record holds of every epoch. One file each:
 
     class Tracker:
+        program = "..."                                # as users call it
         def __init__(self): ...                        # a UserError where its package is missing: before training
-        def begin(self, trial, held, step): ...        # the trial is locked; steps below ``step`` were told by an earlier run
-        def write(self, step, values): ...             # numbers by name; of a resumed trial the last may be told twice
+        def begin(self, trial, held, step): ...        # the trial is locked; steps below ``step`` an earlier run sent
+        def write(self, step, values): ...             # numbers by name; of a resumed trial the last may be sent twice
         def end(self): ...                             # also after a failed ``begin``
 
 The record stays what counts: a tracker that fails is left out with a warning, and training continues.
@@ -30,6 +31,8 @@ FILES = {"tensorboard": "tensorboard_files", "wandb": "wandb_runs", "mlflow": "m
 class Tracker(Protocol):
     """What a trial's curves go to."""
 
+    program: str
+
     def begin(self, trial: Trial, held: locks.Held, step: int) -> None: ...
     def write(self, step: int, values: Mapping[str, float]) -> None: ...
     def end(self) -> None: ...
@@ -50,6 +53,6 @@ def require(names: Iterable[str]) -> None:
 
 def progress(names: Iterable[str], quiet: bool) -> Progress:
     """The progress of a trial, shown to the user unless ``quiet``, and sent to these trackers."""
-    from .told import Told  # here, as what only lists asks for names alone
+    from .tracked_progress import TrackedProgress  # here, as what only lists asks for names alone
 
-    return Told([create(name) for name in dict.fromkeys(names)], quiet)
+    return TrackedProgress([create(name) for name in dict.fromkeys(names)], quiet)

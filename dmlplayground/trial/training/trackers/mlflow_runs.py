@@ -1,6 +1,6 @@
 """MLflow: a run for each trial, on the server that $MLFLOW_TRACKING_URI names, else in the folder mlruns of the store.
 
-A store is an experiment there. MLflow 3 calls such folders old and wants to be told that they are meant: so to look at one,
+A store is an experiment there. MLflow 3 calls such folders old and wants a sign that they are meant: so to look at one,
 ``MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri runs/quickstart/mlruns``.
 """
 
@@ -21,6 +21,8 @@ LONGEST = 500  # characters of a parameter's value
 
 class Tracker:
     """A continued trial is the same run: it is known by its tag."""
+
+    program = "MLflow"
 
     def __init__(self) -> None:
         self._mlflow = optional.load("mlflow")

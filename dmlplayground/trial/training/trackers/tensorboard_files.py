@@ -20,6 +20,8 @@ COUNT = itertools.count()  # a process may train many trials within a second
 class Tracker:
     """Not by TensorBoard's EventFileWriter: its thread would write on when the trial is another process's."""
 
+    program = "TensorBoard"
+
     def __init__(self) -> None:
         self._protocol = optional.load("tensorboard.compat.proto.event_pb2")
         self._summary = optional.load("tensorboard.compat.proto.summary_pb2").Summary
@@ -37,8 +39,8 @@ class Tracker:
         self._event(step, session_log=start)  # what an earlier run has left here from this step on is void
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
-        told = [self._summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
-        self._event(step, summary=self._summary(value=told))
+        summaries = [self._summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
+        self._event(step, summary=self._summary(value=summaries))
 
     def _event(self, step: int, **content: Any) -> None:
         event = self._protocol.Event(wall_time=time.time(), step=step, **content)

@@ -18,6 +18,8 @@ from ...store import locks
 class Tracker:
     """A continued trial is the same run: it is known by the trial's id and folder."""
 
+    program = "Weights & Biases"
+
     def __init__(self) -> None:
         self._wandb = optional.load("wandb")
         self._run: Any = None

@@ -17,6 +17,7 @@ from .....base import files
 from .....base.errors import UserError
 
 NPM = "npm:"  # begins the address of a package, as in npm:left-pad@1.3.0
+HERE = ("installed", "on disk")  # what a source says of a file that needs no fetching
 ZOO = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
@@ -60,9 +61,11 @@ class Homes:
         self.homes = homes
 
     def describe(self) -> str:
-        return self.homes[0].describe()
+        """Where the weights are on this machine, else how they are obtained from the first source."""
+        said = [home.describe() for home in self.homes]
+        return next((words for words in said if words in HERE), said[0])
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Every source in the order in which they are tried, how it is checked, and what a user can do by hand."""
         lines = []
         for number, home in enumerate(self.homes, 1):
@@ -138,7 +141,8 @@ class Download:
         return self.url.startswith(NPM) or self.url.rpartition("/")[2] == self.name
 
     def describe(self) -> str:
-        return f"download ({'npm' if self.url.startswith(NPM) else self.url.split('/')[2]})"
+        place = "npm" if self.url.startswith(NPM) else self.url.split("/")[2]
+        return "on disk" if self.target.exists() else f"download ({place})"
 
     def address(self) -> str:
         return self.url
@@ -149,10 +153,10 @@ class Download:
         return ", ".join(f"{_kind(checksum)} of {file}" for file, checksum in checked if checksum)
 
     def by_hand(self) -> str:
-        told = "" if self._bare else f" (it is in {self.url.rpartition('/')[2]})"
+        where = "" if self._bare else f" (it is in {self.url.rpartition('/')[2]})"
         if self.url.startswith(NPM):
-            told = f" (npm pack {self.url[len(NPM) :]} makes it)"
-        return f"put {self.name}{told} into {self.target.parent}"
+            where = f" (npm pack {self.url[len(NPM) :]} makes it)"
+        return f"put {self.name}{where} into {self.target.parent}"
 
     def find(self) -> Path | None:
         if not self.target.exists():
@@ -193,7 +197,11 @@ class Zoo:
     note: str = ""
 
     def describe(self) -> str:
-        return f"download ({self.library})"
+        try:
+            here = self._download().target.exists()
+        except UserError:  # the zoo has none for it, and says so when the file is wanted
+            here = False
+        return "on disk" if here else f"download ({self.library})"
 
     def address(self) -> str:
         return self._download().address()

@@ -12,7 +12,7 @@ from ..progress import Progress
 from . import Tracker
 
 
-class Told(Progress):
+class TrackedProgress(Progress):
     """Folds and members follow each other on the axis of steps, each with its epoch 0."""
 
     def __init__(self, trackers: Sequence[Tracker], quiet: bool = False):
@@ -47,7 +47,7 @@ class Told(Progress):
                 raise
             except Exception as problem:  # whatever another program's package may raise
                 self.trackers.remove(tracker)
-                self.warn(f"{type(tracker).__module__.rpartition('.')[2]} gets no more curves: {problem}")
+                self.warn(f"stopped sending to {tracker.program}: {problem}")
 
 
 def _numbers(entry: dict[str, Any]) -> Iterator[tuple[str, float]]:
