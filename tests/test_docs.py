@@ -54,7 +54,7 @@ def test_every_part_has_its_page(site):
 
 def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
     text = page(site, "parts/methods/margin.html")
-    assert "Where a search looks" in text and "1e-06 to 1.0 on a logarithmic scale" in text
+    assert "Where a search looks" in text and "0.0003 to 0.1 on a logarithmic scale" in text
     assert "fehervari2019, cub200" in text and "printed in the log of a published run" in text
     assert "table 2" in text and "On the built-in characters" in text
     source = (site / "parts/methods/margin.html").read_text(encoding="utf-8")

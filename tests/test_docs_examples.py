@@ -348,7 +348,7 @@ def test_new_parts_of_the_page_are_written(tmp_path, capsys):
 USE_THEM = """
 import sys
 import dmlplayground as dml, dmlplayground.parts.backbones, dmlplayground.parts.data, dmlplayground.parts.methods
-for package in (dml.methods, dml.data.sets, dml.backbones.zoo):
+for package in (dml.methods, dml.data, dml.backbones):
     package.__path__.append(sys.argv[1] + "/" + package.__name__.replace(".", "/"))
 from dmlplayground import cli
 store = ["--store", sys.argv[1] + "/runs"]
