@@ -14,6 +14,7 @@ import pytest
 from trained_fixture import TRIAL
 
 import dmlplayground as dml
+from dmlplayground.base import outside, registry
 
 # A busy machine takes its time over an example: that is no fault of what is tested. The environments in which MXNet is
 # tried under other Pythons do without Hypothesis.
@@ -34,3 +35,16 @@ def trained(tmp_path_factory):
     """The folder of a trial that has been trained; nothing may be written into it."""
     store = tmp_path_factory.mktemp("trained")
     return store / dml.train(TRIAL, store=store).id
+
+
+@pytest.fixture(autouse=True)
+def no_parts_stay():
+    """What a test registers of parts from outside the package is gone after it."""
+    kinds = [registry.kind(plural) for plural in registry.HOMES]
+    before = {kind: {name: kind.get(name) for name in kind.names()} for kind in kinds}
+    loaded = dict(outside._loaded)
+    yield
+    for kind, parts in before.items():
+        kind._parts = dict(parts)
+    outside._loaded.clear()
+    outside._loaded.update(loaded)

@@ -127,6 +127,6 @@ def test_the_command_ends_with_a_table_and_its_code_says_whether_all_passed(tmp_
     assert main(["check", "semihard"]) == 0
     assert "1 passed, 0 failed, 0 left out." in capsys.readouterr().out
     assert main(["check", "hard"]) == 1
-    assert "X hard: only: it does not hold that key == " in capsys.readouterr().out
+    assert "X hard: only: " in capsys.readouterr().out
     assert main(["check", "semihrad"]) == 2
     assert "Did you mean 'semihard'" in capsys.readouterr().err

@@ -16,16 +16,9 @@ sys.path.insert(0, str(KEPT))
 
 import contradictions  # noqa: E402
 
-#: Those that are known: README's leaderboard was tuned at another length, with other images. A new one is a failure; one that has
-#: gone is taken out of this list.
-PAIR = ("quickstart", "fehervari2019/methods_glyphs")
-KNOWN = {
-    (method, *PAIR)
-    for method in (
-        "proxy_nca", "dreml", "triplet_semihard", "margin", "ranked_list", "angular", "structured_clustering",
-        "lifted_structure",
-    )
-}  # fmt: skip
+#: Those that are known. A new one is a failure; one that has gone is taken out of this list. Before the searches by halving there
+#: were eight of thirteen methods, by up to 35 points.
+KNOWN = {("ranked_list", "arenas/glyphs/finals", "fehervari2019/methods_glyphs")}
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +27,7 @@ def kept():
 
 
 def test_no_kept_record_contradicts_what_was_tuned(kept):
-    assert kept.keys() - KNOWN == set(), (
-        "settings that no search found are better: mend the search, or its ranges"
-    )
-
-
-@pytest.mark.skipif(
-    not all((KEPT / name).is_dir() for name in PAIR), reason="these records are no longer kept"
-)
-def test_it_finds_the_eight_of_thirteen_that_an_audit_found(kept):
-    found = {key: gap for key, gap in kept.items() if key[1:] == PAIR}
-    assert set(found) == KNOWN
-    assert found[("proxy_nca", *PAIR)] == pytest.approx(60.3 - 25.0, abs=0.1)
+    assert kept.keys() == KNOWN, "settings that no search found are better: mend the search, or its ranges"
 
 
 def test_made_records(tmp_path):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mxnet import autograd, nd
-from test_methods import peak_memory
 
 from dmlplayground import methods
 from dmlplayground.parts.graph import pair_blocks
 from dmlplayground.trial.conformance.losses import Case
+from dmlplayground.trial.conformance.methods import peak_memory
 
 by_blocks = pytest.mark.parametrize("key", ["triplet_semihard", "lifted_structure"])
 

@@ -54,7 +54,11 @@ def test_every_key_of_a_trial_is_in_its_id(place):
         new = {rest[0]: another(old)}
         changed = {**value, **new} if isinstance(value, dict) else dataclasses.replace(value, **new)
     else:
-        parts = {"mining": {"name": "semihard"}, "regularizers": [{"name": "zero_mean"}]}
+        parts = {
+            "mining": {"name": "semihard"},
+            "regularizers": [{"name": "zero_mean"}],
+            "parts": [{"file": "own.py", "sha256": 64 * "0"}],
+        }
         changed = parts.get(first) or another(value)
     other = dataclasses.replace(TRIAL, **{first: changed})
     assert (trial_ids.name(other) != trial_ids.name(TRIAL)) == (first != "device")

@@ -59,8 +59,10 @@ def _run(words: list[str]) -> int:
         commands = _commands()
         parts = _Parser(add_help=False, allow_abbrev=False)
         _add_parts(parts)
-        outside.load(parts.parse_known_args(words)[0].parts)  # first, as names of parts may follow
+        own, words = parts.parse_known_args(words)
+        outside.load(own.parts)  # first, as names of parts may follow
         arguments = parser(commands).parse_args(_completed(words, commands))
+        arguments.parts = own.parts
         if getattr(arguments, "threads", None):  # read only once, when MXNet's library is loaded
             os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
         return arguments.run(arguments) or 0

@@ -1,5 +1,5 @@
-"""Looks through the records kept here for settings of a method that beat its tuned ones on the same data, network and number of
-images: python experiments/results/contradictions.py [FOLDER]
+"""Looks through the records kept here for settings of a method that beat its tuned ones, beyond the noise of seeds, on the same
+data, network and number of images: python experiments/results/contradictions.py [FOLDER]
 
 Settings are tuned if a search found them: the trial says which (the key ``search``), or the experiment of the store takes them
 from a recipe that a search has written.
@@ -14,9 +14,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
+from scipy import stats
+
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts import metrics, protocols
 from dmlplayground.reports import cost, grouping
+from dmlplayground.reports.statistics import LEVEL
 from dmlplayground.studies import published, recipes
 from dmlplayground.sweeps import grid
 from dmlplayground.trial import config
@@ -27,13 +30,14 @@ LEAST = 2  # runs: one alone may be luck
 
 
 class Settings(NamedTuple):
-    """What a store has of a method on some data, with some network, images and protocol: the score after the last epoch."""
+    """What a store has of a method on some data, with some network, images and protocol: the score after the last epoch of each
+    run."""
 
     method: str
     store: str
     tuned: bool
     place: str
-    score: float
+    scores: tuple[float, ...]  # of its runs
     higher: bool
 
 
@@ -57,9 +61,10 @@ def find(results: Path = HERE) -> list[Contradiction]:
     for same in places.values():
         for tuned in (one for one in same if one.tuned):
             for other in (one for one in same if not one.tuned):
-                gap = (other.score - tuned.score) * (1 if tuned.higher else -1)
+                gap = (fmean(other.scores) - fmean(tuned.scores)) * (1 if tuned.higher else -1)
                 key = tuned.method, tuned.store, other.store
-                if gap > 0 and (key not in found or found[key].gap < gap):
+                beyond = stats.ttest_ind(other.scores, tuned.scores, equal_var=False).pvalue < LEVEL
+                if gap > 0 and beyond and (key not in found or found[key].gap < gap):
                     found[key] = Contradiction(*key, gap)
     return sorted(found.values(), key=lambda one: -one.gap)
 
@@ -90,7 +95,7 @@ def settings(store: Path, name: str) -> Iterator[Settings]:
             runs[key].append((value, metric.higher_is_better))
     for (method, place, tuned, _), values in runs.items():
         if len(values) >= LEAST:
-            yield Settings(method, name, tuned, place, fmean(value for value, _ in values), values[0][1])
+            yield Settings(method, name, tuned, place, tuple(value for value, _ in values), values[0][1])
 
 
 def from_search(name: str) -> bool:
