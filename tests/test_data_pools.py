@@ -48,6 +48,18 @@ def test_grocery_divides_classes_by_number_and_images_of_the_test_classes_by_vis
     assert part.class_names == ("Zucchini", "Anjou") and part.parents == ("Zucchini", "Pear")
 
 
+def test_a_search_may_have_the_reserved_classes_alone(grocery):
+    """They are for training in every division, and the test classes of a division are the same with or without the others."""
+    for division in range(4):
+        given = {**grocery, "division": division, "reserved": 2}
+        whole, alone = (data.catalogue(**given, only_reserved=alone) for alone in (False, True))
+        assert len(alone.class_names) == 2 and set(alone.class_names) < set(whole.class_names)
+        tests = [
+            data.catalogue(**given, only_reserved=one, split="test").class_names for one in (False, True)
+        ]
+        assert tests[0] == tests[1] and not set(tests[0]) & set(alone.class_names)
+
+
 def test_every_division_is_another_half_and_reads_no_image_again(grocery, capsys):
     halves = set()
     for division in range(6):
@@ -159,6 +171,20 @@ def test_a_class_of_the_icons_stays_in_its_half_however_many_there_are(icons):
         data.catalogue("icons", size=4, partial=True)
 
 
+def test_icons_that_are_skipped_are_those_that_fewer_classes_would_have(icons):
+    prepared(icons)
+
+    def names(**options):
+        return {
+            name
+            for split in data.SPLITS
+            for name in data.catalogue("icons", split, partial=True, **options).class_names
+        }
+
+    first = names(classes=2)
+    assert len(first) == 2 and names(skip=2) == names() - first
+
+
 def test_what_is_no_collection_is_refused(icons, tmp_path):
     with tarfile.open(icons, "w:gz") as packed:
         packed.add(fixture.clothes(tmp_path), arcname="package")
@@ -207,6 +233,14 @@ def test_one_pass_serves_both_splits_and_every_division(grocery, capsys):
     np.testing.assert_array_equal(
         labels[shared], train.images[train.labels == train.class_names.index(shared)]
     )
+
+
+def test_features_of_another_size_are_others(grocery):
+    small, large = (
+        data.load("frozen", "train", of=grocery, backbone="conv4", pretrained="none", size=size).images
+        for size in (32, 48)
+    )
+    assert small.shape == large.shape and not np.array_equal(small, large)
 
 
 def test_other_images_or_weights_are_other_features(grocery, tmp_path):

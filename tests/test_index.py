@@ -110,6 +110,14 @@ def vectors(count=5000, width=24, seed=0):
     return np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32)
 
 
+def test_a_vector_is_known_by_its_name_and_its_numbers():
+    index = dml.Index.make(24)
+    points = vectors(2)
+    assert index.add(points[:1], ["first"]) == 1
+    assert index.add(points[:1], ["first"]) == 0
+    assert index.add(points[1:], ["first"]) == 1 and index.add(points[:1], ["second"]) == 1
+
+
 def test_vectors_are_added_found_and_removed():
     points, index = vectors(60), dml.Index.make(24)
     names = [f"v{number}" for number in range(60)]

@@ -210,6 +210,7 @@ def test_a_store_below_a_file(tmp_path, capsys):
     ("words", "said"),
     [
         (("train", "npairs", "--threads", "1000000000000"), "must be at most 1,024"),
+        (("evaluate", "points.npy", "labels.npy", "--ks", "1,10001"), "must be at most 10,000"),
         (("evaluate", "a.npy", "b.npy", "--ks", "9" * 5000), f"must be a whole number, not {'9' * 20}..."),
         (("retrieve", "a", "b", "c", "--count", "many"), "must be a whole number, not many"),
     ],
