@@ -14,7 +14,7 @@ import pytest
 from trained_fixture import TRIAL
 
 import dmlplayground as dml
-from dmlplayground.base import outside, registry
+from dmlplayground.base import outside
 
 # A busy machine takes its time over an example: that is no fault of what is tested. The environments in which MXNet is
 # tried under other Pythons do without Hypothesis.
@@ -40,11 +40,11 @@ def trained(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def no_parts_stay():
     """What a test registers of parts from outside the package is gone after it."""
-    kinds = [registry.kind(plural) for plural in registry.HOMES]
-    before = {kind: {name: kind.get(name) for name in kind.names()} for kind in kinds}
-    loaded = dict(outside._loaded)
+    before = {digest: dict(parts) for digest, parts in outside._loaded.items()}
     yield
-    for kind, parts in before.items():
-        kind._parts = dict(parts)
+    for digest, parts in list(outside._loaded.items()):
+        for (_, key), (kind, *_) in parts.items():
+            if not any(name == key for _, name in before.get(digest, ())):
+                kind._parts.pop(key, None)
     outside._loaded.clear()
-    outside._loaded.update(loaded)
+    outside._loaded.update(before)
