@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sys
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when libmxnet loads, hence above the imports
 
@@ -14,7 +15,7 @@ import pytest
 from trained_fixture import TRIAL
 
 import dmlplayground as dml
-from dmlplayground.base import outside
+from dmlplayground.base import outside, registry
 
 # A busy machine takes its time over an example: that is no fault of what is tested. The environments in which MXNet is
 # tried under other Pythons do without Hypothesis.
@@ -37,14 +38,23 @@ def trained(tmp_path_factory):
     return store / dml.train(TRIAL, store=store).id
 
 
+def foreign() -> set[tuple[str, str]]:
+    """The home of the kind and the key of every part that is not ours, of the kinds that are loaded."""
+    loaded = [(home, sys.modules[home].KIND) for home in registry.HOMES.values() if home in sys.modules]
+    return {
+        (home, key)
+        for home, kind in loaded
+        for key, part in kind._parts.items()
+        if outside.source_of(part.build) is not None
+    }
+
+
 @pytest.fixture(autouse=True)
 def no_parts_stay():
     """What a test registers of parts from outside the package is gone after it."""
-    before = {digest: dict(parts) for digest, parts in outside._loaded.items()}
+    before, loaded = foreign(), dict(outside._loaded)
     yield
-    for digest, parts in list(outside._loaded.items()):
-        for (_, key), (kind, *_) in parts.items():
-            if not any(name == key for _, name in before.get(digest, ())):
-                kind._parts.pop(key, None)
+    for home, key in foreign() - before:
+        del sys.modules[home].KIND._parts[key]
     outside._loaded.clear()
-    outside._loaded.update(before)
+    outside._loaded.update(loaded)
