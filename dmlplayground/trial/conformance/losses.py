@@ -182,7 +182,7 @@ class Case:
         mx.random.seed(SEED)
         embeddings, labels = self.loss.read(np.asarray(x, self.dtype), np.asarray(labels))
         pairs = batch.all_pairs(nd, embeddings, labels, self.dtype)
-        found = batch.as_read(pairs, batch.mine(nd, self.loss.miner, pairs), "triplets")
+        found = batch.as_read(pairs, batch.kept_by(self.loss.miner, nd, pairs), "triplets")
         listed, apart, counts = self.loss.loss.draw(nd, labels, found)
         chosen = listed.weights.asnumpy().ravel() > 0
         fourth = np.where(counts.asnumpy() > 0, apart.asnumpy() % len(labels), -1)
