@@ -1,7 +1,5 @@
 """Methods that a command computes: a name with any options, which are the command's to check."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

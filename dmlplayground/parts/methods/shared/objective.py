@@ -1,7 +1,5 @@
 """The objective: a loss with its miner and its regularizers, as one Gluon block. This file needs MXNet."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

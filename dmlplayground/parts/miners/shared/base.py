@@ -1,7 +1,5 @@
 """The base of every miner: the miner as a plain object, and the registry."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Optional, Union
