@@ -28,6 +28,7 @@ TRIES = 10
 Window = tuple[int, int, int, int]  # top, left, height and width
 LARGEST = 4096  # pixels: a batch of larger images would fill any memory
 Side = Annotated[int, Must(f"be from 1 to {LARGEST} pixels", lambda side: 1 <= side <= LARGEST)]
+SideOrNone = Annotated[int, Must(f"be from 1 to {LARGEST} pixels, or 0", lambda side: 0 <= side <= LARGEST)]
 
 
 @dataclass(frozen=True)
