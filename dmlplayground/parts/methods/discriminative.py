@@ -1,4 +1,5 @@
 from ..graph import classes, rows
+from .shared import usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import ANY_BATCH
 
@@ -10,12 +11,7 @@ from .shared.search_ranges import ANY_BATCH
     "Deep Distance Metric Learning, CVPR 2019",
     sampler={"name": "shuffled"},
     head={"bias": False, "normalize": True, "to_classes": True, "bottleneck_dropout": 0.5},
-    defaults={
-        "batch_size": 128,
-        "epochs": 60,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
-        "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
-    },
+    defaults=usual_settings.PASSES,
     ranges=ANY_BATCH,
 )
 class Discriminative(Loss):

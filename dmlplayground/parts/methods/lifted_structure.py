@@ -1,6 +1,7 @@
 from functools import partial
 
 from ..graph import pair_blocks, pairwise, rows
+from .shared import usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import CLASS_BLOCKS, LENGTH, about
 
@@ -13,12 +14,7 @@ _BLOCKS = 2
     paper="Song et al.: Deep Metric Learning via Lifted Structured Feature Embedding, CVPR 2016",
     sampler={"name": "shuffled"},
     head={"bias": True, "normalize": False},
-    defaults={
-        "batch_size": 128,
-        "epochs": 60,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
-        "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
-    },
+    defaults=usual_settings.PASSES,
     ranges={"method.margin": about(1.0, "the paper 1"), **LENGTH, **CLASS_BLOCKS},
 )
 class LiftedStructure(Loss):

@@ -3,7 +3,7 @@ from typing import Literal
 from ...base.options import NotNegative
 from ..graph import classes, rows
 from ..miners.distance_weighted import check_cutoffs
-from .shared import initial_weights
+from .shared import initial_weights, usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import OWN_RATE, between, blocks, scaled
 
@@ -15,12 +15,10 @@ from .shared.search_ranges import OWN_RATE, between, blocks, scaled
     sampler={"name": "blocks", "per_class": 5},
     head={"bias": True, "normalize": True},
     defaults={
+        **usual_settings.TRAINING,
         "batch_size": 125,
-        "iterations": 200,
         "epochs": 20,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
         "groups": {"loss": {"name": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.0}},
-        "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
     },
     ranges={
         "method.margin": scaled(0.05, 0.4, "the paper 0.2, Musgrave et al.'s searches 0.07 to 0.09"),

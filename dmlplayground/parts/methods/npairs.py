@@ -3,6 +3,7 @@ from typing import Literal
 from ...base.options import NotNegative
 from ..graph import interleaved
 from ..graph.rows import row_sums
+from .shared import usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import LENGTH, about
 
@@ -13,13 +14,7 @@ from .shared.search_ranges import LENGTH, about
     paper="Sohn: Improved Deep Metric Learning with Multi-class N-pair Loss Objective, NIPS 2016",
     sampler={"name": "pairs", "same_image": 0.1},
     head={"bias": True, "normalize": False},
-    defaults={
-        "batch_size": 128,
-        "iterations": 200,
-        "epochs": 25,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
-        "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
-    },
+    defaults=usual_settings.TRAINING,
     ranges={"method.l2_reg": about(5e-4), **LENGTH},
 )
 class NPairs(Loss):

@@ -2,6 +2,7 @@ import numpy as np
 
 from ...base.options import Count
 from ..graph import pairwise, rows
+from .shared import usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import LENGTH, one_of
 
@@ -12,13 +13,7 @@ from .shared.search_ranges import LENGTH, one_of
     paper="Snell, Swersky and Zemel: Prototypical Networks for Few-shot Learning, NIPS 2017",
     sampler={"name": "episodes", "supports": 5, "queries": 5},
     head={"bias": True, "normalize": False},
-    defaults={
-        "batch_size": 120,
-        "iterations": 100,
-        "epochs": 30,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
-        "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
-    },
+    defaults={**usual_settings.TRAINING, "batch_size": 120, "iterations": 100, "epochs": 30},
     ranges={
         **LENGTH,
         "sampler": one_of(*({"name": "episodes", "supports": 5, "queries": count} for count in (1, 5))),

@@ -1,5 +1,6 @@
 from ...base.options import Positive
 from ..graph import classes
+from .shared import usual_settings
 from .shared.base import KIND
 from .shared.proxy_classifier import Classifier
 from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
@@ -11,13 +12,7 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
     paper="Movshovitz-Attias et al.: No Fuss Distance Metric Learning using Proxies, ICCV 2017",
     sampler={"name": "shuffled"},
     head={"bias": True, "normalize": True, "init": "truncnorm", "init_scale": 0.001},
-    defaults={
-        "batch_size": 32,
-        "epochs": 20,
-        "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 5e-4, "epsilon": 1e-2, "clip": 10.0},
-        "groups": {"head": {"lr_mult": 0.01}},
-        "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
-    },
+    defaults=usual_settings.PROXIES,
     ranges={
         "method.scale": about(3.0, "both other studies 3, Musgrave et al.'s searches 2.8 to 3.7"),
         **OWN_RATE,

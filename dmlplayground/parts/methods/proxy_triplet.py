@@ -1,6 +1,6 @@
 from ...base.options import Positive
 from ..graph import classes, rows
-from .shared import initial_weights
+from .shared import initial_weights, usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
 
@@ -11,13 +11,7 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
     paper="Movshovitz-Attias et al.: No Fuss Distance Metric Learning using Proxies, ICCV 2017",
     sampler={"name": "shuffled"},
     head={"bias": True, "normalize": True},
-    defaults={
-        "batch_size": 32,
-        "epochs": 20,
-        "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 5e-4, "epsilon": 1e-2, "clip": 10.0},
-        "groups": {"head": {"lr_mult": 0.01}},
-        "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
-    },
+    defaults=usual_settings.PROXIES,
     ranges={"method.margin": about(1.0), "method.scale": about(1.0), **OWN_RATE, **ANY_BATCH},
 )
 class ProxyTriplet(Loss):

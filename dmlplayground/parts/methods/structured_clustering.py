@@ -4,6 +4,7 @@ import numpy as np
 
 from ...base.options import NotNegative
 from ..graph import pairwise
+from .shared import usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import about, blocks
 
@@ -14,13 +15,7 @@ from .shared.search_ranges import about, blocks
     paper="Song et al.: Deep Metric Learning via Facility Location, CVPR 2017",
     sampler={"name": "blocks", "per_class": 5},
     head={"bias": False, "normalize": True},
-    defaults={
-        "batch_size": 120,
-        "iterations": 200,
-        "epochs": 25,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5},
-        "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
-    },
+    defaults={**usual_settings.TRAINING, "batch_size": 120},
     ranges={"method.gamma": about(1.0), **blocks(2, 5)},
 )
 class StructuredClustering(Loss):

@@ -3,6 +3,7 @@ from functools import partial
 import numpy as np
 
 from ..graph import pair_blocks, rows
+from .shared import usual_settings
 from .shared.base import KIND, Loss
 from .shared.search_ranges import CLASS_BLOCKS, LENGTH, scaled
 
@@ -15,12 +16,7 @@ _BLOCKS = 6
     paper="Schroff et al.: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
     sampler={"name": "shuffled"},
     head={"bias": True, "normalize": False},
-    defaults={
-        "batch_size": 128,
-        "epochs": 60,
-        "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
-        "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
-    },
+    defaults=usual_settings.PASSES,
     ranges={
         "method.margin": scaled(0.1, 2.0, "of unit embeddings 0.2 (FaceNet), of others 1 (the study)"),
         **LENGTH,

@@ -7,7 +7,8 @@ from typing import Any
 
 _UNIT = {"bias": True, "normalize": True}
 _RAW = {"bias": True, "normalize": False}
-_TRAINING = {
+#: The first study's, with batches by class.
+TRAINING = {
     "batch_size": 128,
     "iterations": 200,
     "epochs": 25,
@@ -15,23 +16,40 @@ _TRAINING = {
     "schedule": {"factor": 0.5, "steps": [12, 14, 16, 18]},
 }
 
+#: The same study's, with passes over all images.
+PASSES = {
+    "batch_size": 128,
+    "epochs": 60,
+    "optimizer": {"name": "adam", "lr": 1e-4, "weight_decay": 1e-5, "clip": 10.0},
+    "schedule": {"factor": 0.5, "steps": [20, 30, 40]},
+}
+
+#: The same study's, with proxies in small batches.
+PROXIES = {
+    "batch_size": 32,
+    "epochs": 20,
+    "optimizer": {"name": "adam", "lr": 1e-3, "weight_decay": 5e-4, "epsilon": 1e-2, "clip": 10.0},
+    "groups": {"head": {"lr_mult": 0.01}},
+    "schedule": {"factor": 0.1, "steps": [3, 10, 16]},
+}
+
 #: For losses over the pairs, triplets or ranks of a batch: four images a class, unit embeddings.
 TUPLES: dict[str, Any] = {
     "sampler": {"name": "blocks", "per_class": 4},
     "head": _UNIT,
-    "defaults": _TRAINING,
+    "defaults": TRAINING,
 }
 
 #: For losses with weights for every class: any batch, unit embeddings, and weights that learn faster than the network.
 CLASSES: dict[str, Any] = {
     "sampler": {"name": "shuffled"},
     "head": _UNIT,
-    "defaults": {**_TRAINING, "groups": {"loss": {"lr_mult": 100.0, "weight_decay": 0.0}}},
+    "defaults": {**TRAINING, "groups": {"loss": {"lr_mult": 100.0, "weight_decay": 0.0}}},
 }
 
 #: The same for losses that read the embeddings' lengths, and whose weights' lengths may matter.
 RAW_CLASSES: dict[str, Any] = {
     **CLASSES,
     "head": _RAW,
-    "defaults": {**_TRAINING, "groups": {"loss": {"lr_mult": 10.0, "weight_decay": 0.0}}},
+    "defaults": {**TRAINING, "groups": {"loss": {"lr_mult": 10.0, "weight_decay": 0.0}}},
 }
