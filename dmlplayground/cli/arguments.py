@@ -97,10 +97,18 @@ def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def add_trial_options(command: argparse.ArgumentParser) -> None:
+def add_set(command: argparse.ArgumentParser, what: str = "change a setting", key: str = "KEY") -> None:
     command.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
+        "--set", action="append", default=[], metavar=f"{key}=VALUE", help=f"{what} (repeatable)"
     )
+
+
+def add_data_options(command: argparse.ArgumentParser) -> None:
+    add_set(command, "set an option of the data set", "OPTION")
+
+
+def add_trial_options(command: argparse.ArgumentParser) -> None:
+    add_set(command)
     command.add_argument(
         "--hyperparams", dest="set", action="append", type=hyperparams, metavar="NAME",
         help="start from published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
@@ -118,10 +126,7 @@ def add_executor(command: argparse.ArgumentParser) -> None:
         help="trials at a time (default: one per GPU, or one per core without a GPU)",
     )
     command.add_argument(
-        "--executor",
-        type=executor,
-        default="local",
-        help="local, or ray for a Ray cluster (default: %(default)s)",
+        "--executor", type=executor, default="local", metavar="NAME", help="local, or ray for a Ray cluster"
     )
     command.add_argument(
         "--address",
@@ -154,7 +159,7 @@ def add_which(command: argparse.ArgumentParser) -> None:
         "--which",
         choices=(BEST, LAST),
         default=BEST,
-        help="which of the trial's weights to use (default: %(default)s)",
+        help="which of the trial's weights to use",
     )
 
 
@@ -162,5 +167,5 @@ def add_engine(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine",
         default="float32",
-        help="how embeddings are computed: float32, fused or bfloat16 (default: %(default)s)",
+        help="how embeddings are computed: float32, fused or bfloat16",
     )

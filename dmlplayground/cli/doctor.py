@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concurrent import futures
 from importlib import metadata, util
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib import request
 
 from .. import __version__
@@ -106,7 +106,7 @@ def _gradients() -> Iterator[Check]:
         return  # said above
 
     class Sum(gluon.HybridBlock):
-        def hybrid_forward(self, F, x, constant):
+        def hybrid_forward(self, F: Any, x: Any, constant: Any) -> Any:
             return F.sum((F.square(x) + constant) * F.square(x))
 
     gradients = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from types import ModuleType
 
 from ..arguments import place
 
@@ -27,7 +28,7 @@ def add_arguments(command: ArgumentParser) -> None:
         default=HOST,
         help="the address to listen on (default: %(default)s, this machine only)",
     )
-    command.add_argument("--port", type=port, default=PORT, help="(default: %(default)s)")
+    command.add_argument("--port", type=port, default=PORT, help="")
 
 
 def run(arguments: Namespace) -> None:
@@ -46,7 +47,7 @@ def beside(store: Path) -> str:
     return f"http://{HOST}:{PORT}/stores/0/"
 
 
-def _server():
+def _server() -> ModuleType:
     from ...base import optional
 
     optional.load("starlette")

@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
     return 1 if states["failed"] or states["unreadable"] else 0
 
 
-def _rerun(arguments, store: Path) -> str:
+def _rerun(arguments: Namespace, store: Path) -> str:
     """The command that runs only the failed trials."""
     chosen = [part for rule in arguments.where for part in ("--where", rule)]
     chosen += [part for override in arguments.set for part in ("--set", override)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,25 +37,25 @@ def add_arguments(command: ArgumentParser) -> None:
     action = actions.add_parser("verify", help="load weights, all of them, and check the features they give")
     action.set_defaults(run=verify)
     action.add_argument("backbone")
-    action.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
+    action.add_argument("weights", nargs="?", default="imagenet", help="a file")
     action.add_argument(
         "--symbol", type=place, help="an MXNet graph as JSON whose features they must reproduce"
     )
 
 
-def homes(arguments) -> None:
+def homes(arguments: Namespace) -> None:
     from ...parts import backbones
 
     print(backbones.homes(backbones.get(arguments.backbone)).as_text())
 
 
-def fetch(arguments) -> None:
+def fetch(arguments: Namespace) -> None:
     from ...parts import backbones
 
     print(backbones.weights_path(backbones.get(arguments.backbone), "imagenet"))
 
 
-def convert(arguments) -> None:
+def convert(arguments: Namespace) -> None:
     from ...parts.backbones.shared.weights import conversion
 
     print(
@@ -70,7 +70,7 @@ def _converted(result: Converted, target: Path) -> str:
     return f"{target}: {result.backbone}, {result.parameters:,} parameters, from {result.naming}{lost}"
 
 
-def verify(arguments) -> None:
+def verify(arguments: Namespace) -> None:
     from ...parts.backbones.shared.weights import conversion
 
     print(_verified(conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)))
