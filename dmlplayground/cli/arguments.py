@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import unknown
 from ..base.threads import MOST_THREADS
 from ..trial.store import BEST, LAST
-
-LARGEST_RANK = 10_000
 
 
 def place(text: str) -> Path:
@@ -30,31 +28,32 @@ def png(text: str) -> Path:
 
 def hyperparams(text: str) -> str:
     """What ``--set`` would be given for these settings."""
-    if not text:
-        raise argparse.ArgumentTypeError("must not be empty")
-    return f"hyperparams={text}"
+    return f"hyperparams={place(text)}"
 
 
-def whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:  # also a number of thousands of digits
-        shown = text if len(text) <= 20 else f"{text[:20]}..."
-        raise argparse.ArgumentTypeError(f"must be a whole number, not {shown}") from None
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What reads a whole number within these ends."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:  # also a number of thousands of digits
+            shown = text if len(text) <= 20 else f"{text[:20]}..."
+            raise argparse.ArgumentTypeError(f"must be a whole number, not {shown}") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}")
+        if most is not None and number > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most:,}")
+        return number
+
+    return read
 
 
-def count(text: str) -> int:
-    number = whole(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
+count, natural, threads, rank = whole(1), whole(0), whole(1, MOST_THREADS), whole(1, 10_000)
 
 
-def threads(text: str) -> int:
-    number = count(text)
-    if number > MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST_THREADS:,}")
-    return number
+def ranks(text: str) -> tuple[int, ...]:
+    return tuple(map(rank, text.split(",")))
 
 
 def executor(text: str) -> str:
@@ -70,20 +69,6 @@ def tracker(text: str) -> str:
 
     trackers.require([text])
     return text
-
-
-def natural(text: str) -> int:
-    number = whole(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
-
-
-def ranks(text: str) -> tuple[int, ...]:
-    numbers = tuple(count(part) for part in text.split(","))
-    if max(numbers) > LARGEST_RANK:
-        raise argparse.ArgumentTypeError(f"must be at most {LARGEST_RANK:,}")
-    return numbers
 
 
 def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:

@@ -24,7 +24,8 @@ ACTIONS = ("about", "prepare", "fetch", "verify", "show")
 
 def complete(words: list[str]) -> list[str]:
     """``data glyphs`` is short for ``data about glyphs``."""
-    short = bool(words) and words[0] not in ACTIONS and not words[0].startswith("-")
+    named = [word for word in words if not word.startswith("-")]
+    short = len(named) == 1 and named[0] not in ACTIONS
     return ["about", *words] if short else words
 
 

@@ -67,10 +67,9 @@ def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
     """What would be searched, after trying both ends of every range."""
     for name, search in wanted.items():
         search.check()
-        print(layout.columns([(key, str(parameter)) for key, parameter in search.parameters.items()]))
-        print(
-            f"{layout.plural(search.trials, 'trial')} of {search.title}{_rungs(search)}, into {store / name}"
-        )
+        print(layout.columns([(key, str(one)) for key, one in search.parameters.items()]))
+        trials = layout.plural(search.trials, "trial")
+        print(f"{trials} of {search.title}{_rungs(search)}, into {store / name}")
 
 
 def _rungs(search: Search) -> str:
