@@ -453,12 +453,6 @@ def _around(mean: float, error: Square) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _share(value: float, spread: float) -> float:
-    if not spread:
-        return 0.5 if value == 0 else float(value > 0)
-    return 0.5 * math.erfc(-value / spread / math.sqrt(2))
-
-
 def _root(value: Any) -> Any:
     import numpy as np
 
