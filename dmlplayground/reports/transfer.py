@@ -175,8 +175,8 @@ def figure(arena: Arena, which: str = "") -> Optional[Figure]:
         for record in cell.records:
             if point := _point(cell, record, TRAINING, one.number, which):
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
-                series.setdefault(cell.method, Series(cell.method)).add_point(
-                    *point, label, arena.colour(cell)
+                series.setdefault(cell.method, Series(cell.method)).put(
+                    *point, label=label, colour=arena.colour(cell)
                 )
     return Figure(
         "transfer",

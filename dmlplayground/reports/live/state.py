@@ -19,7 +19,7 @@ from .. import usable_records
 
 WAITING = "waiting"  # expected, and not started
 MOMENT = 2 * 10**9  # nanoseconds
-LOOKS = 4000  # folders that a poll looks at, of those that have ended
+LOOKS = 2000  # folders that a poll looks at, of those that have ended
 CURVE = 200  # the most points of a curve that are sent
 
 
@@ -32,14 +32,13 @@ class Known(NamedTuple):
     record: Optional[Record] = None  # of one that runs
     stopped: Optional[dict[str, Any]] = None
     problem: str = ""
-    unread: bool = False
 
     def settled(self, now: int) -> bool:
         """Whether it changes only with its stamps. Two changes within a moment may leave the same ones."""
-        return not self.unread and self.record is None and now - self.stamps[0] > MOMENT
+        return self.record is None and now - self.stamps[0] > MOMENT
 
 
-NEW = Known((0, 0), 0, unread=True)
+NEW = Known((), 0)
 
 
 class Listing:
@@ -52,6 +51,8 @@ class Listing:
         self._stamps: tuple[int, ...] = ()  # of the store's folder, of its packed records, of its manifest
         self._planned = Manifest()
         self._unpacked = ""  # why the packed records cannot be read
+        self._moving: set[str] = set()  # the trials that run, have just changed, or are new
+        self._said: dict[str, Any] = {}  # the summary of all
         self._next = 0
         self._watch = locks.Watch()
         self._one_at_a_time = threading.Lock()
@@ -60,50 +61,66 @@ class Listing:
         """How many trials are in which state, those that run with their progress, those that failed with their reason, and
         ``version``, which changes whenever the report would."""
         with self._one_at_a_time:
-            self._look()
-            known = self._trials
-            running = {name: one.record for name, one in known.items() if one.record}
-            states = Counter(one.status for one in known.values() if one.status)
-            expected = (known.get(trial["id"]) for trial in self._planned.trials)
-            states[WAITING] += sum(one is None or not (one.status or one.problem) for one in expected)
-            problems = [self._unpacked] if self._unpacked else []
-            problems += [one.problem for one in known.values() if one.problem]
-            version = hash(tuple((name, one.written) for name, one in known.items() if one.written))
+            if self._look() or not self._said:
+                self._said = self._summary()
+            running = ((self.store / name, self._trials[name].record) for name in sorted(self._moving))
             return {
-                "title": self._planned.title or self.store.resolve().name,
-                "states": {state: count for state, count in states.items() if count},
-                "running": [_running(self.store / name, record) for name, record in running.items()],
-                "stopped": [one.stopped for one in known.values() if one.stopped],
-                "problems": problems,
-                "version": format(version & 0xFFFFFFFFFFFF, "x"),
+                **self._said,
+                "running": [_running(folder, record) for folder, record in running if record],
             }
 
-    def _look(self) -> None:
-        """Read what has changed. Of many folders that change no more a part is looked at, in turn; a new one is at once."""
+    def _summary(self) -> dict[str, Any]:
+        known = self._trials
+        states = Counter(one.status for one in known.values() if one.status)
+        expected = (known.get(trial["id"]) for trial in self._planned.trials)
+        states[WAITING] += sum(one is None or not (one.status or one.problem) for one in expected)
+        version = hash(tuple((name, one.written) for name, one in known.items() if one.written))
+        return {
+            "title": self._planned.title or self.store.resolve().name,
+            "states": {state: count for state, count in states.items() if count},
+            "stopped": [one.stopped for one in known.values() if one.stopped],
+            "problems": [
+                *filter(None, [self._unpacked]),
+                *(one.problem for one in known.values() if one.problem),
+            ],
+            "version": format(version & 0xFFFFFFFFFFFF, "x"),
+        }
+
+    def _look(self) -> bool:
+        """Read what has changed; returns whether anything has. Of many folders that have stood still a part is looked at, in
+        turn; a new one is at once."""
         now = time.time_ns()
         stamps = tuple(map(_stamp, (self.store, self.store / packed.FILE, self.store / manifest.FILE)))
-        if stamps != self._stamps or now - stamps[0] < MOMENT:
+        changed = stamps != self._stamps
+        if changed or now - stamps[0] < MOMENT:
             if stamps[2:] != self._stamps[2:]:
                 self._planned = usable_records.planned(self.store)
             self._stamps = stamps
-            folders = {entry.name for entry in os.scandir(existing(self.store)) if entry.is_dir()}
-            try:
-                together, self._unpacked = packed.read(self.store / packed.FILE), ""
-            except UserError as problem:
-                together, self._unpacked = {}, str(problem)
-            self._names = sorted(folders.union(together))
-            self._trials = {name: self._trials.get(name, NEW) for name in self._names}
+            changed |= self._list()
         begin, self._next = self._next, self._next + LOOKS
+        turn = self._names[begin : self._next]
         if self._next >= len(self._names):
             self._next = 0
-        for place, name in enumerate(self._names):
-            known = self._trials[name]
-            settled = known.settled(now)
-            if not settled or begin <= place < begin + LOOKS:
-                folder = self.store / name
-                new = (_stamp(folder), stamps[1])
-                if not settled or known.stamps != new:
-                    self._trials[name] = self._read(folder, new)
+        for name in self._moving.union(turn):
+            known, folder = self._trials[name], self.store / name
+            new = (_stamp(folder), stamps[1])
+            if name in self._moving or known.stamps != new:
+                found = self._trials[name] = self._read(folder, new)
+                changed |= found != known
+                (self._moving.discard if found.settled(now) else self._moving.add)(name)
+        return changed
+
+    def _list(self) -> bool:
+        """The names of the trials; returns whether they have changed."""
+        folders = {entry.name for entry in os.scandir(existing(self.store)) if entry.is_dir()}
+        try:
+            together, self._unpacked = packed.read(self.store / packed.FILE), ""
+        except UserError as problem:
+            together, self._unpacked = {}, str(problem)
+        before, self._names = self._names, sorted(folders.union(together))
+        self._moving = {name for name in self._names if name in self._moving or name not in self._trials}
+        self._trials = {name: self._trials.get(name, NEW) for name in self._names}
+        return before != self._names
 
     def _read(self, folder: Path, stamps: tuple[int, ...]) -> Known:
         written = _stamp(folder / records.RECORD)
