@@ -148,9 +148,6 @@ def scores(values: Mapping[str, Any]) -> str:
 def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
-    from ..reports import usable_records
 
-    page = reports.report(store)
-    planned = usable_records.planned(store)
-    board = reports.leaderboard(usable_records.load(store), planned.trials, planned.search)
+    page, board = reports.made(store)
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")
