@@ -13,7 +13,9 @@ from data_fixture import class_folders, picture
 
 import dmlplayground as dml
 from dmlplayground import cli
-from dmlplayground.serving.fitting import choose, closed_form, judge, ladder, look, timing
+from dmlplayground.parts.data.shared import catalogue
+from dmlplayground.serving import judge
+from dmlplayground.serving.fitting import choose, closed_form, ladder, look, timing
 from dmlplayground.trial.training.learner import Learner
 
 CLASSES = [f"class {i}" for i in range(12)]
@@ -22,6 +24,13 @@ CLASSES = [f"class {i}" for i in range(12)]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def no_heic(monkeypatch):
+    """As where the extra heic is not installed, whatever is installed here."""
+    suffixes = tuple(suffix for suffix in catalogue.SUFFIXES if suffix not in catalogue.HEIC)
+    monkeypatch.setattr(catalogue, "SUFFIXES", suffixes)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from .shared.weights.sources import Homes, Zoo
     features=1024,
     parameters=5_599_904,
     preprocessing=IMAGENET,
-    imagenet=Homes(Zoo("gluoncv", "googlenet")),
+    imagenet=Homes(Zoo("gluoncv", "googlenet"), licence="Apache-2.0"),
 )
 def build():
     """Inception v1 with batch-norm (Szegedy et al. 2015), from gluoncv."""

@@ -22,9 +22,9 @@ from ...reports.page import escape, table_html
 from ...reports.tables import Column, Row, Seconds, Table
 from ...serving.distances import unit
 from ...trial.store.records import Record
+from ..judge import NAMES, Judgement, judge
 from ..matching import Threshold
 from ..model import Model
-from .judge import NAMES, Judgement, judge
 from .ladder import Ladder
 
 EXAMPLES, FOUND, PIXELS = 6, 5, 112  # rows of right and of wrong searches, images in a row, of a side

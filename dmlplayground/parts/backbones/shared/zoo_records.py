@@ -57,7 +57,7 @@ def record(library: str, name: str) -> Backbone:
         build=build,
         features=facts.features,
         preprocessing=preprocessing(name),
-        imagenet=Homes(Zoo(library, name)) if facts.weights else None,
+        imagenet=Homes(Zoo(library, name), licence="Apache-2.0") if facts.weights else None,
     )
 
 

