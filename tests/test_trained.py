@@ -16,8 +16,8 @@ import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
-from dmlplayground.serving import image_inputs as pictures
 from dmlplayground.serving import card, matching, mxnet_files, results_sheet
+from dmlplayground.serving import image_inputs as pictures
 from dmlplayground.serving.distances import distances
 from dmlplayground.serving.index import Found, Index
 
