@@ -173,44 +173,50 @@ class Side:
 
 def compare(arguments) -> list[dict]:
     rows = []
-    for name in arguments.networks:  # new processes for each: memory of one does not burden the next
-        sides = {"ours": Side(sys.executable, "ours", arguments.clock)}
-        if arguments.peer_python:
-            sides["torch"] = Side(arguments.peer_python, "peer", arguments.clock)
-        turns = [
-            (side, kind, job)
-            for kind, ours in KINDS.items()
-            for side, jobs in (("ours", ours), ("torch", [f"{kind} {way}" for way in WAYS]))
-            for job in jobs
-            if side in sides
-        ]
-        best = dict.fromkeys(turns, float("inf"))
-        for _ in range(arguments.rounds):
-            for turn in turns:
-                side, _, job = turn
-                best[turn] = min(best[turn], sides[side].seconds(name, job, arguments.batch_size))
-        for side in sides.values():
-            side.process.stdin.close()
-        rows += report(name, {turn: arguments.batch_size / taken for turn, taken in best.items()}, arguments)
+    for name in arguments.networks:
+        print(f"\n{name}, images per {arguments.clock} second")
+        for kind in KINDS:
+            rows += report(name, kind, speeds(name, kind, arguments), arguments.clock)
     return rows
 
 
-def report(name: str, speeds: dict[tuple[str, str, str], float], arguments) -> list[dict]:
-    """Print all speeds; the rows of ours beside the peer's best of their kind."""
+def speeds(name: str, kind: str, arguments) -> dict[tuple[str, str], float]:
+    """Images a second of each side's jobs. New processes for each kind: the memory of one does not burden the next."""
+    sides = {"ours": Side(sys.executable, "ours", arguments.clock)}
+    turns = [("ours", job) for job in KINDS[kind]]
+    if arguments.peer_python:
+        sides["torch"] = Side(arguments.peer_python, "peer", arguments.clock)
+        turns += [("torch", f"{kind} {way}") for way in WAYS]
+    best = dict.fromkeys(turns, float("inf"))
+    for _ in range(arguments.rounds):
+        for side, job in turns:
+            best[side, job] = min(best[side, job], sides[side].seconds(name, job, arguments.batch_size))
+    for side in sides.values():
+        side.process.stdin.close()
+        side.process.wait()
+    return {turn: arguments.batch_size / taken for turn, taken in best.items()}
+
+
+def report(name: str, kind: str, found: dict[tuple[str, str], float], clock: str) -> list[dict]:
+    """Print the speeds; the rows of ours beside the peer's best."""
     rows = []
-    print(f"\n{name}, images per {arguments.clock} second")
-    for kind in KINDS:
-        found = {(side, job): speed for (side, each, job), speed in speeds.items() if each == kind}
-        theirs = max(((speed, job) for (side, job), speed in found.items() if side == "torch"), default=None)
-        for (side, job), speed in found.items():
-            ratio = f"  {speed / theirs[0]:.2f} x {theirs[1]}" if side == "ours" and theirs else ""
-            print(f"  {kind:15} {side:5} {job:30} {speed:8.1f}{ratio}", flush=True)
-            if side == "ours":
-                case = f"{name}, {kind}" + ("" if job in kind or job in WAYS else f", {job}")
-                peer = f"torch, {theirs[1].split()[2]}" if theirs else ""
-                unit = f"images a {arguments.clock} second"
-                beside = {"theirs": theirs[0] if theirs else None, "unit": unit, "peer": peer}
-                rows.append({"case": case, "ours": speed, **beside})
+    theirs = max(((speed, job) for (side, job), speed in found.items() if side == "torch"), default=None)
+    for (side, job), speed in found.items():
+        ratio = f"  {speed / theirs[0]:.2f} x {theirs[1]}" if side == "ours" and theirs else ""
+        print(f"  {kind:15} {side:5} {job:30} {speed:8.1f}{ratio}", flush=True)
+        if side == "ours":
+            case = f"{name}, {kind}" + (f", {job}" if len(KINDS[kind]) > 1 else "")
+            peer = f"torch, {theirs[1].split()[2]}" if theirs else ""
+            unit = f"images a {clock} second"
+            rows.append(
+                {
+                    "case": case,
+                    "ours": speed,
+                    "theirs": theirs[0] if theirs else None,
+                    "unit": unit,
+                    "peer": peer,
+                }
+            )
     return rows
 
 

@@ -100,7 +100,7 @@ def table(ladder: Ladder) -> Table:
         notes.append(
             f"Training ended after {ladder.reason}."
             if ladder.rungs[-1].config["epochs"]
-            else f"{ladder.reason}."
+            else f"{ladder.reason[0].upper()}{ladder.reason[1:]}."
         )
     return Table("ladder", "The ladder", f"{len(ladder.rungs)} steps", columns, rows, notes)
 
@@ -186,7 +186,7 @@ def _strips(title: str, rows: Iterable[int], found: Delivered) -> str:
     labels = found.judgement.labels
     strips = [
         '<div class="strip">'
-        + _figure(found.paths[row], "searched for")
+        + _figure(found.paths[row], f"searched for: {found.paths[row].parent.name}")
         + "".join(
             _figure(found.paths[other], None, "yes" if labels[other] == labels[row] else "no")
             for other in found.neighbours[row]
