@@ -232,9 +232,7 @@ class Ladder:
         given["iterations"] = max(1, steps // ROUNDS)
         if self.plan.pretrained:
             rates = lr_finder.find(trial, *choose.RATES, FINDER)
-            given["optimizer"] = {
-                "lr": float(min(rates.suggestion or choose.MOST_RATE / 3, choose.MOST_RATE))
-            }
+            given["optimizer"] = {"lr": float(np.clip(rates.suggestion or 1e-4, *choose.TAKEN))}
         return {"config": given, "size": size, "reason": reason}
 
     def _step_and_left(self, trial: Trial, size: int) -> tuple[float, float]:

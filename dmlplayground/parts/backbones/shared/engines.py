@@ -62,7 +62,7 @@ class Engine:
 class OpenVino:
     """A network computed by OpenVINO, compiled for every shape of images that comes: the last batch is often smaller."""
 
-    def __init__(self, network, precision: str):
+    def __init__(self, network: Any, precision: str):
         self.network = network
         self.core = optional.load("openvino").Core()
         self.settings = {
