@@ -175,7 +175,7 @@ def compare(arguments) -> list[dict]:
     rows = []
     for name in arguments.networks:
         print(f"\n{name}, images per {arguments.clock} second")
-        for kind in KINDS:
+        for kind in arguments.kinds:
             rows += report(name, kind, speeds(name, kind, arguments), arguments.clock)
     return rows
 
@@ -248,6 +248,7 @@ def main() -> None:
     )
     parser.add_argument("--peer-python", help="an interpreter with torch")
     parser.add_argument("--networks", nargs="+", default=["resnet50_v1b", "inception_bn_caffe"])
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), metavar="KIND")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="cpu")

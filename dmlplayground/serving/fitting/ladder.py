@@ -200,47 +200,57 @@ class Ladder:
         self._rung(name, self.planned["size"], tried)
 
     def _measure(self) -> dict[str, Any]:
-        """The largest size of image at which the time that is left allows enough steps, how many, and at what rate."""
+        """The largest images that time and memory allow enough steps with, how many steps, and at what rate."""
         best = self._untouched_best.size
+        sizes = sorted({rung.size for rung in self.rungs if rung.size <= best})
         given = self._fitting(self.plan.tuning, best) | {"epochs": ROUNDS, "iterations": MEASURED}
         if self.plan.pretrained:
             given |= {key: self._best_head.config[key] for key in ("head", "embed_dim")}
-        rounds = choose.PASSES[self.plan.pretrained]
-        needed = []
-        for size in sorted({rung.size for rung in self.rungs if rung.size <= best}, reverse=True):
+
+        def trial_at(size: int) -> Trial:
             given["transform"] = choose.transform(size)
-            trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
-            step, left = self._step_and_left(trial, size)
-            passes = rounds * len(self._fold(size).train) // trial.batch_size
-            steps = int(min(left / step - FINDER, passes))
-            if steps >= min(LEAST_STEPS, passes):
+            return config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+
+        step, room = self._step(trial_at(sizes[0]))
+        passes = choose.PASSES[self.plan.pretrained]
+        lacking = []
+        for size in reversed(sizes):
+            pixels = (size / sizes[0]) ** 2
+            trial = trial_at(size)
+            most = passes * len(self._fold(size).train) // trial.batch_size
+            left = self._left(size)
+            steps = int(min(left / (step * pixels) - FINDER, most))
+            if room * pixels > timing.free_memory():
+                lacking.append(f"{room * pixels / 1e9:.0f} GB of memory")
+            elif steps < min(LEAST_STEPS, most):
+                needed = self.budget - left + (LEAST_STEPS + FINDER) * step * pixels
+                lacking.append(f"--minutes {math.ceil(needed / 60)}")
+            else:
                 break
-            needed.append(math.ceil((self.budget - left + (LEAST_STEPS + FINDER) * step) / 60))
         else:
-            why = (
-                f"it stops before the whole network is trained: a step takes {step:.1f} s here; "
-                f"--minutes {needed[-1]} would do"
-            )
-            return {"config": {}, "reason": why}
-        reason = (
-            f"it stops after {rounds} passes over the images"
-            if steps >= passes
-            else "it stops where the time ends"
-        )
-        if needed:
-            reason += f"; --minutes {needed[0]} would train on images of {best} px"
+            return {
+                "config": {},
+                "reason": f"it stops before the whole network is trained: that needs {lacking[-1]}",
+            }
+        reason = f"after {passes} passes over the images" if steps >= most else "where the time ends"
+        more = f"; to train on images of {best} px needs {lacking[0]}" if lacking else ""
         given["iterations"] = max(1, steps // ROUNDS)
         if self.plan.pretrained:
             rates = lr_finder.find(trial, *choose.RATES, FINDER)
             given["optimizer"] = {"lr": float(np.clip(rates.suggestion or 1e-4, *choose.TAKEN))}
-        return {"config": given, "size": size, "reason": reason}
+        return {"config": given, "size": size, "reason": f"it stops {reason}{more}"}
 
-    def _step_and_left(self, trial: Trial, size: int) -> tuple[float, float]:
-        """The seconds of a training step, and those that looking at images leaves for training."""
+    def _step(self, trial: Trial) -> tuple[float, int]:
+        """The seconds and the bytes that a training step takes."""
+        before = timing.peak_memory()
         feed, learner = lr_finder.first_fold(trial)
         step, _ = timing.duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
+        return step, timing.peak_memory() - before
+
+    def _left(self, size: int) -> float:
+        """The seconds that looking at images of this size leaves for training."""
         looks = len(self._fold(size).monitor) * (ROUNDS + 3) + 3 * self._tested()
-        return step, self.budget - self.spent - looks * self._seconds_an_image(size)
+        return self.budget - self.spent - looks * self._seconds_an_image(size)
 
     # --- features --------------------------------------------------------------------------------------------------------
 

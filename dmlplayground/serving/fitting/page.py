@@ -97,11 +97,7 @@ def table(ladder: Ladder) -> Table:
         below = [rung.name for rung in ladder.rungs if rung.worse]
         notes.append(f"Not delivered, for they are worse than the untouched network: {', '.join(below)}.")
     if ladder.reason:
-        notes.append(
-            f"Training ended after {ladder.reason}."
-            if ladder.rungs[-1].config["epochs"]
-            else f"{ladder.reason[0].upper()}{ladder.reason[1:]}."
-        )
+        notes.append(f"{ladder.reason[0].upper()}{ladder.reason[1:]}.")
     return Table("ladder", "The ladder", f"{len(ladder.rungs)} steps", columns, rows, notes)
 
 

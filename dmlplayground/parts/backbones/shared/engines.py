@@ -83,9 +83,10 @@ class OpenVino:
             name: parameter.list_data()[0].as_in_context(cpu())
             for name, parameter in self.network.collect_params().items()
         }
-        graph = self.core.read_model(onnx_graph.convert(symbol, arrays, *shape[1:3]).SerializeToString(), b"")
-        graph.reshape(shape)
-        return self.core.compile_model(graph, "CPU", self.settings)
+        graph = onnx_graph.convert(symbol, arrays, *shape[1:3])
+        read = self.core.read_model(graph.SerializeToString(), b"")
+        read.reshape(shape)
+        return self.core.compile_model(read, "CPU", self.settings)
 
 
 def graph_of(network, images: nd.NDArray, change: Callable = lambda graph: graph):
