@@ -8,6 +8,7 @@ fine-tuned network.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import hashlib
 import math
 import shutil
@@ -106,6 +107,7 @@ class Ladder:
             for given in choose.HEADS:
                 self._rung(f"head: {given['method']}", size, partial(self._head, given))
         self._fine_tune()
+        gc.collect()
         return train(self.trial(self.best), self.out, quiet=self.quiet)
 
     def trial(self, rung: Rung) -> Trial:
@@ -245,7 +247,10 @@ class Ladder:
         before = timing.peak_memory()
         feed, learner = lr_finder.first_fold(trial)
         step, _ = timing.duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
-        return step, timing.peak_memory() - before
+        room = timing.peak_memory() - before
+        del feed, learner
+        gc.collect()
+        return step, room
 
     def _left(self, size: int) -> float:
         """The seconds that looking at images of this size leaves for training."""
@@ -336,6 +341,7 @@ class Ladder:
         if rung is None:
             started = time.perf_counter()
             judged, own = make(size)
+            gc.collect()  # a network is in a cycle of references, and large
             seconds = time.perf_counter() - started
             intervals = {key: list(judged.interval(key)) for key in NAMES}
             rung = Rung(name, seconds, size, judged.scores, intervals, self._worse(judged, own), own)
