@@ -1,15 +1,17 @@
 """A cross-batch memory: a batch is also compared with the rows of earlier batches."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Optional
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Optional
 
 from ....base.errors import UserError
-from ....base.options import fill_options, options_of
+from ....base.options import Count, Must, Positive, fill_options, options_of
 from ...miners import Miner
 from ...miners.shared.tuples import Pairs
 from .base import Loss
 
 
+@dataclass(eq=False)
 class Memory:
     """How a loss of pairs or triplets uses a memory (Wang et al.: Cross-Batch Memory for Embedding Learning, CVPR 2020).
 
@@ -27,26 +29,15 @@ class Memory:
     1024
     """
 
-    def __init__(
-        self,
-        *,
-        size: int,
-        form: Literal["authors", "alone", "library"] = "authors",
-        start: int = 0,
-        weight: float = 1.0,
-    ):
-        _require(size >= 1, f"size must be at least 1, not {size}.")
-        _require(form in FORMS, f"form must be one of {', '.join(FORMS)}, not {form!r}.")
-        _require(start >= 0, f"start must not be negative, not {start}.")
-        _require(weight > 0, f"weight must be above 0, not {weight}.")
-        self.size = size
-        self.form = form
-        self.start = start
-        self.weight = weight
+    size: Count
+    form: Literal["authors", "alone", "library"] = "authors"
+    start: Annotated[int, Must("not be negative", lambda value: value >= 0)] = 0
+    weight: Positive = 1.0
 
     def check(self, rows: int) -> None:
         """Raise UserError if a batch does not fit into the memory."""
-        _require(rows <= self.size, f"size must be at least that of a batch, {rows}, not {self.size}.")
+        if rows > self.size:
+            raise UserError(f"memory: size must be at least that of a batch, {rows}, not {self.size}.")
 
     def pairs(self, F, embeddings, labels, precision, rows, row_labels, filled, places) -> Pairs:
         """All pairs of the batch and the memory, as ``memory_on_device.Ring`` gives it."""
@@ -68,8 +59,7 @@ class Memory:
         return value if self.weight == 1 else self.weight * value
 
 
-FORMS = ("authors", "alone", "library")
-OPTIONS = options_of(Memory.__init__, skip=("self",))
+OPTIONS = options_of(Memory)
 
 
 def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, Any]]) -> Optional[Memory]:
@@ -90,8 +80,3 @@ def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, 
     if miner is not None:
         miner.require(not miner.in_batch, "it takes no memory: it looks for rows in the batch itself.")
     return Memory(**options)
-
-
-def _require(condition: Any, message: str) -> None:
-    if not condition:
-        raise UserError(f"memory: {message}")
