@@ -40,7 +40,9 @@ FILE = {
 
 
 def wanted(**changes) -> search_space.Search:
-    return search_space.Search(**{**FILE, "rungs": [search_space.Rung(**rung) for rung in RUNGS], **changes})
+    return search_space.Search(
+        **{**FILE, "rungs": [search_space.HalvingRung(**rung) for rung in RUNGS], **changes}
+    )
 
 
 @pytest.fixture

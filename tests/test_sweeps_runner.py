@@ -20,7 +20,7 @@ from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import display, grid, job, local, memory_needs, runner, worker
 from dmlplayground.sweeps.chosen import Chosen
-from dmlplayground.sweeps.job import Job
+from dmlplayground.sweeps.job import SweepTrial
 from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial.store import locks, manifest, records, stream
 from dmlplayground.trial.store.records import Record
@@ -281,7 +281,7 @@ def test_a_record_that_cannot_be_used_is_named_and_the_others_run(tmp_path, caps
 
 
 def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
-    one = Job(TRIALS[0], tmp_path)
+    one = SweepTrial(TRIALS[0], tmp_path)
     start, first = ('{"fold": 0, "member": 0, "epoch": ' + end for end in ("0}\n", "1"))
     (tmp_path / stream.FILE).write_text(start + first + ', "lo')
     assert [entry["epoch"] for entry in one.look()] == [0]
@@ -338,7 +338,7 @@ def test_in_company_runners_go_through_what_is_left_in_orders_of_their_own(tmp_p
         one = runner.Runner(tmp_path, Scripted(), quiet=True)
         source = one._in_turn(list(range(100)))
         begun = [next(source), next(source)]
-        one._leave(Job(TRIALS[0], tmp_path / TRIALS[0].id))
+        one._leave(SweepTrial(TRIALS[0], tmp_path / TRIALS[0].id))
         orders.append([*begun, *source])
     assert all(order[:2] == [0, 1] and sorted(order) == list(range(100)) for order in orders)
     assert len({tuple(order) for order in orders}) == 3
@@ -353,7 +353,7 @@ def test_a_runner_that_meets_another_is_in_company(tmp_path, meets):
     if meets == "result":
         save(TRIALS[0], folder, "finished")
     with locks.hold(folder) if meets == "lock" else contextlib.nullcontext():
-        one._fill(iter([Job(TRIALS[0], folder)]))
+        one._fill(iter([SweepTrial(TRIALS[0], folder)]))
         assert one.company == (meets != "word")
         for job in list(one.running):
             one._look(job)

@@ -15,7 +15,7 @@ from ..trial.store.records import Record
 
 
 @dataclass(eq=False)
-class Job:
+class SweepTrial:
     """A trial on its way."""
 
     trial: Trial
@@ -90,11 +90,11 @@ def _stamp(path: Path) -> int:
 
 def jobs_left(
     store: Path, trials: Sequence[Trial], retry_failed: bool = False, searching: bool = False
-) -> list[Job]:
+) -> list[SweepTrial]:
     """The trials that are left to do."""
     left, places = [], Places(store)
     for trial in trials:
-        job = Job(trial, places.folder(trial), retry_failed, searching)
+        job = SweepTrial(trial, places.folder(trial), retry_failed, searching)
         try:
             if job.outcome() is None:
                 left.append(job)

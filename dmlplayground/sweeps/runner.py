@@ -20,7 +20,7 @@ from ..trial.store import locks, records
 from ..trial.store.records import Record
 from . import display, worker
 from .executors import Executor
-from .job import Job, jobs_left
+from .job import SweepTrial, jobs_left
 from .worker import LOG, TRIAL, Ending
 
 POLL, LOOK = 0.25, 2.0  # seconds between checks of our own trials, and of those of others
@@ -57,15 +57,15 @@ class Runner:
             raise UserError(f"workers must be at least 1, not {workers}.")
         self.workers = workers or executor.slots
         self.display = display.Display(quiet)
-        self.running: dict[Job, Any] = {}  # with their processes
-        self.elsewhere: list[Job] = []  # being trained by other processes
-        self.waiting: list[Job] = []  # started once, to be started again
-        self.begun: list[Job] = []  # all so far
+        self.running: dict[SweepTrial, Any] = {}  # with their processes
+        self.elsewhere: list[SweepTrial] = []  # being trained by other processes
+        self.waiting: list[SweepTrial] = []  # started once, to be started again
+        self.begun: list[SweepTrial] = []  # all so far
         self.company = False  # whether other runners have been seen at work
         self.watch = locks.Watch()
         self._started = self._looked = time.monotonic()
 
-    def run(self, jobs: Iterable[Job], count: int, epochs: int, done: int = 0) -> None:
+    def run(self, jobs: Iterable[SweepTrial], count: int, epochs: int, done: int = 0) -> None:
         """Run the jobs, with ``epochs`` in all; returns when all have ended, those of other runners too.
 
         They belong to ``count`` trials, of which so many were ``done`` before.
@@ -101,7 +101,7 @@ class Runner:
 
     # --- starting ----------------------------------------------------------------------------------------------------
 
-    def _fill(self, source: Iterator[Job]) -> None:
+    def _fill(self, source: Iterator[SweepTrial]) -> None:
         """Start as many trials as there is room for."""
         while len(self.running) < self.workers and self._room():
             job = self.waiting.pop(0) if self.waiting else self._next(source)
@@ -115,7 +115,7 @@ class Runner:
             else:
                 self._leave(job)
 
-    def _in_turn(self, jobs: Iterable[Job]) -> Iterator[Job]:
+    def _in_turn(self, jobs: Iterable[SweepTrial]) -> Iterator[SweepTrial]:
         """The jobs in their order. In company those that are left come in an order of this runner's own, so that runners
         seldom reach for the same one."""
         if not isinstance(jobs, Sequence):
@@ -128,12 +128,12 @@ class Runner:
                 mixed = True
             yield left.pop()
 
-    def _leave(self, job: Job) -> None:
+    def _leave(self, job: SweepTrial) -> None:
         """Leave it to the runner that trains it."""
         self.company = True
         self.elsewhere.append(job)
 
-    def _next(self, source: Iterator[Job]) -> Optional[Job]:
+    def _next(self, source: Iterator[SweepTrial]) -> Optional[SweepTrial]:
         job = next(source, None)
         if job is not None:
             self.begun.append(job)
@@ -149,7 +149,7 @@ class Runner:
             )
         return free >= ROOM
 
-    def _start(self, job: Job) -> None:
+    def _start(self, job: SweepTrial) -> None:
         outside.keep(job.trial.parts, self.store)
         files.write_json(job.folder / TRIAL, job.trial.mapping())
         job.reached, job.started = job.epochs, time.monotonic()
@@ -157,7 +157,7 @@ class Runner:
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
-    def _look(self, job: Job) -> None:
+    def _look(self, job: SweepTrial) -> None:
         job.look()
         ending = self.running[job].poll()
         if ending is None:
@@ -176,7 +176,7 @@ class Runner:
         else:
             self._died(job, ending)
 
-    def _died(self, job: Job, ending: Ending) -> None:
+    def _died(self, job: SweepTrial, ending: Ending) -> None:
         """Its process ended unexpectedly: continue from the checkpoint, as long as that gets further."""
         job.deaths = 1 if job.epochs > job.reached else job.deaths + 1
         if ending.code != worker.REFUSED and job.deaths < DEATHS:
@@ -206,7 +206,7 @@ class Runner:
                 self.elsewhere.remove(job)
                 self.waiting.append(job)
 
-    def _done(self, job: Job, record: Optional[Record], quiet: bool = False) -> None:
+    def _done(self, job: SweepTrial, record: Optional[Record], quiet: bool = False) -> None:
         job.ended = True
         if not quiet:
             self.display.say(f"{job.outcome_line(record)} ({self._ended()} of {self.count}{self._left()})")

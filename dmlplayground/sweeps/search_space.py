@@ -171,7 +171,7 @@ def _short(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Rung:
+class HalvingRung:
     """So many trials, each a training of this share of the full length, on so many folds."""
 
     trials: int
@@ -197,7 +197,9 @@ class Search:
     trials: int = 50
     seed: int = 0  # of the search; that of the trials is config.seed
     draw: Literal["tpe", "sobol", "every"] = "tpe"  # how values are proposed
-    rungs: list[Rung] = field(default_factory=list)  # of a search by halving, the shortest trainings first
+    rungs: list[HalvingRung] = field(
+        default_factory=list
+    )  # of a search by halving, the shortest trainings first
     images: int = 0  # that a training of full length sees, where there are rungs
     evaluations: int = 10  # of a training of full length
     number: int = 1  # which of several searches for the same settings, where there are rungs

@@ -15,7 +15,7 @@ from ..base.errors import UserError
 from ..trial.store import records
 from . import searches
 from .executors import Executor
-from .job import Job
+from .job import SweepTrial
 from .runner import Runner
 from .search_space import Choice, Search
 
@@ -74,9 +74,9 @@ class Attempts:
 
     def __init__(self, search: Search, study: Any, store: Path, runner: Runner):
         self.search, self.study, self.store, self.runner = search, study, store, runner
-        self.open: dict[Job, Any] = {}  # with Optuna's trials, which wait for a report
+        self.open: dict[SweepTrial, Any] = {}  # with Optuna's trials, which wait for a report
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[SweepTrial]:
         """What an earlier run left unfinished, then what Optuna proposes. What cannot be trained counts as tried."""
         import optuna
 
@@ -98,7 +98,7 @@ class Attempts:
                 self._give_up(problem)
                 continue
             proposed.set_user_attr("id", trial.id)
-            job = Job(trial, self.store / trial.id, searching=True)
+            job = SweepTrial(trial, self.store / trial.id, searching=True)
             self.open[job] = proposed
             yield job
 

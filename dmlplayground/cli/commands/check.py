@@ -20,9 +20,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--kind", metavar="KIND", help="the kind of the parts that are meant, such as methods"
     )
-    command.add_argument(
-        "--device", default="cpu", help="where to compute: cpu, gpu or gpu:1; cpu if not given"
-    )
+    command.add_argument("--device", default="cpu", help="where to compute: cpu, gpu or gpu:1")
 
 
 def run(arguments: Namespace) -> int:
