@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..parts.metrics.shared.engine import vectors
-from ..parts.metrics.shared.engine.compiled_loops import _compile, _inline
+from ..parts.metrics.shared.engine.inner_loops import _compile, _inline
 
 CHUNK = vectors.LANES  # rows whose bounds are one number
 TILE = 1 << 18  # bytes of codes that stay in the cache while all queries are compared with them

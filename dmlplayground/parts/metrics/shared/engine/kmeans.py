@@ -20,7 +20,7 @@ from .....base.errors import UserError
 from .....base.threads import for_each
 from . import MEMORY, loops
 from .embeddings import Embeddings
-from .rounded import Frame, Rows
+from .rounded import Coordinates, KeptRows
 
 ROUNDS = 176  # of a start with many clusters; fewer are faster, more are closer to one centre a round
 TILE = 2**22  # products that are computed at once
@@ -77,8 +77,8 @@ class _Data:
     """The points, and what all steps need to know of them."""
 
     def __init__(self, points: Embeddings, memory: int):
-        frame = Frame(points)
-        self.dim, self.factor, self.rows = frame.dim, frame.factor, Rows(frame, points, memory)
+        frame = Coordinates(points)
+        self.dim, self.factor, self.rows = frame.dim, frame.factor, KeptRows(frame, points, memory)
         self.squares = np.concatenate([2 * _halved_squares(self.rows[part]) for part in points.slices()])
 
     def __len__(self) -> int:
@@ -114,7 +114,9 @@ class _Run:
             self._assign(moved)
             switched = self.label != before
             changed = np.union1d(before[switched], self.label[switched])
-        inertia = sum(float(np.einsum("ij,ij->", away, away)) for _, away in self._away(np.arange(len(self.data))))
+        inertia = sum(
+            float(np.einsum("ij,ij->", away, away)) for _, away in self._away(np.arange(len(self.data)))
+        )
         return KMeans(self.label, inertia / self.data.factor**2, starts, iteration, not len(changed))
 
     def _start(self, k: int, random: np.random.Generator) -> int:
@@ -215,7 +217,9 @@ class _Run:
         """Give every empty cluster the point farthest from its centre; returns the clusters that this changed."""
         sizes = np.bincount(self.label, minlength=len(self.centres))
         empty, changed = np.flatnonzero(sizes == 0), []
-        farthest = iter(np.argsort(-(2.0 * self.value + self.data.squares), kind="stable") if len(empty) else ())
+        farthest = iter(
+            np.argsort(-(2.0 * self.value + self.data.squares), kind="stable") if len(empty) else ()
+        )
         for cluster in empty:
             point = next((p for p in farthest if sizes[self.label[p]] > 1), None)
             if point is None:
