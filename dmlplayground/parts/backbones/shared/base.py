@@ -1,4 +1,4 @@
-"""What every file of ``zoo/`` builds on: the record of a network, and the registry of all of them."""
+"""What every backbone builds on: the record of a network, and the registry of all of them."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ class Backbone(Part):
 
     def extractor(self, pretrained: str) -> Callable[[Iterator[np.ndarray]], np.ndarray]:
         """A function from blocks (B, H, W, 3) of uint8 images to features (N, width)."""
-        from .frozen import extractor  # loads MXNet
+        from .engines import extractor  # loads MXNet
 
         return extractor(self.key, pretrained)
 
 
 class Backbones(Kind[Backbone, Any]):
-    """Those of ``zoo/``, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need no file of their own."""
+    """Those with a file of their own, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need none."""
 
     def get(self, key: str) -> Backbone:
         library, colon, network = str(key).partition(":")
