@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, lines
@@ -50,13 +50,6 @@ RELEASE = Release(
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
-def load(
-    split: str,
-    *,
-    root: str = "",
-    boxes: bool = False,
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+def load(split: str, *, boxes: bool = False, **installed: Any) -> Catalogue:
     """Caltech's birds. Species 1 to 100 are for training (5,864 images), 101 to 200 for test (5,924)."""
-    return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)
+    return RELEASE.catalogue(split, boxes=boxes, **installed)

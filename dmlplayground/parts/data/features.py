@@ -55,13 +55,13 @@ def load(
     return Dataset("features", split, table.features[rows], found.labels, found.class_names, found.queries)
 
 
-class Table(NamedTuple):
+class FeatureTable(NamedTuple):
     features: np.ndarray  # (N, width) float32
     labels: tuple[str, ...]
     split: tuple[str, ...]  # '' throughout where nothing is said
 
 
-def read(path: Path) -> Table:
+def read(path: Path) -> FeatureTable:
     """The content of a file of features, checked."""
     if not path.is_file():
         raise UserError(f"data set features: there is no file {path}.")
@@ -70,7 +70,7 @@ def read(path: Path) -> Table:
 
 
 @lru_cache(maxsize=2)  # both splits, and the configuration's look at the width, read the same file
-def _read(path: Path, *_: int) -> Table:
+def _read(path: Path, *_: int) -> FeatureTable:
     columns = _parquet(path) if path.suffix == ".parquet" else _npz(path)
     try:
         features = np.asarray(columns["features"], np.float32)
@@ -91,7 +91,7 @@ def _read(path: Path, *_: int) -> Table:
     known = {"", *(role for each in ROLES.values() for role in each)}
     for role in sorted(set(roles) - known):
         raise unknown(f"data set features: {path} has the split", role, known - {""})
-    return Table(features, tuple(map(_word, labels.tolist())), roles)
+    return FeatureTable(features, tuple(map(_word, labels.tolist())), roles)
 
 
 def _word(label: Any) -> str:

@@ -41,7 +41,7 @@ def entries(folder: Path) -> list[Entry]:
     """All images of the folder, with their splits where it says them."""
     walk = Walk(folder)
     found = _divided(folder, walk) if _is_divided(folder) else class_folders(folder, walk)
-    walk.tell()
+    walk.warn()
     return found
 
 

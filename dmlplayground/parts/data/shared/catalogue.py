@@ -29,18 +29,15 @@ ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}
 
 
 class Entry(NamedTuple):
-    """One image: its file below the data set's folder, its class, and which split it is of (or what part of
-    the test
-    split: query or gallery)."""
+    """One image: its file below the data set's folder, its class, and which split it is of (or what part of the test split:
+    query or gallery)."""
 
     file: str
     label: str
     split: str = ""
     box: Optional[Box] = None
     parent: str = ""  # the class above its class
-    query: Optional[bool] = (
-        None  # of a training class: whether it searches, where its class is kept back to validate
-    )
+    query: Optional[bool] = None  # of a training class kept back to validate: whether it searches
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +103,8 @@ def catalogue(
     if boxes:
         _check_boxes(name, chosen)
     above = {entry.label: entry.parent for entry in chosen}
+    searching = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
+    pool = tuple(sorted(entry.file for entry in entries))  # an order that does not depend on a division
     return Catalogue(
         name,
         split,
@@ -114,24 +113,14 @@ def catalogue(
         np.array([number[entry.label] for entry in chosen], np.int32),
         tuple(class_names),
         np.array([entry.box for entry in chosen], float) if boxes else None,
-        _queries(chosen),
+        np.array(searching) if any(searching) else None,
         cached,
         tuple(above[label] for label in class_names) if all(above.values()) else None,
         size,
-        _pool(name, folder, entries, size) if pooled else None,
+        Catalogue(name, "all", folder, pool, np.zeros(len(pool), np.int32), ("",), size=size)
+        if pooled
+        else None,
     )
-
-
-def _queries(chosen: Sequence[Entry]) -> Optional[np.ndarray]:
-    """Which images search the others, if not all do."""
-    found = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
-    return np.array(found) if any(found) else None
-
-
-def _pool(name: str, folder: Path, entries: Iterable[Entry], size: Optional[int]) -> Catalogue:
-    """Every image, in the order of the files' names, which does not depend on a division."""
-    files = tuple(sorted(entry.file for entry in entries))
-    return Catalogue(name, "all", folder, files, np.zeros(len(files), np.int32), ("",), size=size)
 
 
 def _check_boxes(name: str, entries: Iterable[Entry]) -> None:
@@ -161,7 +150,7 @@ class Walk:
     """Goes through folders for their images, and keeps what it passes over, since nothing is left out in silence."""
 
     LOOKED = 20_000  # files after which at least every tenth must have been an image, or this is no data set
-    TOLD = 200_000  # files after which a sign of life is due
+    PATIENCE = 200_000  # files after which a sign of life is due
     NAMED = 3
 
     def __init__(self, root: Path, of_classes: bool = True):
@@ -203,10 +192,10 @@ class Walk:
                 f"{self.root} is no data set: {self.images:,} of the first {self.seen:,} files in it are images. Give a "
                 "folder that holds one folder of images for each class, and little else."
             )
-        if self.seen % self.TOLD == 0:
+        if self.seen % self.PATIENCE == 0:
             print(f"looking through {self.root}: {self.seen:,} files so far", file=sys.stderr)
 
-    def tell(self) -> None:
+    def warn(self) -> None:
         """Warn of what was left out."""
         for why, names in self.left.items():
             first = sorted(names)[: self.NAMED]
@@ -237,11 +226,7 @@ def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = SUFFIXES)
 
 
 def divide(
-    entries: Sequence[Entry],
-    train: Classes,
-    test: Optional[Classes],
-    where: str,
-    seed: Optional[int] = None,
+    entries: Sequence[Entry], train: Classes, test: Optional[Classes], where: str, seed: Optional[int] = None
 ) -> list[Entry]:
     """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others.
 
@@ -298,12 +283,10 @@ def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[st
     if isinstance(classes, str):
         classes = lines(files.expanded(classes))
     strange = [name for name in classes if name not in set(names)]
-    if strange or not classes:
-        raise UserError(
-            f"{where} names {strange[0]!r}, which is not a class of the data set."
-            if strange
-            else f"{where} is empty."
-        )
+    if strange:
+        raise UserError(f"{where} names {strange[0]!r}, which is not a class of the data set.")
+    if not classes:
+        raise UserError(f"{where} is empty.")
     return classes
 
 

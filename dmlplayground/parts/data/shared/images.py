@@ -111,7 +111,7 @@ class Packed(Images):
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
-class Rows(Images):
+class SomeImages(Images):
     """Some rows of other images."""
 
     def __init__(self, images: Any, rows: np.ndarray):
@@ -139,6 +139,6 @@ def select(images: Any, rows: np.ndarray) -> Any:
         return images[rows]
     if rows.size and rows[-1] - rows[0] + 1 == rows.size and isinstance(images, np.ndarray):
         return images[rows[0] : rows[-1] + 1]
-    if isinstance(images, Rows):
-        return Rows(images.images, images.rows[rows])
-    return Rows(images, rows)
+    if isinstance(images, SomeImages):
+        return SomeImages(images.images, images.rows[rows])
+    return SomeImages(images, rows)

@@ -20,8 +20,7 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
     part.fill(options, "data set")
     of_images = "cache" in part.options
     of_one_file = not of_images and not {"path", "of"}.isdisjoint(part.options)
-    lines: list[str] = []
-    wrong: list[str] = []
+    lines, wrong = [], []
     published = _as_published(part.release, options)
     if published:
         lines.append(f"{name}: the content of all images is the published one")
