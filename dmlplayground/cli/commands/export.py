@@ -15,9 +15,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "out", type=place, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx"
     )
-    command.add_argument(
-        "--format", default="mxnet", metavar="NAME", help="mxnet or onnx (default: %(default)s)"
-    )
+    command.add_argument("--format", default="mxnet", metavar="NAME", help="mxnet or onnx")
     command.add_argument(
         "--resize", action="store_true", help="ONNX: let the graph resize and crop images of any size itself"
     )

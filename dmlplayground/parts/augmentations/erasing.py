@@ -1,11 +1,10 @@
-from __future__ import annotations
-
 import math
-from typing import Literal
+from typing import Literal, Optional
 
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Fraction, Share
 from .shared.base import KIND, Augmentation
 
 TRIES = 10
@@ -25,31 +24,24 @@ class Erasing(Augmentation):
     A rectangle that does not fit is drawn again, ten times; then the image stays whole.
     """
 
-    def __init__(
-        self,
-        *,
-        chance: float = 0.5,
-        smallest: float = 0.02,
-        largest: float = 0.4,
-        narrowest: float = 0.3,
-        fill: Literal["noise", "mean", "black"] = "noise",
-    ):
-        self.require_chance(chance)
-        self.require(
-            0 < smallest <= largest <= 1,
-            f"the shares must be above 0 and at most 1, the smallest first, not {smallest} and {largest}.",
-        )
-        self.require(0 < narrowest <= 1, f"narrowest must be above 0 and at most 1, not {narrowest}.")
-        self.chance = chance
-        self.shares = smallest, largest
-        self.stretch = -math.log(narrowest)
-        self.fill = fill
+    chance: Share = 0.5
+    smallest: float = 0.02
+    largest: float = 0.4
+    narrowest: Fraction = 0.3
+    fill: Literal["noise", "mean", "black"] = "noise"
 
-    def __call__(self, block, rng):
+    def __post_init__(self) -> None:
+        self.require(
+            0 < self.smallest <= self.largest <= 1,
+            f"the shares must be above 0 and at most 1, the smallest first, not {self.smallest} and {self.largest}.",
+        )
+
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         count = len(block)
         chosen = rng.random(count) < self.chance
-        areas = rng.uniform(*self.shares, (count, TRIES))
-        aspects = np.exp(rng.uniform(-self.stretch, self.stretch, (count, TRIES)))
+        areas = rng.uniform(self.smallest, self.largest, (count, TRIES))
+        stretch = -math.log(self.narrowest)
+        aspects = np.exp(rng.uniform(-stretch, stretch, (count, TRIES)))
         places = rng.random((count, 2))
         noise = rng.integers(0, 2**63, count)
         for row in np.flatnonzero(chosen):
@@ -63,7 +55,9 @@ class Erasing(Augmentation):
         return np.rint(opencv.mean(image)).astype(np.uint8) if self.fill == "mean" else np.zeros(3, np.uint8)
 
 
-def _rectangle(image: np.ndarray, areas: np.ndarray, aspects: np.ndarray, place: np.ndarray):
+def _rectangle(
+    image: np.ndarray, areas: np.ndarray, aspects: np.ndarray, place: np.ndarray
+) -> Optional[np.ndarray]:
     """The first rectangle that fits, put at ``place``; None if none does."""
     height, width = image.shape[:2]
     for area, aspect in zip((areas * height * width).tolist(), aspects.tolist()):

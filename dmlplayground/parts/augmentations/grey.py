@@ -1,8 +1,7 @@
-from __future__ import annotations
-
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Share
 from .shared import colours
 from .shared.base import KIND, Augmentation
 
@@ -14,10 +13,8 @@ class Grey(Augmentation):
     chance: the probability that an image becomes grey.
     """
 
-    def __init__(self, *, chance: float = 0.2):
-        self.require_chance(chance)
-        self.chance = chance
+    chance: Share = 0.2
 
-    def __call__(self, block, rng):
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):
             block[row] = opencv.recolour(block[row], colours.scaled(colours.GREY))

@@ -1,7 +1,5 @@
 """Batches of interleaved pairs, a0 p0 a1 p1 ..."""
 
-from __future__ import annotations
-
 from ...base.errors import UserError
 from .pairwise import same_class
 from .rows import HIDDEN, flat, log_sum_exp, row_sums, softplus
@@ -35,6 +33,11 @@ def pick_own_pair(F, anchors, positives, targets):
     """N-pairs: the mean over anchors of the cross-entropy of their inner products with all positives."""
     similarities = F.dot(anchors, positives, transpose_b=True)
     return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
+
+
+def squared_lengths(F, anchors, positives):
+    """The mean over pairs of |a|^2 + |p|^2."""
+    return F.mean(row_sums(F, F.square(anchors)) + row_sums(F, F.square(positives)))
 
 
 def shared_targets(F, labels):

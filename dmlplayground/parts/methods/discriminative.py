@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import classes, rows
 from .shared.base import KIND, Loss
 from .shared.search_ranges import ANY_BATCH
@@ -40,8 +38,7 @@ class Discriminative(Loss):
 
     reads = "rows"
 
-    def __init__(self, num_classes, embed_dim):
-        super().__init__(num_classes, embed_dim)
+    def __post_init__(self) -> None:
         classes.check_classes(self)
 
     def check(self, rows, width):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from functools import partial
 
 from ..graph import pair_blocks, pairwise, rows
@@ -36,9 +34,9 @@ class LiftedStructure(Loss):
     margin: how much farther than a positive the negatives of both its rows must be.
     """
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
+    margin: float = 1.0
+
+    def __post_init__(self) -> None:
         self.blocks = _BLOCKS
 
     def check(self, rows, width):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import rows
 from ..graph.pairwise import same_class
 from .shared import usual_settings
@@ -35,10 +33,8 @@ class Quadruplet(Loss):
     reads = "triplets"
     in_batch = True  # the fourth row
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 0.2, second_margin: float = 0.2):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
-        self.second_margin = second_margin
+    margin: float = 0.2
+    second_margin: float = 0.2
 
     def default_miner(self):
         return {"name": "distance_weighted"}

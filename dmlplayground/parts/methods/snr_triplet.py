@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph.noise import noise_to_signal
 from .shared import usual_settings
 from .shared.base import KIND, Loss
@@ -30,9 +28,7 @@ class SNRTriplet(Loss):
 
     reads = "triplets"
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 0.2):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
+    margin: float = 0.2
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
         noise = noise_to_signal(F, triplets.every_pair)

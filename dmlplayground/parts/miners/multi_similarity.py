@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from .shared.base import KIND, Miner
 
 
@@ -18,10 +16,8 @@ class MultiSimilarity(Miner):
 
     gives = "pairs"
 
-    def __init__(self, *, epsilon: float = 0.1, self_pairs: bool = False):
-        super().__init__()
-        self.epsilon = epsilon
-        self.self_pairs = self_pairs
+    epsilon: float = 0.1
+    self_pairs: bool = False
 
     def hybrid_forward(self, F, pairs):
         similarities = pairs.similarities()

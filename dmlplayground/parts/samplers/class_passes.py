@@ -1,11 +1,10 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Optional
 
 import numpy as np
 
 from ...base import seeds
+from ...base.options import Count
 from .shared.base import KIND, BatchSampler, View, need_classes
 
 
@@ -23,13 +22,10 @@ class ClassPasses(BatchSampler):
     a class twice.
     """
 
-    def __init__(self, *, per_class: int = 4, listed: int = 100_000):
-        self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
-        self.require(listed >= 1, f"listed must be at least 1, not {listed}.")
-        self.per_class = per_class
-        self.listed = listed
+    per_class: Count = 4
+    listed: Count = 100_000
 
-    def over(self, labels, batch_size, iterations, seed):
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         super().over(labels, batch_size, iterations, seed)
         one = self.per_class * self.groups.count
         self.passes = max(1, self.listed // one)
@@ -40,7 +36,7 @@ class ClassPasses(BatchSampler):
         )
         return self
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         need_classes(2, num_classes, "a batch")
 
     def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:

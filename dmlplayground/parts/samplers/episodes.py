@@ -1,7 +1,8 @@
-from __future__ import annotations
+from typing import Optional
 
 import numpy as np
 
+from ...base.options import Count
 from .shared.base import KIND, BatchSampler, need_classes
 
 
@@ -13,15 +14,10 @@ class Episodes(BatchSampler):
     queries: rows of each class that are compared with the prototypes.
     """
 
-    def __init__(self, *, supports: int = 5, queries: int = 5):
-        self.require(
-            min(supports, queries) >= 1,
-            f"supports and queries must be at least 1, not {supports} and {queries}.",
-        )
-        self.supports = supports
-        self.queries = queries
+    supports: Count = 5
+    queries: Count = 5
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         rows = self.supports + self.queries
         self.require(
             batch_size % rows == 0,
@@ -30,7 +26,7 @@ class Episodes(BatchSampler):
         )
         need_classes(batch_size // rows, num_classes, f"an episode of {batch_size} rows")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         classes = self.groups.classes(rng, self.batch_size // (self.supports + self.queries))
         images = self.groups.draw(rng, classes, self.supports + self.queries)
         return np.concatenate([images[:, : self.supports].ravel(), images[:, self.supports :].ravel()])

@@ -1,5 +1,8 @@
-from __future__ import annotations
+from typing import Optional
 
+import numpy as np
+
+from ...base.options import Share
 from .shared.base import KIND, BatchSampler, need_classes
 
 
@@ -11,18 +14,13 @@ class Pairs(BatchSampler):
         images.
     """
 
-    def __init__(self, *, same_image: float = 0.0):
-        self.require(
-            0 <= same_image <= 1,
-            f"same_image is a probability and must be between 0 and 1, not {same_image}.",
-        )
-        self.same_image = same_image
+    same_image: Share = 0.0
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         self.require(batch_size % 2 == 0, f"batch_size {batch_size} is odd; pairs need an even one.")
         need_classes(batch_size // 2, num_classes, f"batch_size {batch_size} as pairs")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         classes = self.groups.classes(rng, self.batch_size // 2)
         pairs = self.groups.draw(rng, classes, 2)
         same = rng.random(len(pairs)) < self.same_image

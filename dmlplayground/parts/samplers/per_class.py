@@ -1,5 +1,9 @@
-from __future__ import annotations
+from dataclasses import field
+from typing import Optional
 
+import numpy as np
+
+from ...base.options import Count
 from .blocks import Blocks
 from .shared.base import KIND, need_blocks, need_classes
 
@@ -14,17 +18,19 @@ class PerClass(Blocks):
         default classes differ, and images too where the class has enough.
     """
 
-    def __init__(self, *, n: int = 2, replacement: bool = False):
-        self.require(n >= 1, f"n must be at least 1, not {n}.")
-        super().__init__(per_class=n)
-        self.replacement = replacement
+    per_class: int = field(init=False)
+    n: Count = 2
+    replacement: bool = False
 
-    def check(self, batch_size, num_classes):
+    def __post_init__(self) -> None:
+        self.per_class = self.n
+
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         if not self.replacement:
             super().check(batch_size, num_classes)
         need_classes(need_blocks(batch_size, self.per_class), None, f"batch_size {batch_size}")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         if not self.replacement:
             return super().draw(rng)
         classes = rng.integers(self.groups.count, size=self.batch_size // self.per_class)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, Optional
 
@@ -17,10 +15,9 @@ class Shuffled(BatchSampler):
         ``keep`` gives a smaller batch. If ``iterations`` is set, one pass follows the other without regard to epochs.
     """
 
-    def __init__(self, *, last: Literal["roll", "drop", "keep"] = "roll"):
-        self.last = last
+    last: Literal["roll", "drop", "keep"] = "roll"
 
-    def over(self, labels, batch_size, iterations, seed):
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         self.require(
             len(labels) >= batch_size or self.last != "drop",
             f"a batch of {batch_size} cannot be made from {len(labels)} images with last: drop.",

@@ -1,8 +1,9 @@
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 
-from .shared.base import KIND, Transform, windows
+from ...base.options import Fraction
+from .shared.base import KIND, Side, Transform, windows
 from .shared.stored import Stored
 
 
@@ -16,14 +17,14 @@ class Paper(Transform):
     flip: whether half of the training images are mirrored.
     """
 
-    def __init__(self, *, resize: int = 256, crop: float = 0.875, flip: bool = True):
-        self.require(0 < crop <= 1, f"crop must be above 0 and at most 1, not {crop}.")
-        self.require_sides(resize=resize)
-        self.stored = self.stored_for_test = Stored("squash", resize)
-        self.crop = crop
-        self.flip = flip
+    resize: Side = 256
+    crop: Fraction = 0.875
+    flip: bool = True
 
-    def train(self, images, rows, rng):
+    def __post_init__(self) -> None:
+        self.stored = self.stored_for_test = Stored("squash", self.resize)
+
+    def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         height, width = self.test_shape(images)
         count = len(rows)
         tops = rng.integers(0, images.shape[1] - height + 1, count)
@@ -31,12 +32,12 @@ class Paper(Transform):
         flips = rng.random(count) < 0.5 if self.flip else np.zeros(count, bool)
         return windows(images, rows, tops, lefts, height, width, flips)
 
-    def test(self, images, rows):
+    def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         height, width = self.test_shape(images)
         tops = np.full(len(rows), (images.shape[1] - height) // 2)
         lefts = np.full(len(rows), (images.shape[2] - width) // 2)
         return windows(images, rows, tops, lefts, height, width, np.zeros(len(rows), bool))
 
-    def test_shape(self, images):
+    def test_shape(self, images: Any) -> tuple[int, int]:
         height, width = self.one_size(images)
         return round(height * self.crop), round(width * self.crop)

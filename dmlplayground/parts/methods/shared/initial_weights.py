@@ -3,8 +3,6 @@
 An initialiser is a function ``fill(nd, array)`` that fills the array with numbers of MXNet's generator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -47,6 +45,6 @@ SMALL = normal(0.01 / 8)
 Start = Literal["normal", "uniform"]
 
 
-def started(start: Start, deviation: float, width: int) -> Fill:
+def started(start: str, deviation: float, width: int) -> Fill:
     """Normal with this deviation, or uniform as a linear layer over ``width`` numbers: between -1 and 1 over its root."""
     return normal(deviation) if start == "normal" else uniform(width**-0.5)

@@ -4,8 +4,6 @@ A protocol only deals with class numbers and with entries of a record. Images, n
 training.
 """
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,11 +69,10 @@ class Protocol(Named):
 
     #: For protocols that watch validation classes: the number of evaluations without a better one after which training
     #: stops, and whether the untrained network is one to be better than.
-    patience: Optional[int] = None
+    patience: Optional[int] = field(default=None, init=False)
     untrained_counts = False
 
-    def __init__(self, *, criterion: Optional[str] = None):
-        self.criterion = criterion
+    criterion: Optional[str] = None
 
     @property
     def trainings(self) -> int:

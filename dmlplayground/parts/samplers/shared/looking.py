@@ -1,13 +1,12 @@
 """What samplers share that choose every batch from a pool of images by their remembered embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Literal, Optional
+from typing import Annotated, Literal, Optional
 
 import numpy as np
 
 from ....base import seeds
+from ....base.options import Count, at_least
 from .base import BatchSampler, Groups, View, need_blocks, need_classes
 
 Refresh = Literal["steps", "epochs"]
@@ -22,18 +21,12 @@ class Looking(BatchSampler):
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
     """
 
-    def __init__(self, per_class: int, pool: int, refresh: Refresh, projection: Optional[int]):
-        self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
-        self.require(pool >= 2, f"pool must be at least 2, not {pool}.")
-        self.require(
-            projection is None or projection >= 1, f"projection must be at least 1, not {projection}."
-        )
-        self.per_class = per_class
-        self.pool = pool
-        self.refresh = refresh
-        self.projection = projection
+    per_class: Count = 2
+    pool: Annotated[int, at_least(2)] = 512
+    refresh: Refresh = "steps"
+    projection: Optional[Count] = None
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         blocks = need_blocks(batch_size, self.per_class)
         need_classes(blocks, None, f"batch_size {batch_size}")
         need_classes(2, num_classes, "a batch")
@@ -76,12 +69,12 @@ class Coreset(Looking):
     pool: how many images the picks are chosen from.
     """
 
-    def over(self, labels, batch_size, iterations, seed):
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         super().over(labels, batch_size, iterations, seed)
         self.require(self.blocks <= self.size, f"{self.size} images are too few to pick {self.blocks} from.")
         return self
 
-    def batch(self, memory, rng):
+    def batch(self, memory: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         pool = rng.choice(self.size, min(self.pool, self.size), replace=False)
         picks = pool[self.choose(self.look(memory, pool, rng), rng)]
         return np.column_stack([picks, self.groups.classmates(rng, picks, self.per_class - 1)]).ravel()
@@ -100,9 +93,9 @@ class Matching(Looking):
     candidates: how many batches are compared.
     """
 
-    candidates: int
+    candidates: Count = 10
 
-    def batch(self, memory, rng):
+    def batch(self, memory: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         pool = self._pool(rng)
         drawn = self._candidates(rng, pool)
         return pool[drawn[np.argmin(self.costs(self.look(memory, pool, rng), drawn))]]
