@@ -13,9 +13,8 @@ from .shared.releases import Archive, Count, Layout, Release
 def _read(folder: Path) -> list[Entry]:
     """``images.txt`` names the files, other lists give their classes and boxes, all by the number of the
     image. The first half of the classes is for training."""
-    files, classes, boxes = (
-        _table(folder / f"{name}.txt") for name in ("images", "image_class_labels", "bounding_boxes")
-    )
+    lists = ("images", "image_class_labels", "bounding_boxes")
+    files, classes, boxes = (_table(folder / f"{name}.txt") for name in lists)
     names = _table(folder / "classes.txt") if (folder / "classes.txt").exists() else {}
     half = (len(names) or max(int(row[0]) for row in classes.values())) // 2
     entries = []

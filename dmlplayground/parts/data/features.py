@@ -45,9 +45,8 @@ def load(
         (N,): train, test, query or gallery; or a Parquet file with columns of these names (needs pyarrow).
     """
     table = read(files.expanded(path))
-    entries = [
-        Entry(str(row), label, role) for row, (label, role) in enumerate(zip(table.labels, table.split))
-    ]
+    said = enumerate(zip(table.labels, table.split))
+    entries = [Entry(str(row), label, role) for row, (label, role) in said]
     if not any(table.split):
         entries = divide(entries, train, test, "data set features", seed)
     found = catalogue("features", split, Path(path).parent, entries)
@@ -83,10 +82,8 @@ def _read(path: Path, *_: int) -> FeatureTable:
             f"not {features.shape}, {labels.shape} and {split.shape}."
         )
     if not features.size or not np.isfinite(features).all():
-        raise UserError(
-            f"data set features: {path} holds "
-            + ("numbers that are not finite." if features.size else "no features.")
-        )
+        what = "numbers that are not finite" if features.size else "no features"
+        raise UserError(f"data set features: {path} holds {what}.")
     roles = tuple(map(str, split))
     known = {"", *(role for each in ROLES.values() for role in each)}
     for role in sorted(set(roles) - known):

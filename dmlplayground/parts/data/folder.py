@@ -46,10 +46,8 @@ def entries(folder: Path) -> list[Entry]:
 
 
 def _is_divided(folder: Path) -> bool:
-    return {path.name for path in folder.iterdir() if path.is_dir()} in (
-        {"train", "test"},
-        {"train", "query", "gallery"},
-    )
+    inside = {path.name for path in folder.iterdir() if path.is_dir()}
+    return inside in ({"train", "test"}, {"train", "query", "gallery"})
 
 
 def _divided(folder: Path, walk: Walk) -> list[Entry]:

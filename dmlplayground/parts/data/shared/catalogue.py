@@ -96,10 +96,8 @@ def catalogue(
     chosen.sort(key=lambda entry: number[entry.label])
     roles = {entry.split for entry in chosen}
     if roles & {"query", "gallery"} and roles != {"query", "gallery"}:
-        raise UserError(
-            f"data set {name}: either all test images are queries or gallery, or none are; got "
-            f"{', '.join(sorted(roles))}."
-        )
+        wanted = "either all test images are queries or gallery, or none are"
+        raise UserError(f"data set {name}: {wanted}; got {', '.join(sorted(roles))}.")
     if boxes:
         _check_boxes(name, chosen)
     above = {entry.label: entry.parent for entry in chosen}
@@ -141,9 +139,11 @@ def is_box(box: Box) -> bool:
 
 def natural(names: Iterable[str]) -> list[str]:
     """Sorted as people would: class 2 before class 10."""
-    return sorted(
-        names, key=lambda name: ([int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)], name)
-    )
+
+    def parts(name: str) -> tuple:
+        return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)], name
+
+    return sorted(names, key=parts)
 
 
 class Walk:
@@ -276,9 +276,8 @@ DIVISION = "which classes are for training: 0 for the official half, 1, 2, 3, ..
 def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[str]:
     if isinstance(classes, float):
         if not 0 < classes < 1:
-            raise UserError(
-                f"{where} must be a share of the classes between 0 and 1, a list or a file, not {classes}."
-            )
+            wanted = "a share of the classes between 0 and 1, a list or a file"
+            raise UserError(f"{where} must be {wanted}, not {classes}.")
         return names[: min(max(1, round(classes * len(names))), len(names) - 1)]
     if isinstance(classes, str):
         classes = lines(files.expanded(classes))

@@ -65,9 +65,8 @@ class Dataset:
                 f"a subset of {self.name} needs at least one class, each only once; got {chosen}."
             )
         if min(chosen) < 0 or max(chosen) >= self.num_classes:
-            raise UserError(
-                f"{self.name} ({self.split}) has the classes 0 to {self.num_classes - 1}; got {chosen}."
-            )
+            known = f"the classes 0 to {self.num_classes - 1}"
+            raise UserError(f"{self.name} ({self.split}) has {known}; got {chosen}.")
         renumbered = np.full(self.num_classes, -1, np.int32)
         renumbered[chosen] = np.arange(len(chosen))
         labels = renumbered[self.labels]

@@ -71,9 +71,11 @@ def entries(name: str) -> Iterator[Path]:
 
 def remove_if_damaged(entry: Path) -> bool:
     """Whether any image of the entry was damaged. If so, the entry has been removed and will be made anew."""
-    found = _open(entry)
-    if found is not None and all(map(found.whole, range(len(found)))):
-        return False
+    with contextlib.suppress(UserError):  # for the wrong checksum of an image
+        if found := _open(entry):
+            for row in range(len(found)):
+                found.image(row)
+            return False
     shutil.rmtree(entry, ignore_errors=True)
     return True
 

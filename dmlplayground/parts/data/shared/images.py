@@ -88,14 +88,6 @@ class Packed(Images):
     def fingerprint(self) -> bytes:
         return digest(self.sizes) + digest(self.checksums)
 
-    def whole(self, row: int) -> bool:
-        """Whether the image is what was written."""
-        try:
-            self.image(row)
-        except UserError:
-            return False
-        return True
-
     def _check(self, row: int, pixels: np.ndarray) -> None:
         if zlib.crc32(pixels.data) != self.checksums[row]:
             raise UserError(

@@ -28,9 +28,8 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         wrong.append(f"the images of {name} are not all those that were published.")
     for split in SPLITS if of_images else ():
         files = catalogue(name, split, **options)
-        lines.append(
-            f"{name} ({split}): {len(files):,} images of {len(files.class_names):,} classes in {files.folder}"
-        )
+        held = f"{len(files):,} images of {len(files.class_names):,} classes"
+        lines.append(f"{name} ({split}): {held} in {files.folder}")
         wrong += [] if published else unusable(files.folder, files.files)
     if of_one_file:  # loading it checks all of it
         lines += [load(name, split, **options).describe() for split in SPLITS]

@@ -28,16 +28,14 @@ def as_numbers(*labels: Any) -> list:
     if not all(each is None or (each.ndim == 1 and _are_words(each)) for each in given):
         return given
     words = [np.asarray(each, np.str_) for each in given if each is not None]
-    numbers = iter(
-        np.split(np.unique(np.concatenate(words), return_inverse=True)[1], np.cumsum([*map(len, words)])[:-1])
-    )
-    return [None if each is None else next(numbers) for each in given]
+    numbers = np.unique(np.concatenate(words), return_inverse=True)[1]
+    of_each = iter(np.split(numbers, np.cumsum([*map(len, words)])[:-1]))
+    return [None if each is None else next(of_each) for each in given]
 
 
 def _are_words(labels: np.ndarray) -> bool:
-    return labels.dtype.kind == "U" or (
-        labels.dtype.kind == "O" and all(isinstance(each, str) for each in labels)
-    )
+    kind = labels.dtype.kind
+    return kind == "U" or (kind == "O" and all(isinstance(each, str) for each in labels))
 
 
 def as_labels(labels: Any, size: int, name: str) -> np.ndarray:

@@ -49,9 +49,8 @@ def positive_ranks(
     plan = _Plan.within(memory, pool, positives)
     frame = Coordinates(pool) if gallery is None else Coordinates(pool, queries)
     references = _Side(frame, pool, memory)
-    search = _Search(
-        references if gallery is None else _Side(frame, queries, memory), references, positives, frame, plan
-    )
+    asking = references if gallery is None else _Side(frame, queries, memory)
+    search = _Search(asking, references, positives, frame, plan)
     for rows in positives.blocks(plan):
         yield rows, search.ranks(rows, depth)
 
@@ -83,9 +82,8 @@ class _Positives:
     """Which references are positives of which query."""
 
     def __init__(self, labels: np.ndarray, gallery_labels: np.ndarray, own: bool):
-        names, self.reference_class, self._sizes = np.unique(
-            gallery_labels, return_inverse=True, return_counts=True
-        )
+        found = np.unique(gallery_labels, return_inverse=True, return_counts=True)
+        names, self.reference_class, self._sizes = found
         self.own = own
         self._members = np.argsort(self.reference_class, kind="stable")
         self._starts = np.cumsum(self._sizes) - self._sizes
