@@ -56,7 +56,7 @@ def record(library: str, name: str) -> Backbone:
         build=build,
         features=facts.features,
         preprocessing=preprocessing(name),
-        imagenet=Homes(weights(library, name)) if facts.weights else None,
+        imagenet=Homes(weights(library, name), licence="Apache-2.0") if facts.weights else None,
     )
 
 
