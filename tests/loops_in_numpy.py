@@ -61,7 +61,7 @@ def panels(rows):
     return rows
 
 
-def count_closer(tile, hunt):
+def count_closer(tile, tally):
     levels = _products(tile.x, tile.y, tile.bias) + tile.shift[:, None]
 
     def exactly(row, column):
@@ -71,40 +71,40 @@ def count_closer(tile, hunt):
         return _pair_distances(*x, *y, row, column, tile.cosine)
 
     rows, columns = (tile.first_query, tile.row_class), (tile.first_reference, tile.column_class)
-    _count_rows(levels, *rows, *columns, hunt, tile.slack, exactly)
+    _count_rows(levels, *rows, *columns, tally, tile.slack, exactly)
     if tile.mirrored:
-        _count_rows(levels.T, *columns, *rows, hunt, tile.slack, lambda column, row: exactly(row, column))
+        _count_rows(levels.T, *columns, *rows, tally, tile.slack, lambda column, row: exactly(row, column))
 
 
-def _count_rows(levels, first_query, query_class, first_reference, reference_class, hunt, blur, exactly):
+def _count_rows(levels, first_query, query_class, first_reference, reference_class, tally, blur, exactly):
     queries = slice(first_query, first_query + len(levels))
-    row, column = _candidates(levels, hunt, queries, blur)
+    row, column = _candidates(levels, tally, queries, blur)
     others = query_class[row] != reference_class[column]
     row, column = row[others], column[others]
     query = first_query + row
-    place = _place(query, exactly(row, column), first_reference + column, hunt)
-    counted = place < hunt.begin[query] + hunt.alive[query]
-    np.add.at(hunt.closer, place[counted], 1)
-    _forget(hunt, queries)
+    place = _place(query, exactly(row, column), first_reference + column, tally)
+    counted = place < tally.begin[query] + tally.alive[query]
+    np.add.at(tally.closer, place[counted], 1)
+    _forget(tally, queries)
 
 
-def _candidates(levels, hunt, queries, blur):
+def _candidates(levels, tally, queries, blur):
     """Where references may be closer than a positive that still matters.
 
     If there are very many, the nearest of them alone show which positives lie too deep, and these are forgotten first.
     """
     # One more than count, because the query itself may be among them.
-    enough = int(hunt.depth[queries].max()) + 1
-    near = levels <= _bounds(hunt.limit[queries], blur)
+    enough = int(tally.depth[queries].max()) + 1
+    near = levels <= _bounds(tally.limit[queries], blur)
     if enough < levels.shape[1] and np.count_nonzero(near) > 4 * enough * len(levels):
         reached = np.partition(levels, enough, axis=1)[:, enough]  # so many are closer than this
         reached += blur + 2.0**-22 * abs(reached)
         for place, query in enumerate(range(queries.start, queries.stop)):
-            first = hunt.begin[query]
-            values = hunt.value[first : first + hunt.alive[query]]
-            hunt.alive[query] = np.searchsorted(values, reached[place], side="right")
-        _forget(hunt, queries)
-        near = levels <= _bounds(hunt.limit[queries], blur)
+            first = tally.begin[query]
+            values = tally.value[first : first + tally.alive[query]]
+            tally.alive[query] = np.searchsorted(values, reached[place], side="right")
+        _forget(tally, queries)
+        near = levels <= _bounds(tally.limit[queries], blur)
     return np.nonzero(near)
 
 
@@ -112,12 +112,12 @@ def _bounds(limit, blur):
     return (limit + blur + 2.0**-22 * np.where(np.isfinite(limit), abs(limit), 0))[:, None]
 
 
-def _place(query, exact, reference, hunt):
+def _place(query, exact, reference, tally):
     """The first positive that comes after each candidate: a binary search in all of them at once."""
-    low, high = hunt.begin[query], hunt.begin[query] + hunt.alive[query]
+    low, high = tally.begin[query], tally.begin[query] + tally.alive[query]
     while np.any(low < high):
-        middle = np.minimum((low + high) // 2, len(hunt.distance) - 1)
-        distance, index = hunt.distance[middle], hunt.reference[middle]
+        middle = np.minimum((low + high) // 2, len(tally.distance) - 1)
+        distance, index = tally.distance[middle], tally.reference[middle]
         before = (distance < exact) | ((distance == exact) & (index < reference))
         searching = low < high
         low, high = (
@@ -127,14 +127,14 @@ def _place(query, exact, reference, hunt):
     return low
 
 
-def _forget(hunt, queries):
+def _forget(tally, queries):
     """Positives that more references are closer than to matter are alive no longer."""
     for query in range(queries.start, queries.stop):
-        first, left = hunt.begin[query], hunt.alive[query]
-        counts = np.cumsum(hunt.closer[first : first + left])
-        left = np.searchsorted(counts + np.arange(left), hunt.depth[query])
-        hunt.alive[query], hunt.found[query] = left, counts[left - 1] if left else 0
-        hunt.limit[query] = hunt.value[first + left - 1] if left else -np.inf
+        first, left = tally.begin[query], tally.alive[query]
+        counts = np.cumsum(tally.closer[first : first + left])
+        left = np.searchsorted(counts + np.arange(left), tally.depth[query])
+        tally.alive[query], tally.found[query] = left, counts[left - 1] if left else 0
+        tally.limit[query] = tally.value[first + left - 1] if left else -np.inf
 
 
 def gains(x, y, bias, value, least):

@@ -1,5 +1,8 @@
 """Every network by its name: features of the promised width, options, zoos without a file of their own."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from mxnet import autograd, init, nd
@@ -7,7 +10,7 @@ from mxnet import autograd, init, nd
 from dmlplayground import backbones, config
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.backbones.shared import gluon_zoos, zoo_records
-from dmlplayground.parts.backbones.shared.weights import loading, sources
+from dmlplayground.parts.backbones.shared.weights import loading
 from dmlplayground.parts.backbones.shared.weights.conversion import count
 
 OF_IMAGES = [name for name in backbones.names() if backbones.get(name).preprocessing]
@@ -62,19 +65,14 @@ def test_every_parameter_that_learns_gets_a_gradient(name):
     ],
 )
 def test_any_network_of_the_zoos(name, features):
-    library, _, network = name.partition(":")
-    assert backbones.get(name).features == gluon_zoos.facts(library, network).features == features
-
-
-def test_a_network_of_another_release_is_built_to_know_it(monkeypatch):
-    monkeypatch.setattr(zoo_records, "kept", dict)
-    record = zoo_records.record.__wrapped__("gluoncv", "cifar_resnet20_v1")
-    assert (record.features, record.preprocessing.size, record.imagenet is None) == (64, 32, False)
+    record = backbones.get(name)
+    found = gluon_zoos.output_shape(record.build(), record.preprocessing.size)
+    assert record.features == found[1] == features
 
 
 def test_a_network_of_a_zoo_is_what_the_zoo_computes():
     """Our features, through the zoo's own classifier, are the zoo's scores."""
-    whole = gluon_zoos._gluoncv().get_model("resnet18_v1b", pretrained=False)
+    whole = gluon_zoos.zoo("gluoncv").get_model("resnet18_v1b", pretrained=False)
     whole.initialize()
     images = nd.random.uniform(-1, 1, (2, 3, 64, 64))
     scores = whole(images).asnumpy()
@@ -125,7 +123,6 @@ def test_weights_that_are_not_there_are_refused(pretrained, message):
 
 @pytest.mark.slow
 def test_every_classifying_network_of_both_zoos_can_be_cut_and_is_what_is_kept_of_it():
-    for library in sources.ZOOS:
-        found = {name: gluon_zoos.facts(library, name) for name in gluon_zoos.names(library)}
-        assert found == zoo_records.kept()[library]
-        assert min(facts.features for facts in found.values()) > 0
+    found = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "zoo_networks.py"))["all_facts"]()
+    assert found == zoo_records.kept()
+    assert min(facts.features for networks in found.values() for facts in networks.values()) > 0

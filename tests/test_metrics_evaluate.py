@@ -147,7 +147,7 @@ def test_differences_whose_squares_almost_vanish_still_rank():
 def test_lone_classes_are_left_out_or_counted():
     points, labels = np.array([[0.0], [0.1], [5.0]]), np.array([7, 7, 8])
     assert metrics.evaluate(points, labels, clustering=False)["R@1"] == 1.0
-    run = metrics.assess(points, labels, clustering=False, lone="miss")
+    run = metrics.assess(points, labels, clustering=False, without_positives="miss")
     assert (run.scores["R@1"], run.queries) == (pytest.approx(2 / 3), 3)
 
 
@@ -266,7 +266,8 @@ MISTAKES = {
     "embeddings are too large: their squares": (np.full((2, 2), 1e200), [0, 0], {}),
     "embeddings are too small: their squares": (np.full((2, 2), 1e-200), [0, 0], {}),
     "embeddings are too large: their lengths": (np.full((2, 9), 1e308), [0, 0], {"distance": "cosine"}),
-    "treatment of lone queries 'skip'": (POINTS, [0, 0], {"lone": "skip"}),
+    "treatment of queries without positives 'skip'": (POINTS, [0, 0], {"without_positives": "skip"}),
+    "lone is called without_positives: write without_positives='miss'": (POINTS, [0, 0], {"lone": "miss"}),
     "confidence is a share": (POINTS, [0, 0], {"intervals": "normal", "confidence": 2}),
     "unknown kind of interval": (POINTS, [0, 0], {"intervals": "exact"}),
 }
@@ -319,10 +320,10 @@ def test_folders_that_cannot_be_written_do_no_harm():
         import numba.core.caching as caching
         caching.CacheImpl._locator_classes = []
         import numpy as np
-        from dmlplayground.parts.metrics.shared.engine import compiled_loops
+        from dmlplayground.parts.metrics.shared.engine import inner_loops
         x, y = np.zeros((2, 1), np.float32), np.ones((1, 1), np.float32)
         value, least = np.full((2, 2), [[2], [-1]], np.float32)
-        print(compiled_loops.gains(x, y, np.ones(1), value, least))
+        print(inner_loops.gains(x, y, np.ones(1), value, least))
     """
     assert in_a_new_process(code) == "[2.]"
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from reference import metrics as reference
 
 from dmlplayground.base.errors import UserError
-from dmlplayground.parts.metrics.shared.engine import MEMORY, compiled_loops, rank_counting
+from dmlplayground.parts.metrics.shared.engine import MEMORY, inner_loops, rank_counting
 from dmlplayground.parts.metrics.shared.engine.embeddings import DISTANCES, Embeddings
-from dmlplayground.parts.metrics.shared.engine.rounded import Frame
+from dmlplayground.parts.metrics.shared.engine.rounded import Coordinates
 
-LOOPS = {"compiled": compiled_loops, "plain": loops_in_numpy}
+LOOPS = {"compiled": inner_loops, "plain": loops_in_numpy}
 SMALL_BLOCKS = 60_000  # bytes: a few rows a block at 20 dimensions
 
 
@@ -144,7 +144,7 @@ def test_loops_agree_to_the_last_bit():
             ]
             arguments = (x, lengths[0], np.arange(9), y, lengths[1], begin, index, cosine)
             np.testing.assert_array_equal(
-                compiled_loops.distances(*arguments), loops_in_numpy.distances(*arguments)
+                inner_loops.distances(*arguments), loops_in_numpy.distances(*arguments)
             )
 
 
@@ -218,7 +218,7 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
     """A float32 value of a product is off by no more than its slack, which is small where points differ."""
     random = np.random.default_rng(3)
     points = Embeddings(cloud(random, 80, 48, kind) * scale + scale, distance)
-    frame = Frame(points)
+    frame = Coordinates(points)
     block = frame.block(points, slice(None))
     tile = block.bias.astype(np.float32) - block.rows @ block.rows.T
     rows = points.rows(slice(None))
@@ -233,7 +233,7 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
 
 def test_products_of_bits_are_exact():
     points = Embeddings(np.random.default_rng(0).integers(256, size=(40, 33), dtype=np.uint8), "hamming")
-    frame = Frame(points)
+    frame = Coordinates(points)
     block = frame.block(points, slice(None))
     found = (block.bias - block.rows @ block.rows.T + block.shift[:, None]) / frame.gain
     bits = points.rows(slice(None))

@@ -14,7 +14,7 @@ from ..base.errors import UserError, printable
 from ..parts.data import Dataset
 from ..parts.data.shared import decoding
 from ..parts.data.shared.catalogue import SUFFIXES, Catalogue, Walk
-from ..parts.data.shared.images import Images, Rows, select
+from ..parts.data.shared.images import Images, SomeImages, select
 from ..parts.transforms.shared.stored import Stored
 
 Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.ndarray], Dataset]
@@ -39,8 +39,8 @@ class Pictures(NamedTuple):
     def digests(self) -> tuple[str, ...]:
         """A digest of each image's content: the file's, or else the pixels'."""
         images = self.dataset.images
-        rows = images.rows.tolist() if isinstance(images, Rows) else range(len(images))
-        whole = images.images if isinstance(images, Rows) else images
+        rows = images.rows.tolist() if isinstance(images, SomeImages) else range(len(images))
+        whole = images.images if isinstance(images, SomeImages) else images
         if isinstance(whole, Files):
             return tuple(map(whole.digest, rows))
         return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in range(len(images)))
@@ -101,7 +101,7 @@ def images_in(folder: Path) -> list[Path]:
         raise UserError(f"there is no file or folder {folder}.")
     walk = Walk(folder, of_classes=False)
     found = walk.below(folder)
-    walk.tell()
+    walk.warn()
     if not found:
         raise UserError(f"there are no images in {folder} (known: {', '.join(SUFFIXES)}).")
     return [folder / name for name in found]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..parts.metrics.shared.engine import vectors
-from ..parts.metrics.shared.engine.compiled_loops import _compile, _inline
+from ..parts.metrics.shared.engine.inner_loops import _compile, _inline
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array

@@ -23,7 +23,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    from ...parts.backbones.shared.frozen import extractor
+    from ...parts.backbones.shared.engines import extractor
     from ...parts.data.shared import feature_files
 
     feature_files.check_ending(arguments.out)

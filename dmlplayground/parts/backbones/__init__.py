@@ -1,9 +1,9 @@
 """Backbones by name: networks from preprocessed images to features, each with the preprocessing it expects.
 
-One file in ``zoo/`` registers one network or a family, and adding that file is all it takes:
+One file in this folder registers one network or a family, and adding that file is all it takes:
 
     @KIND.register(title="Four convolutions", features=128, parameters=241_184, preprocessing=Preprocessing(64, ...))
-    def build(*, width: int = 32):
+    def build(*, width: int = 32) -> Any:
         '''What it is; shown by `dmlplayground backbones NAME`.'''
         return Conv4(width)                       # a HybridBlock: (B, 3, H, W) float32 -> (B, features)
 
@@ -31,7 +31,7 @@ names, get = KIND.names, KIND.get
 weights_path, homes = Backbone.weights_file, Backbone.homes
 
 
-def create(name: str, **options: Any):
+def create(name: str, **options: Any) -> Any:
     """The network itself, ready to use: preprocessed images (B, 3, H, W) -> features (B, features).
 
     ``pretrained`` is ``none`` (random, the default here), ``imagenet`` or a file of weights.
@@ -61,7 +61,7 @@ def create(name: str, **options: Any):
     return ready(network)
 
 
-def build(record: Backbone, initializer: Any = None, **options: Any):
+def build(record: Backbone, initializer: Any = None, **options: Any) -> Any:
     """The network with weights drawn by the initializer; without an initializer it has shapes but no weights yet.
 
     >>> network = dml.backbones.build(dml.backbones.get("conv4"), mx.init.Zero())

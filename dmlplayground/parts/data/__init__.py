@@ -1,4 +1,4 @@
-"""Data sets by name. One file in ``sets/`` defines one data set, and adding that file is all it takes:
+"""Data sets by name. One file in this folder defines one data set, and adding that file is all it takes:
 
     @KIND.register(title="Printed characters", settings={"transform": "plain"})
     def glyphs(split, *, classes: int = 200, size: int = 64):

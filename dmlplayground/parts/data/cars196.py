@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, class_folders
@@ -23,26 +23,27 @@ def _official(folder: Path) -> list[Entry]:
 def _kaggle(folder: Path) -> list[Entry]:
     """cars_train/ and cars_test/, whose files have the same names, and the devkit; torchvision asks for the same. Which of the
     two folders an image is in does not matter here: classes decide."""
-    devkit = next(
-        (place for place in (folder / "devkit", folder / "car_devkit" / "devkit") if place.is_dir()), folder
-    )
+    devkit = _first(folder / "devkit", folder / "car_devkit" / "devkit", folder)
     names = [str(name) for name in _matlab(devkit / "cars_meta.mat")["class_names"].ravel()]
     labels = {
         "cars_train": devkit / "cars_train_annos.mat",
-        "cars_test": next(
-            (path for path in (folder / TEST_LABELS, devkit / TEST_LABELS) if path.exists()),
-            folder / TEST_LABELS,
-        ),
+        "cars_test": _first(folder / TEST_LABELS, devkit / TEST_LABELS, folder / TEST_LABELS),
     }
     entries = []
     for part, path in labels.items():
-        # Some copies double the folder.
-        inside = f"{part}/{part}" if (folder / part / part).is_dir() else part
+        inside = (
+            f"{part}/{part}" if (folder / part / part).is_dir() else part
+        )  # some copies double the folder
         for row in _matlab(path)["annotations"].ravel():
             if "class" not in row.dtype.names:
                 raise ValueError(f"{path} has no classes; those of the test images are in {TEST_LABELS}")
             entries.append(_entry(row, f"{inside}/{row['fname']}", names))
     return entries
+
+
+def _first(*places: Path) -> Path:
+    """The first of these that is there, else the last."""
+    return next((place for place in places if place.exists()), places[-1])
 
 
 def _matlab(path: Path) -> dict:
@@ -57,7 +58,7 @@ def _matlab(path: Path) -> dict:
         raise ValueError(f"{path.name}: {problem}") from None
 
 
-def _entry(row, file: str, names: list[str]) -> Entry:
+def _entry(row: Any, file: str, names: list[str]) -> Entry:
     """A line of annotations. MATLAB counts pixels from 1, and its boxes include their last row and column."""
     number = int(row["class"])
     left, top, right, bottom = (int(row[f"bbox_{side}"]) for side in ("x1", "y1", "x2", "y2"))
@@ -79,15 +80,12 @@ def _half(number: int, classes: int) -> str:
 def _named(folder: Path) -> list[Entry]:
     """A folder for every class, called by its full name, perhaps below train/ and test/. Classes are numbered by their
     makes: the first half ends with the last that begins with E, the Eagle Talon, and the other begins with FIAT."""
-    parts = [name for name in ("train", "test") if (folder / name).is_dir()] or ["."]
-    return [
-        entry._replace(
-            file=(Path(part) / entry.file).as_posix(),
-            split="train" if entry.label[:1].upper() <= "E" else "test",
-        )
-        for part in parts
-        for entry in class_folders(folder / part)
-    ]
+    entries = []
+    for part in [name for name in ("train", "test") if (folder / name).is_dir()] or ["."]:
+        for entry in class_folders(folder / part):
+            split = "train" if entry.label[:1].upper() <= "E" else "test"
+            entries.append(entry._replace(file=(Path(part) / entry.file).as_posix(), split=split))
+    return entries
 
 
 KNOWN = ("Acura TL Sedan 2012", "Audi S4 Sedan 2012", "Dodge Charger Sedan 2012", "Tesla Model S Sedan 2012")
@@ -116,16 +114,9 @@ RELEASE = Release(
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
-def load(
-    split: str,
-    *,
-    root: str = "",
-    boxes: bool = False,
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+def load(split: str, *, boxes: bool = False, **installed: Any) -> Catalogue:
     """Stanford's cars. Models 1 to 98 are for training (8,054 images), 99 to 196 for test (8,131).
 
     boxes: crop images to their bounding boxes before anything else (not where the layout is a folder for each class).
     """
-    return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)
+    return RELEASE.catalogue(split, boxes=boxes, **installed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, lines
@@ -13,9 +13,8 @@ from .shared.releases import Archive, Count, Layout, Release
 def _read(folder: Path) -> list[Entry]:
     """``images.txt`` names the files, other lists give their classes and boxes, all by the number of the
     image. The first half of the classes is for training."""
-    files, classes, boxes = (
-        _table(folder / f"{name}.txt") for name in ("images", "image_class_labels", "bounding_boxes")
-    )
+    lists = ("images", "image_class_labels", "bounding_boxes")
+    files, classes, boxes = (_table(folder / f"{name}.txt") for name in lists)
     names = _table(folder / "classes.txt") if (folder / "classes.txt").exists() else {}
     half = (len(names) or max(int(row[0]) for row in classes.values())) // 2
     entries = []
@@ -50,13 +49,6 @@ RELEASE = Release(
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
-def load(
-    split: str,
-    *,
-    root: str = "",
-    boxes: bool = False,
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+def load(split: str, *, boxes: bool = False, **installed: Any) -> Catalogue:
     """Caltech's birds. Species 1 to 100 are for training (5,864 images), 101 to 200 for test (5,924)."""
-    return RELEASE.catalogue(split, root=root, boxes=boxes, cache=cache, partial=partial)
+    return RELEASE.catalogue(split, boxes=boxes, **installed)

@@ -45,9 +45,8 @@ def load(
         (N,): train, test, query or gallery; or a Parquet file with columns of these names (needs pyarrow).
     """
     table = read(files.expanded(path))
-    entries = [
-        Entry(str(row), label, role) for row, (label, role) in enumerate(zip(table.labels, table.split))
-    ]
+    said = enumerate(zip(table.labels, table.split))
+    entries = [Entry(str(row), label, role) for row, (label, role) in said]
     if not any(table.split):
         entries = divide(entries, train, test, "data set features", seed)
     found = catalogue("features", split, Path(path).parent, entries)
@@ -55,13 +54,13 @@ def load(
     return Dataset("features", split, table.features[rows], found.labels, found.class_names, found.queries)
 
 
-class Table(NamedTuple):
+class FeatureTable(NamedTuple):
     features: np.ndarray  # (N, width) float32
     labels: tuple[str, ...]
     split: tuple[str, ...]  # '' throughout where nothing is said
 
 
-def read(path: Path) -> Table:
+def read(path: Path) -> FeatureTable:
     """The content of a file of features, checked."""
     if not path.is_file():
         raise UserError(f"data set features: there is no file {path}.")
@@ -70,7 +69,7 @@ def read(path: Path) -> Table:
 
 
 @lru_cache(maxsize=2)  # both splits, and the configuration's look at the width, read the same file
-def _read(path: Path, *_: int) -> Table:
+def _read(path: Path, *_: int) -> FeatureTable:
     columns = _parquet(path) if path.suffix == ".parquet" else _npz(path)
     try:
         features = np.asarray(columns["features"], np.float32)
@@ -83,15 +82,13 @@ def _read(path: Path, *_: int) -> Table:
             f"not {features.shape}, {labels.shape} and {split.shape}."
         )
     if not features.size or not np.isfinite(features).all():
-        raise UserError(
-            f"data set features: {path} holds "
-            + ("numbers that are not finite." if features.size else "no features.")
-        )
+        what = "numbers that are not finite" if features.size else "no features"
+        raise UserError(f"data set features: {path} holds {what}.")
     roles = tuple(map(str, split))
     known = {"", *(role for each in ROLES.values() for role in each)}
     for role in sorted(set(roles) - known):
         raise unknown(f"data set features: {path} has the split", role, known - {""})
-    return Table(features, tuple(map(_word, labels.tolist())), roles)
+    return FeatureTable(features, tuple(map(_word, labels.tolist())), roles)
 
 
 def _word(label: Any) -> str:

@@ -41,15 +41,13 @@ def entries(folder: Path) -> list[Entry]:
     """All images of the folder, with their splits where it says them."""
     walk = Walk(folder)
     found = _divided(folder, walk) if _is_divided(folder) else class_folders(folder, walk)
-    walk.tell()
+    walk.warn()
     return found
 
 
 def _is_divided(folder: Path) -> bool:
-    return {path.name for path in folder.iterdir() if path.is_dir()} in (
-        {"train", "test"},
-        {"train", "query", "gallery"},
-    )
+    inside = {path.name for path in folder.iterdir() if path.is_dir()}
+    return inside in ({"train", "test"}, {"train", "query", "gallery"})
 
 
 def _divided(folder: Path, walk: Walk) -> list[Entry]:

@@ -91,15 +91,12 @@ def _features(images: Catalogue, backbone: str, pretrained: str, size: int) -> n
     }
 
     def compute() -> cache.Arrays:
-        print(
-            f"computing the {backbone} features of {len(images):,} images of {images.name}, once",
-            file=sys.stderr,
-        )
+        what = f"computing the {backbone} features of {len(images):,} images of {images.name}, once"
+        print(what, file=sys.stderr)
         live = decoding.Live(images, Stored("none"))
         starts = range(0, len(images), BLOCK)
         blocks = ahead(lambda start: live[start : start + BLOCK], starts, cores())
-        return {
-            "features": network.extractor(pretrained)(decoded_cache.progress(blocks, len(starts), "block"))
-        }
+        shown = decoded_cache.progress(blocks, len(starts), "block")
+        return {"features": network.extractor(pretrained)(shown)}
 
     return cache.arrays("frozen", key, compute)["features"]

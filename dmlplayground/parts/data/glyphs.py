@@ -14,8 +14,6 @@ from .shared import cache
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
 GENERATION = 4
-
-
 BOUNDS = {
     "classes": (2, 40_000),
     "images_per_class": (2, 100_000),
@@ -120,9 +118,8 @@ def _draw(
 
 def _texts(classes: int, seed: int) -> list[str]:
     """What the classes show: characters, then pairs of them, both in an order drawn from the seed."""
-    from .shared import characters
+    from .shared.characters import ALPHABET as singles
 
-    singles = characters.ALPHABET
     available = len(singles) + len(singles) ** 2
     if classes > available:
         raise UserError(f"data set glyphs: classes must be {available} or fewer, not {classes}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Literal, Optional
+from typing import Any, Optional
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, halves, lines
@@ -43,16 +43,15 @@ def divided(
     classes = list(dict.fromkeys(entry.label for entry in entries))
     kept = always_the_same(classes, reserve, "data set grocery")
     rest = [label for label in classes if label not in kept]
-    others = halves(
-        [entry for entry in entries if entry.label not in kept], rest, division, "data set grocery"
-    )
-    if only_reserved:
-        others = [entry._replace(split="") if entry.split == "train" else entry for entry in others]
+    among = [entry for entry in entries if entry.label not in kept]
+    found = [entry._replace(split="train") for entry in entries if entry.label in kept]
+    for entry in halves(among, rest, division, "data set grocery"):
+        found.append(entry._replace(split="") if only_reserved and entry.split == "train" else entry)
     return [
         entry._replace(split="query" if _searches(entry) else "gallery")
         if entry.split == "test"
         else entry._replace(query=_searches(entry))
-        for entry in (*(entry._replace(split="train") for entry in entries if entry.label in kept), *others)
+        for entry in found
     ]
 
 
@@ -87,9 +86,7 @@ def load(
     reserved: int = 0,
     only_reserved: bool = False,
     size: Optional[int] = None,
-    root: str = "",
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
+    **installed: Any,
 ) -> Catalogue:
     """Photographs of 81 kinds of fruit, vegetables, juices and dairy products, taken with a telephone in shops in Stockholm
     (348 x 348 pixels, 35 to 143 of a class), with 43 classes above them.
@@ -108,10 +105,8 @@ def load(
     """
     return RELEASE.catalogue(
         split,
-        root=root,
-        cache=cache,
-        partial=partial,
         divided=lambda entries: divided(entries, division, reserved, only_reserved),
         size=size,
         pooled=True,
+        **installed,
     )

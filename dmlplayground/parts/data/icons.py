@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache as once
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Optional
 
 from ...base import files
 from ...base.errors import UserError
@@ -27,9 +27,8 @@ def _finish(folder: Path) -> None:
     try:
         icon_sets.finish(folder, set(manifest()["copies"]))
     except (KeyError, TypeError, AttributeError, ValueError, OSError) as problem:
-        raise UserError(
-            f"this is not the collection of icon sets in its version {VERSION}: {problem!r}."
-        ) from None
+        wanted = f"the collection of icon sets in its version {VERSION}"
+        raise UserError(f"this is not {wanted}: {problem!r}.") from None
 
 
 def _read(folder: Path) -> list[Entry]:
@@ -79,9 +78,7 @@ def load(
     skip: int = 0,
     size: int = 32,
     division: int = 0,
-    root: str = "",
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
+    **installed: Any,
 ) -> Catalogue:
     """Drawings of 160 sets whose licences allow it (Iconify's collection, version 2.2.535): a class is what an icon shows, an
     image is how one set draws it. Needs the package resvg_py (extra icons).
@@ -99,10 +96,8 @@ def load(
         raise UserError(f"data set icons: size must be from {low} to {high} pixels, not {size}.")
     return RELEASE.catalogue(
         split,
-        root=root,
-        cache=cache,
-        partial=partial,
         divided=lambda entries: icon_sets.divided(entries, classes, division, skip),
         size=size,
         pooled=True,
+        **installed,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, lines
@@ -33,14 +33,8 @@ RELEASE = Release(
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
-def load(
-    split: str,
-    *,
-    root: str = "",
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+def load(split: str, **installed: Any) -> Catalogue:
     """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that
     search a gallery of 12,612, of 3,985 other garments.
     """
-    return RELEASE.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
+    return RELEASE.catalogue(split, **installed)

@@ -79,8 +79,8 @@ def _box(given: Any, where: str) -> Optional[tuple[float, float, float, float]]:
         return None
     try:
         x, y, width, height = map(float, given.split() if isinstance(given, str) else given)
+        if is_box((x, y, width, height)):
+            return x, y, width, height
     except (TypeError, ValueError, OverflowError):
-        raise UserError(f"{where}: {BOX}, not {given!r}.") from None
-    if not is_box((x, y, width, height)):
-        raise UserError(f"{where}: {BOX}, not {given!r}.")
-    return x, y, width, height
+        pass
+    raise UserError(f"{where}: {BOX}, not {given!r}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,9 +58,7 @@ def _shards(path: Path) -> list[Path]:
 
 def _unpacked(shards: list[Path], image: str, label: str) -> Path:
     """The folder with the images of these files and a list of them, made now if it is not there."""
-    looks = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in shards]
-    digest = hashlib.sha256(json.dumps([looks, image, label]).encode()).hexdigest()[:16]
-    home = cache.folder() / "parquet" / digest
+    home = cache.folder() / "parquet" / cache.short_digest([[*map(cache.look, shards)], image, label])
     if (home / LIST).is_file():
         return home
     try:

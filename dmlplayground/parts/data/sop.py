@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from . import KIND
-from .shared.catalogue import Catalogue, Entry, class_folders, lines, natural
+from .shared.catalogue import Catalogue, Entry, class_folders, halves, lines, natural
 from .shared.releases import Archive, Count, Layout, Release
 
 
@@ -31,14 +31,9 @@ def _halves(folder: Path) -> list[Entry]:
 def _by_directory(folder: Path) -> list[Entry]:
     """Products in the order of their directories, the first half (rounded up) for training. A file is called
     ``<product>_<number>.JPG``."""
-    entries = [
-        entry._replace(label=Path(entry.file).name.partition("_")[0])
-        for entry in class_folders(folder)
-        if entry.label.endswith("_final")
-    ]
-    products = list(dict.fromkeys(entry.label for entry in entries))
-    training = set(products[: -(-len(products) // 2)])
-    return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
+    found = [entry for entry in class_folders(folder) if entry.label.endswith("_final")]
+    entries = [entry._replace(label=Path(entry.file).name.partition("_")[0]) for entry in found]
+    return halves(entries, list(dict.fromkeys(entry.label for entry in entries)), 0, "data set sop")
 
 
 RELEASE = Release(
@@ -70,9 +65,7 @@ def load(
     split: str,
     *,
     division: Literal["official", "halves", "directory"] = "official",
-    root: str = "",
-    partial: bool = False,
-    cache: Literal["disk", "none"] = "disk",
+    **installed: Any,
 ) -> Catalogue:
     """Stanford's products: 59,551 images of 11,318 for training, 60,502 of 11,316 others for test.
 
@@ -81,9 +74,6 @@ def load(
         study divides: the first half of the products in the order of directories, so that whole categories are in one
         split. The code takes the order that the file system happens to give; here it is alphabetical.
     """
-
-    def divided(release: Release) -> Catalogue:
-        return release.catalogue(split, root=root, boxes=False, cache=cache, partial=partial)
-
-    whole = divided(RELEASE)  # lists that are not the release's are refused, however they are to be divided
-    return whole if division == "official" else divided(OTHERWISE[division])
+    # Lists that are not the release's are refused, however they are to be divided.
+    whole = RELEASE.catalogue(split, **installed)
+    return whole if division == "official" else OTHERWISE[division].catalogue(split, **installed)

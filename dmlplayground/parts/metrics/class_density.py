@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...base.errors import UserError
@@ -9,7 +11,7 @@ from .shared.engine.embeddings import Embeddings, as_labels, group_sums
 from .shared.table import KIND
 
 
-def density(embeddings, labels) -> dict[str, float]:
+def density(embeddings: Any, labels: Any) -> dict[str, float]:
     """Mean cosine distances within classes and between them, and their ratio.
 
         intra = mean over classes of the mean over ordered pairs of its embeddings of 1 - cos,
@@ -46,7 +48,7 @@ _DENSITY = {"needs": "embeddings", "percent": False}
 @KIND.register(
     "density_intra", title="Distance within classes", also=("pi_intra",), **_DENSITY, higher_is_better=False
 )
-def density_intra(embeddings, labels) -> float:
+def density_intra(embeddings: Any, labels: Any) -> float:
     """How far the embeddings of a class lie apart, in cosine distance:
 
         intra = mean over classes of the mean over ordered pairs of its embeddings of 1 - cos
@@ -57,7 +59,7 @@ def density_intra(embeddings, labels) -> float:
 
 
 @KIND.register("density_inter", title="Distance between classes", also=("pi_inter",), **_DENSITY)
-def density_inter(embeddings, labels) -> float:
+def density_inter(embeddings: Any, labels: Any) -> float:
     """How far the means of classes lie apart, in cosine distance:
 
         inter = mean over ordered pairs of classes of 1 - cos between their means
@@ -68,7 +70,7 @@ def density_inter(embeddings, labels) -> float:
 
 
 @KIND.register("density_ratio", title="Embedding density", also=("pi_ratio",), **_DENSITY, separates=False)
-def density_ratio(embeddings, labels) -> float:
+def density_ratio(embeddings: Any, labels: Any) -> float:
     """The distance within classes over the distance between them:
 
         ratio = density_intra / max(density_inter, 1e-8)

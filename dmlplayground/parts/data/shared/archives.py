@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Optional
 
 from ....base import download, files
 from ....base.errors import UserError, printable
@@ -16,10 +16,8 @@ from ....base.errors import UserError, printable
 MOST_FILES = 5_000_000
 
 
-class Member(NamedTuple):
-    name: str
-    kind: str  # 'file', 'folder', or the name of what is refused
-    content: IO[bytes] | None
+#: The name, the kind ('file', 'folder', or the name of what is refused), and a file's content.
+Member = tuple[str, str, Optional[IO[bytes]]]
 
 
 def is_archive(path: Path) -> bool:
@@ -32,18 +30,17 @@ def unpack(archive: Path, folder: Path) -> int:
     count, room = 0, download.room(archive)
     try:
         members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
-        for member in members:
-            target = folder.joinpath(*_parts(member.name, archive))
-            if member.kind == "folder":
+        for name, kind, content in members:
+            target = folder.joinpath(*_parts(name, archive))
+            if kind == "folder":
                 target.mkdir(parents=True, exist_ok=True)
-            elif member.content is None:
+            elif content is None:
                 raise UserError(
-                    f"{archive} holds {member.kind} ({printable(member.name)}); a data set does not need one, so it is "
-                    "not unpacked."
+                    f"{archive} holds {kind} ({printable(name)}); a data set does not need one, so it is not unpacked."
                 )
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with member.content as source, target.open("wb") as file:
+                with content as source, target.open("wb") as file:
                     room -= files.copy(source, file, room)
                 count += 1
             if room < 0 or count > MOST_FILES:
@@ -67,12 +64,9 @@ def _parts(name: str, archive: Path) -> tuple[str, ...]:
 def _of_tar(archive: Path) -> Iterator[Member]:
     with tarfile.open(archive) as opened:
         for info in opened:
-            if info.isreg():
-                yield Member(info.name, "file", opened.extractfile(info))
-            else:
-                link = info.issym() or info.islnk()
-                kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
-                yield Member(info.name, kind, None)
+            link = info.issym() or info.islnk()
+            kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
+            yield (info.name, "file", opened.extractfile(info)) if info.isreg() else (info.name, kind, None)
         while opened.fileobj.read(
             1 << 20
         ):  # tarfile takes a garbled header for the end; the checksum comes last
@@ -83,10 +77,8 @@ def _of_zip(archive: Path) -> Iterator[Member]:
     with zipfile.ZipFile(archive) as opened:
         for info in opened.infolist():
             mode = stat.S_IFMT(info.external_attr >> 16)
-            if info.is_dir():
-                yield Member(info.filename, "folder", None)
-            elif mode in (0, stat.S_IFREG):
-                yield Member(info.filename, "file", opened.open(info))
+            kind = "folder" if info.is_dir() else "a link" if mode == stat.S_IFLNK else "a device or pipe"
+            if not info.is_dir() and mode in (0, stat.S_IFREG):
+                yield info.filename, "file", opened.open(info)
             else:
-                kind = "a link" if mode == stat.S_IFLNK else "a device or pipe"
-                yield Member(info.filename, kind, None)
+                yield info.filename, kind, None

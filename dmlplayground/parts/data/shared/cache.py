@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import warnings
 import zlib
@@ -30,15 +29,18 @@ def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arr
     holds everything that the arrays depend on, as plain values. If the cache cannot be written, the arrays stay in
     memory, and one warning says so.
     """
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    entry = folder() / f"{name}-{digest}"
-    stored = _read(entry)
-    if stored is not None:
-        return stored
+    entry = folder() / f"{name}-{short_digest(key)}"
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(files.CannotWrite):  # then every process makes them
-            stack.enter_context(files.alone(entry, ""))
-        return _read(entry) or _made(entry, make)  # another process may have made them meanwhile
+        if (found := _read(entry)) is None:
+            with contextlib.suppress(files.CannotWrite):  # then every process makes them
+                stack.enter_context(files.alone(entry, ""))
+            found = _read(entry) or _made(entry, make)  # another process may have made them meanwhile
+        return found
+
+
+def short_digest(key: Any) -> str:
+    """What names an entry: a digest of everything that it depends on, as plain values."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _made(entry: Path, make: Callable[[], Arrays]) -> Arrays:
@@ -46,13 +48,19 @@ def _made(entry: Path, make: Callable[[], Arrays]) -> Arrays:
     for array in made.values():
         array.setflags(write=False)
     try:
-        _write(entry, made)
+        with files.filling(entry) as beside:
+            for name, array in made.items():
+                np.save(beside / f"{name}.npy", array, allow_pickle=False)
+            checksums = {name: _checksum(array) for name, array in made.items()}
+            (beside / CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
+            checked = (entry / CHECKSUMS).exists()  # old entries have no checksums
+            if remove_if_damaged(entry) and checked:
+                warnings.warn(f"the cache {entry} was damaged; it has been made anew.", stacklevel=3)
     except OSError as error:
         _say_once(
             f"cannot write to the cache {folder()} ({error.strerror or error}): data sets stay in memory and are "
             "made anew by every process. Set DMLPLAYGROUND_CACHE to a folder that can be written."
         )
-        return made
     return _read(entry) or made
 
 
@@ -67,8 +75,7 @@ def content(name: str, key: Mapping[str, Any], make: Callable[[], Any]) -> Any:
 
 def remembered(name: str, looks: Any, compute: Callable[[], str]) -> str:
     """What ``compute`` says of the content of files, remembered by their names, sizes and times (``looks``)."""
-    digest = hashlib.sha256(json.dumps(looks).encode()).hexdigest()
-    known = folder() / CONTENTS / f"{name}-{digest[:16]}.json"
+    known = folder() / CONTENTS / f"{name}-{short_digest(looks)}.json"
     with contextlib.suppress(OSError, ValueError, KeyError):
         return json.loads(known.read_text(encoding="utf-8"))["content"]
     content = compute()
@@ -77,11 +84,15 @@ def remembered(name: str, looks: Any, compute: Callable[[], str]) -> str:
     return content
 
 
+def look(path: Path) -> tuple[str, int, int]:
+    """What changes where a file does: its name, size and time."""
+    status = path.stat()
+    return str(path.resolve()), status.st_size, status.st_mtime_ns
+
+
 def digest(path: Path) -> str:
     """The SHA-256 of a large file."""
-    look = path.stat()
-    looks = (str(path.resolve()), look.st_size, look.st_mtime_ns)
-    return remembered("file", looks, lambda: files.digest(path))
+    return remembered("file", look(path), lambda: files.digest(path))
 
 
 def entries(name: str) -> list[Path]:
@@ -115,20 +126,6 @@ def _read(entry: Path) -> Arrays | None:
 
 def _checksum(array: np.ndarray) -> int:
     return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data)
-
-
-def _write(entry: Path, made: Arrays) -> None:
-    with files.filling(entry) as beside:
-        for name, array in made.items():
-            with (beside / f"{name}.npy").open("wb") as file:
-                np.save(file, array, allow_pickle=False)
-                file.flush()
-                os.fsync(file.fileno())
-        checksums = {name: _checksum(array) for name, array in made.items()}
-        (beside / CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
-        checked = (entry / CHECKSUMS).exists()  # old entries have no checksums
-        if remove_if_damaged(entry) and checked:
-            warnings.warn(f"the cache {entry} was damaged; it has been made anew.", stacklevel=4)
 
 
 @cache

@@ -29,18 +29,15 @@ ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}
 
 
 class Entry(NamedTuple):
-    """One image: its file below the data set's folder, its class, and which split it is of (or what part of
-    the test
-    split: query or gallery)."""
+    """One image: its file below the data set's folder, its class, and which split it is of (or what part of the test split:
+    query or gallery)."""
 
     file: str
     label: str
     split: str = ""
     box: Optional[Box] = None
     parent: str = ""  # the class above its class
-    query: Optional[bool] = (
-        None  # of a training class: whether it searches, where its class is kept back to validate
-    )
+    query: Optional[bool] = None  # of a training class kept back to validate: whether it searches
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +96,13 @@ def catalogue(
     chosen.sort(key=lambda entry: number[entry.label])
     roles = {entry.split for entry in chosen}
     if roles & {"query", "gallery"} and roles != {"query", "gallery"}:
-        raise UserError(
-            f"data set {name}: either all test images are queries or gallery, or none are; got "
-            f"{', '.join(sorted(roles))}."
-        )
+        wanted = "either all test images are queries or gallery, or none are"
+        raise UserError(f"data set {name}: {wanted}; got {', '.join(sorted(roles))}.")
     if boxes:
         _check_boxes(name, chosen)
     above = {entry.label: entry.parent for entry in chosen}
+    searching = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
+    pool = tuple(sorted(entry.file for entry in entries))  # an order that does not depend on a division
     return Catalogue(
         name,
         split,
@@ -114,24 +111,14 @@ def catalogue(
         np.array([number[entry.label] for entry in chosen], np.int32),
         tuple(class_names),
         np.array([entry.box for entry in chosen], float) if boxes else None,
-        _queries(chosen),
+        np.array(searching) if any(searching) else None,
         cached,
         tuple(above[label] for label in class_names) if all(above.values()) else None,
         size,
-        _pool(name, folder, entries, size) if pooled else None,
+        Catalogue(name, "all", folder, pool, np.zeros(len(pool), np.int32), ("",), size=size)
+        if pooled
+        else None,
     )
-
-
-def _queries(chosen: Sequence[Entry]) -> Optional[np.ndarray]:
-    """Which images search the others, if not all do."""
-    found = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
-    return np.array(found) if any(found) else None
-
-
-def _pool(name: str, folder: Path, entries: Iterable[Entry], size: Optional[int]) -> Catalogue:
-    """Every image, in the order of the files' names, which does not depend on a division."""
-    files = tuple(sorted(entry.file for entry in entries))
-    return Catalogue(name, "all", folder, files, np.zeros(len(files), np.int32), ("",), size=size)
 
 
 def _check_boxes(name: str, entries: Iterable[Entry]) -> None:
@@ -152,16 +139,18 @@ def is_box(box: Box) -> bool:
 
 def natural(names: Iterable[str]) -> list[str]:
     """Sorted as people would: class 2 before class 10."""
-    return sorted(
-        names, key=lambda name: ([int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)], name)
-    )
+
+    def parts(name: str) -> tuple:
+        return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)], name
+
+    return sorted(names, key=parts)
 
 
 class Walk:
     """Goes through folders for their images, and keeps what it passes over, since nothing is left out in silence."""
 
     LOOKED = 20_000  # files after which at least every tenth must have been an image, or this is no data set
-    TOLD = 200_000  # files after which a sign of life is due
+    PATIENCE = 200_000  # files after which a sign of life is due
     NAMED = 3
 
     def __init__(self, root: Path, of_classes: bool = True):
@@ -203,10 +192,10 @@ class Walk:
                 f"{self.root} is no data set: {self.images:,} of the first {self.seen:,} files in it are images. Give a "
                 "folder that holds one folder of images for each class, and little else."
             )
-        if self.seen % self.TOLD == 0:
+        if self.seen % self.PATIENCE == 0:
             print(f"looking through {self.root}: {self.seen:,} files so far", file=sys.stderr)
 
-    def tell(self) -> None:
+    def warn(self) -> None:
         """Warn of what was left out."""
         for why, names in self.left.items():
             first = sorted(names)[: self.NAMED]
@@ -237,11 +226,7 @@ def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = ()) -> bo
 
 
 def divide(
-    entries: Sequence[Entry],
-    train: Classes,
-    test: Optional[Classes],
-    where: str,
-    seed: Optional[int] = None,
+    entries: Sequence[Entry], train: Classes, test: Optional[Classes], where: str, seed: Optional[int] = None
 ) -> list[Entry]:
     """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others.
 
@@ -291,19 +276,16 @@ DIVISION = "which classes are for training: 0 for the official half, 1, 2, 3, ..
 def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[str]:
     if isinstance(classes, float):
         if not 0 < classes < 1:
-            raise UserError(
-                f"{where} must be a share of the classes between 0 and 1, a list or a file, not {classes}."
-            )
+            wanted = "a share of the classes between 0 and 1, a list or a file"
+            raise UserError(f"{where} must be {wanted}, not {classes}.")
         return names[: min(max(1, round(classes * len(names))), len(names) - 1)]
     if isinstance(classes, str):
         classes = lines(files.expanded(classes))
     strange = [name for name in classes if name not in set(names)]
-    if strange or not classes:
-        raise UserError(
-            f"{where} names {strange[0]!r}, which is not a class of the data set."
-            if strange
-            else f"{where} is empty."
-        )
+    if strange:
+        raise UserError(f"{where} names {strange[0]!r}, which is not a class of the data set.")
+    if not classes:
+        raise UserError(f"{where} is empty.")
     return classes
 
 

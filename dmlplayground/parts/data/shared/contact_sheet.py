@@ -13,10 +13,8 @@ GAP = 2
 
 def contact_sheet(dataset: Dataset, classes: int = 12, per_class: int = 12) -> Image.Image:
     """One row for each of the first ``classes`` classes, with its first images. Large images are shrunk."""
-    rows = [
-        np.flatnonzero(dataset.labels == label)[:per_class]
-        for label in range(min(classes, dataset.num_classes))
-    ]
+    shown = range(min(classes, dataset.num_classes))
+    rows = [np.flatnonzero(dataset.labels == label)[:per_class] for label in shown]
     per_class = max(map(len, rows))
     height, width = (min(length or LARGEST, LARGEST) for length in dataset.images.shape[1:3])
     sheet = Image.new("RGB", (per_class * (width + GAP) + GAP, len(rows) * (height + GAP) + GAP), "white")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Optional, Union
 
 import numpy as np
 
 from ....base.errors import UserError
+from ....base.options import Option, options_of
 from ....base.registry import Kind, Part, split
 from . import images as lazy
 from .catalogue import DIVISION
@@ -63,9 +65,8 @@ class Dataset:
                 f"a subset of {self.name} needs at least one class, each only once; got {chosen}."
             )
         if min(chosen) < 0 or max(chosen) >= self.num_classes:
-            raise UserError(
-                f"{self.name} ({self.split}) has the classes 0 to {self.num_classes - 1}; got {chosen}."
-            )
+            known = f"the classes 0 to {self.num_classes - 1}"
+            raise UserError(f"{self.name} ({self.split}) has {known}; got {chosen}.")
         renumbered = np.full(self.num_classes, -1, np.int32)
         renumbered[chosen] = np.arange(len(chosen))
         labels = renumbered[self.labels]
@@ -131,17 +132,21 @@ class DatasetPart(Part):
 
     given = ("split",)
 
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        own: dict[str, Option] = Part.options.func(self)  # type: ignore[attr-defined]
+        installed = options_of(Release.catalogue, skip=("self", "split", "divided"))
+        return {**own, **installed} if self.release else own
+
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         """Besides, an option ``of`` names another data set, and has one form for one meaning."""
         filled = super().fill(options, kind)
         if "of" in filled:
             name, given = split(filled["of"])
             other = KIND.get(name)
-            differing = other.fill(given, kind).items()
-            filled["of"] = {
-                "name": name,
-                **{key: value for key, value in differing if value != other.options[key].default},
-            }
+            every = other.fill(given, kind).items()
+            differing = {key: value for key, value in every if value != other.options[key].default}
+            filled["of"] = {"name": name, **differing}
         return filled
 
     @property

@@ -37,7 +37,7 @@ GENERATION = 1
 #: A disk is not filled to the last byte.
 SPARE = 64 << 20
 ADVICE = "set DMLPLAYGROUND_CACHE to a writable folder, or decode images each time with the data set's option cache: none"
-TOLD = 5  # broken files named in a message
+NAMED = 5  # broken files named in a message
 
 
 def images(catalogue: Catalogue, stored: Stored) -> Images:
@@ -45,17 +45,15 @@ def images(catalogue: Catalogue, stored: Stored) -> Images:
     if catalogue.pool is not None:
         return select(images(catalogue.pool, stored), catalogue.rows)
     index = _index(catalogue, stored)
-    digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()[:16]
-    entry = folder() / f"{catalogue.name}-{catalogue.split}-{digest}"
+    entry = folder() / f"{catalogue.name}-{catalogue.split}-{cache.short_digest(index)}"
     found = _open(entry)
-    if found is not None:
-        return found
-    with written.alone(entry, ADVICE):
-        found = _open(entry)  # another process may have made it meanwhile
-        if found is None:
-            shutil.rmtree(entry, ignore_errors=True)  # damaged, then
-            _make(entry, index, catalogue, stored)
-            found = Packed(entry)
+    if found is None:
+        with written.alone(entry, ADVICE):
+            found = _open(entry)  # another process may have made it meanwhile
+            if found is None:
+                shutil.rmtree(entry, ignore_errors=True)  # damaged, then
+                _make(entry, index, catalogue, stored)
+                found = Packed(entry)
     return found
 
 
@@ -73,9 +71,11 @@ def entries(name: str) -> Iterator[Path]:
 
 def remove_if_damaged(entry: Path) -> bool:
     """Whether any image of the entry was damaged. If so, the entry has been removed and will be made anew."""
-    found = _open(entry)
-    if found is not None and all(map(found.whole, range(len(found)))):
-        return False
+    with contextlib.suppress(UserError):  # for the wrong checksum of an image
+        if found := _open(entry):
+            for row in range(len(found)):
+                found.image(row)
+            return False
     shutil.rmtree(entry, ignore_errors=True)
     return True
 
@@ -234,8 +234,8 @@ def progress(items: Iterator, total: int, unit: str = "image") -> Iterator:
 
 def summary(what: str, problems: list[str]) -> str:
     """``what``, and the first few problems."""
-    rest = f" (and {len(problems) - TOLD} more)" if len(problems) > TOLD else ""
-    return f"{what}: " + " ".join(sorted(problems)[:TOLD]) + rest
+    rest = f" (and {len(problems) - NAMED} more)" if len(problems) > NAMED else ""
+    return f"{what}: " + " ".join(sorted(problems)[:NAMED]) + rest
 
 
 def _bytes(count: int) -> str:

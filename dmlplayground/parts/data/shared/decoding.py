@@ -10,8 +10,10 @@ programs (Ghostscript for EPS).
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
 
@@ -41,7 +43,6 @@ if set(HEIC) <= set(SUFFIXES):
 _MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")  # of a JPEG; the others stand inside its data
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 _SIDEWAYS = (5, 6, 7, 8)  # EXIF orientations that swap height and width
-_PROBLEMS = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
 
 
 class Unreadable(UserError):
@@ -77,21 +78,29 @@ def read(path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[i
     return pixels(content_of(path), path, stored, box, size)
 
 
-def content_of(path: Path) -> bytes:
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What goes wrong inside is that this file cannot be read."""
     try:
+        yield
+    except UnidentifiedImageError:
+        reason = f"it is not an image in a known format ({KNOWN})" if path.stat().st_size else "it is empty"
+        raise Unreadable(path, reason) from None
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as problem:
+        raise Unreadable(path, getattr(problem, "strerror", None) or str(problem).rstrip(".")) from None
+
+
+def content_of(path: Path) -> bytes:
+    with _readable(path):
         return files.read_bytes(path)
-    except _PROBLEMS as problem:
-        raise _unreadable(path, problem) from None
 
 
 def pixels(
     content: bytes, path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None
 ) -> np.ndarray:
     """``read``, where the file's content is known already."""
-    try:
+    with _readable(path):
         image = decode(drawing.png(content, size) if path.suffix == drawing.SUFFIX else content)
-    except _PROBLEMS as problem:
-        raise _unreadable(path, problem) from None
     if box is not None:
         left, top, right, bottom = clamp(box, *image.shape[:2])
         image = image[top:bottom, left:right]
@@ -100,13 +109,10 @@ def pixels(
 
 def size(path: Path, box: Optional[Box] = None) -> tuple[int, int]:
     """Height and width of what ``read`` would decode, from the file's first bytes."""
-    try:
-        with files.opened(path) as file, Image.open(file, formats=FORMATS) as opened:
-            width, height = opened.size
-            if opened.getexif().get(0x0112) in _SIDEWAYS:
-                width, height = height, width
-    except _PROBLEMS as problem:
-        raise _unreadable(path, problem) from None
+    with _readable(path), files.opened(path) as file, Image.open(file, formats=FORMATS) as opened:
+        width, height = opened.size
+        if opened.getexif().get(0x0112) in _SIDEWAYS:
+            width, height = height, width
     if box is not None:
         left, top, right, bottom = clamp(box, height, width)
         height, width = bottom - top, right - left
@@ -176,11 +182,3 @@ def _as_rgb(image: Image.Image) -> Image.Image:
         image = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     return image.convert("RGB")
-
-
-def _unreadable(path: Path, problem: Exception) -> Unreadable:
-    if isinstance(problem, UnidentifiedImageError):
-        reason = f"it is not an image in a known format ({KNOWN})" if path.stat().st_size else "it is empty"
-    else:
-        reason = getattr(problem, "strerror", None) or str(problem).rstrip(".")
-    return Unreadable(path, reason)

@@ -13,15 +13,9 @@ SIZE = 256  # where none is asked for
 def png(content: bytes, size: Optional[int]) -> bytes:
     """The drawing, as high and as wide as ``size``: in its middle, as large as fits. Where nothing is drawn it is
     transparent. No fonts of the machine are used."""
-    resvg = optional.load("resvg_py")
-    return bytes(
-        resvg.svg_to_bytes(
-            svg_string=content.decode("utf-8"),
-            width=size or SIZE,
-            height=size or SIZE,
-            skip_system_fonts=True,
-        )
-    )
+    resvg, text = optional.load("resvg_py"), content.decode("utf-8")
+    side = size or SIZE
+    return bytes(resvg.svg_to_bytes(svg_string=text, width=side, height=side, skip_system_fonts=True))
 
 
 def library() -> str:

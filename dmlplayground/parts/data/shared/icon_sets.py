@@ -129,9 +129,8 @@ def finish(folder: Path, copies: Container[str]) -> None:
     """Put the drawings in the place of the collection that this folder holds; what is known of its sets stays."""
     (known,) = folder.glob("*/collections.json")
     write(classes(known.parent, copies), folder)
-    source = known.parent
     known.rename(folder / known.name)
-    shutil.rmtree(source)
+    shutil.rmtree(known.parent)
 
 
 def read(folder: Path) -> list[Entry]:

@@ -88,14 +88,6 @@ class Packed(Images):
     def fingerprint(self) -> bytes:
         return digest(self.sizes) + digest(self.checksums)
 
-    def whole(self, row: int) -> bool:
-        """Whether the image is what was written."""
-        try:
-            self.image(row)
-        except UserError:
-            return False
-        return True
-
     def _check(self, row: int, pixels: np.ndarray) -> None:
         if zlib.crc32(pixels.data) != self.checksums[row]:
             raise UserError(
@@ -111,7 +103,7 @@ class Packed(Images):
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
-class Rows(Images):
+class SomeImages(Images):
     """Some rows of other images."""
 
     def __init__(self, images: Any, rows: np.ndarray):
@@ -139,6 +131,6 @@ def select(images: Any, rows: np.ndarray) -> Any:
         return images[rows]
     if rows.size and rows[-1] - rows[0] + 1 == rows.size and isinstance(images, np.ndarray):
         return images[rows[0] : rows[-1] + 1]
-    if isinstance(images, Rows):
-        return Rows(images.images, images.rows[rows])
-    return Rows(images, rows)
+    if isinstance(images, SomeImages):
+        return SomeImages(images.images, images.rows[rows])
+    return SomeImages(images, rows)

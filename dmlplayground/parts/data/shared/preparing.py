@@ -140,40 +140,38 @@ def fetch(release: Release, root: str = "") -> str:
         return prepare(release, [], root)
     if not all(archive.url for archive in release.archives):
         raise UserError(
-            f"{release.name} has no public address to fetch it from. {release.advice} Then run: "
-            f"dmlplayground data prepare {release.name} --from "
-            f"{' '.join(archive.name for archive in release.archives)}"
+            f"{release.name} has no public address to fetch it from. {_by_hand(release, *release.archives)}"
         )
     downloads = home.with_name("downloads")
     return prepare(release, [_fetched(archive, downloads, release) for archive in release.archives], root)
 
 
+def _by_hand(release: Release, *archives: Archive) -> str:
+    names = " ".join(archive.name for archive in archives)
+    return f"{release.advice} Then run: dmlplayground data prepare {release.name} --from {names}"
+
+
 def _fetched(archive: Archive, folder: Path, release: Release) -> Path:
     target = folder / archive.name
-    if not target.exists():
-        try:
-            download.fetch(archive.url, target, archive.digest)
-        except (download.Failed, OSError) as problem:
-            if archive.otherwise is not None:
-                print(
-                    f"cannot download {archive.url} ({problem}); trying {archive.otherwise.url}",
-                    file=sys.stderr,
-                )
-                return _fetched(archive.otherwise, folder, release)
-            raise UserError(
-                f"cannot download {archive.url} ({problem}); what has arrived is kept, and the same command continues "
-                f"from there. {release.advice} Then run: dmlplayground data prepare {release.name} --from "
-                f"{archive.name}"
-            ) from None
+    if target.exists():
+        return target
+    try:
+        download.fetch(archive.url, target, archive.digest)
+    except (download.Failed, OSError) as problem:
+        failed = f"cannot download {archive.url} ({problem})"
+        if archive.otherwise is None:
+            kept = "what has arrived is kept, and the same command continues from there."
+            raise UserError(f"{failed}; {kept} {_by_hand(release, archive)}") from None
+        print(f"{failed}; trying {archive.otherwise.url}", file=sys.stderr)
+        return _fetched(archive.otherwise, folder, release)
     return target
 
 
 def _summary(release: Release, home: Path) -> str:
     folder = release.find(home)
-    assert folder is not None
+    layout = folder and release.layout(folder)
+    assert folder is not None and layout
     listed, present = release.entries(folder), release.entries(folder, partial=True)
-    layout = release.layout(folder)
-    assert layout is not None
     lines = ", ".join(f"{split} {count}" for split, count in counts(present).items())
     rest = f"; {len(listed) - len(present):,} images that it lists are not there" if present != listed else ""
     return f"{layout.title}, {len(present):,} images: {lines}, in {folder}{rest}"

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple, Optional
 
 from ....base import files
 from ....base.errors import UserError
@@ -68,13 +68,7 @@ class Release:
 
     def files(self) -> list[Archive]:
         """Every file that can serve."""
-        found: list[Archive] = []
-        for archive in self.archives:
-            one: Optional[Archive] = archive
-            while one is not None:
-                found.append(one)
-                one = one.otherwise
-        return found
+        return [one for archive in self.archives for one in (archive, archive.otherwise) if one]
 
     def find(self, folder: Path) -> Path | None:
         """The release's folder: this one, or one in it."""
@@ -109,7 +103,7 @@ class Release:
         assert layout is not None, folder
         try:
             listed = layout.read(folder)
-        except (OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as problem:
+        except (OSError, ValueError, KeyError, IndexError) as problem:
             raise UserError(
                 f"{folder} looks like {self.name} ({layout.title}), but cannot be read: {problem}."
             ) from None
@@ -127,14 +121,14 @@ class Release:
         self,
         split: str,
         *,
-        root: str,
-        cache: str,
-        partial: bool,
+        root: str = "",
+        partial: bool = False,
+        cache: Literal["disk", "none"] = "disk",
         divided: Callable[[list[Entry]], list[Entry]] = list,
         **more: Any,
     ) -> Catalogue:
         """One split as it is on this machine, or ``divided`` otherwise than its authors do. Counts other than the published ones
-        are only accepted with ``partial``."""
+        are only accepted with ``partial``. What comes before ``divided`` are options of every data set that is a release."""
         folder = self.locate(root)
         entries = self.entries(folder, partial)
         miscounted = self.miscounted(entries)

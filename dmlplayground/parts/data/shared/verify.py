@@ -20,8 +20,7 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
     part.fill(options, "data set")
     of_images = "cache" in part.options
     of_one_file = not of_images and not {"path", "of"}.isdisjoint(part.options)
-    lines: list[str] = []
-    wrong: list[str] = []
+    lines, wrong = [], []
     published = _as_published(part.release, options)
     if published:
         lines.append(f"{name}: the content of all images is the published one")
@@ -29,9 +28,8 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         wrong.append(f"the images of {name} are not all those that were published.")
     for split in SPLITS if of_images else ():
         files = catalogue(name, split, **options)
-        lines.append(
-            f"{name} ({split}): {len(files):,} images of {len(files.class_names):,} classes in {files.folder}"
-        )
+        held = f"{len(files):,} images of {len(files.class_names):,} classes"
+        lines.append(f"{name} ({split}): {held} in {files.folder}")
         wrong += [] if published else unusable(files.folder, files.files)
     if of_one_file:  # loading it checks all of it
         lines += [load(name, split, **options).describe() for split in SPLITS]

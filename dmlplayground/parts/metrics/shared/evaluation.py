@@ -17,7 +17,7 @@ from .engine.rank_counting import positive_ranks
 from .table import KS, STANDARD, Metric, chosen
 
 INTERVALS = ("bootstrap", "normal")
-LONE = ("drop", "miss")
+WITHOUT_POSITIVES = ("drop", "miss")
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Evaluation:
 
 
 def evaluate(
-    embeddings,
-    labels,
+    embeddings: Any,
+    labels: Any,
     ks: Sequence[int] = KS,
     clustering: bool = True,
     seed: int = 0,
-    **options,
+    **options: Any,
 ) -> dict[str, float]:
     """The scores alone: {'R@1': ..., 'RP': ..., 'MAP@R': ..., 'NMI': ..., 'NMI_geometric': ..., 'AMI': ..., 'F1': ...}.
     Takes what ``assess`` takes.
@@ -53,21 +53,22 @@ def evaluate(
 
 
 def assess(
-    embeddings,
-    labels,
+    embeddings: Any,
+    labels: Any,
     ks: Sequence[int] = KS,
     clustering: bool = True,
     seed: int = 0,
     *,
     metrics: Sequence[str] = STANDARD,
     distance: str = "euclidean",
-    gallery=None,
-    gallery_labels=None,
-    lone: str = "drop",
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    without_positives: str = "drop",
     starts: int | None = None,
     intervals: Optional[str] = None,
     confidence: float = 0.95,
     memory: int = MEMORY,
+    lone: None = None,  # what without_positives was called before 0.3.0
 ) -> Evaluation:
     """Score embeddings (one row each) by their labels, whole numbers or words. Arrays of NumPy and of MXNet are taken, and
     lists.
@@ -85,7 +86,7 @@ def assess(
 
     * Neighbours are exact. Equal distances, as between duplicates, rank by index in the gallery; a query
       never finds itself, but does find its duplicates. Block sizes and threads change nothing.
-    * Lone queries, which have no positive, are left out of the means; ``lone="miss"`` counts them as 0.
+    * Queries without positives are left out of the means; ``without_positives="miss"`` counts them as 0.
     * With fewer references than K all are looked at; precision@K still divides by K.
     * A row that is not finite is an error naming the row.
     * With fewer distinct points than classes there are fewer clusters.
@@ -97,7 +98,9 @@ def assess(
     >>> found.scores
     {'R@1': 1.0}
     """
-    _check(lone, intervals)
+    if lone is not None:
+        raise UserError(f"the keyword lone is called without_positives: write without_positives={lone!r}.")
+    _check(without_positives, intervals)
     seed, memory = _whole("seed", seed, 0), _whole("memory", memory, 1)
     starts = None if starts is None else _whole("starts", starts, 1)
     wanted = chosen(metrics, ks, clustering)
@@ -110,7 +113,7 @@ def assess(
     ranges, run, queries = {}, None, len(points)
 
     if ranked := [metric for metric in wanted if metric.needs == "ranks"]:
-        values = per_query(ranked, points, classes, pool, lone, memory)
+        values = per_query(ranked, points, classes, pool, without_positives, memory)
         scores.update({name: float(value.mean()) for name, value in values.items()})
         queries = len(next(iter(values.values())))
         if intervals == "bootstrap":
@@ -127,9 +130,9 @@ def assess(
     return Evaluation(scores, ranges, run, queries)
 
 
-def _check(lone: str, intervals: Optional[str]) -> None:
-    if lone not in LONE:
-        raise unknown("treatment of lone queries", lone, LONE)
+def _check(without_positives: str, intervals: Optional[str]) -> None:
+    if without_positives not in WITHOUT_POSITIVES:
+        raise unknown("treatment of queries without positives", without_positives, WITHOUT_POSITIVES)
     if intervals is not None and intervals not in INTERVALS:
         raise unknown("kind of interval", intervals, INTERVALS)
 
@@ -140,7 +143,7 @@ def _whole(name: str, number: Any, least: int) -> int:
     return int(number)
 
 
-def _gallery(gallery, gallery_labels, distance: str) -> tuple[Embeddings | None, np.ndarray | None]:
+def _gallery(gallery: Any, gallery_labels: Any, distance: str) -> tuple[Embeddings | None, np.ndarray | None]:
     if (gallery is None) != (gallery_labels is None):
         raise UserError("a gallery needs both gallery and gallery_labels.")
     if gallery is None:
@@ -154,7 +157,7 @@ def per_query(
     points: Embeddings,
     classes: np.ndarray,
     pool: tuple[Embeddings | None, np.ndarray | None],
-    lone: str,
+    without_positives: str,
     memory: int,
 ) -> dict[str, np.ndarray]:
     """Each metric's value for every query that counts, in the order of the queries."""
@@ -167,5 +170,5 @@ def per_query(
             value[rows] = metric.measure(ranks)
     if not relevant.any():
         raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
-    kept = values[:, relevant > 0] if lone == "drop" else values
+    kept = values[:, relevant > 0] if without_positives == "drop" else values
     return {metric.key: value for metric, value in zip(metrics, kept)}

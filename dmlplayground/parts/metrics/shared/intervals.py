@@ -30,11 +30,9 @@ def bootstrap(values: Values, seed: int, confidence: float = 0.95, resamples: in
         raise UserError(f"a bootstrap needs at least one resample, not {resamples}.")
     table = np.column_stack(list(values.values()))
     random = seeds.generator(seed, "bootstrap")
-    draws = (
-        np.bincount(random.integers(len(table), size=len(table)), minlength=len(table))
-        for _ in range(resamples)
-    )
-    means = np.array([weights @ table for weights in draws]) / len(table)
+    size = len(table)
+    draws = (np.bincount(random.integers(size, size=size), minlength=size) for _ in range(resamples))
+    means = np.array([weights @ table for weights in draws]) / size
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return {name: (float(one), float(other)) for name, one, other in zip(values, low, high)}
 

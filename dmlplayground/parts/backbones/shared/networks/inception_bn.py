@@ -7,7 +7,7 @@ same names and shapes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mxnet import gluon
 from mxnet.gluon import nn
@@ -15,7 +15,7 @@ from mxnet.gluon import nn
 EPSILON = 1e-5 + 1e-10  # as in the published graph: above the least that cuDNN accepts
 
 
-class Mixed(NamedTuple):
+class ModuleWidths(NamedTuple):
     """The widths of one module: branches of one, two and three convolutions, and what follows its pooling."""
 
     single: int | None  # without it and the projection the module halves the image
@@ -28,16 +28,16 @@ class Mixed(NamedTuple):
 
 
 MODULES = {
-    "3a": Mixed(64, 64, 64, 64, 96, "avg", 32),
-    "3b": Mixed(64, 64, 96, 64, 96, "avg", 64),
-    "3c": Mixed(None, 128, 160, 64, 96, "max", None),
-    "4a": Mixed(224, 64, 96, 96, 128, "avg", 128),
-    "4b": Mixed(192, 96, 128, 96, 128, "avg", 128),
-    "4c": Mixed(160, 128, 160, 128, 160, "avg", 128),
-    "4d": Mixed(96, 128, 192, 160, 192, "avg", 128),
-    "4e": Mixed(None, 128, 192, 192, 256, "max", None),
-    "5a": Mixed(352, 192, 320, 160, 224, "avg", 128),
-    "5b": Mixed(352, 192, 320, 192, 224, "max", 128),
+    "3a": ModuleWidths(64, 64, 64, 64, 96, "avg", 32),
+    "3b": ModuleWidths(64, 64, 96, 64, 96, "avg", 64),
+    "3c": ModuleWidths(None, 128, 160, 64, 96, "max", None),
+    "4a": ModuleWidths(224, 64, 96, 96, 128, "avg", 128),
+    "4b": ModuleWidths(192, 96, 128, 96, 128, "avg", 128),
+    "4c": ModuleWidths(160, 128, 160, 128, 160, "avg", 128),
+    "4d": ModuleWidths(96, 128, 192, 160, 192, "avg", 128),
+    "4e": ModuleWidths(None, 128, 192, 192, 256, "max", None),
+    "5a": ModuleWidths(352, 192, 320, 160, 224, "avg", 128),
+    "5b": ModuleWidths(352, 192, 320, 192, 224, "max", 128),
 }
 
 
@@ -77,7 +77,7 @@ class Unit(gluon.HybridBlock):
 class Module(gluon.HybridBlock):
     """Branches over the same input, joined by channels."""
 
-    def __init__(self, name: str, inputs: int, widths: Mixed, ceil_mode: bool):
+    def __init__(self, name: str, inputs: int, widths: ModuleWidths, ceil_mode: bool):
         super().__init__(prefix="")
         stride = 1 if widths.projection else 2
         branches = [
@@ -107,14 +107,14 @@ class Module(gluon.HybridBlock):
         return F.concat(*[branch(x) for branch in self.branches], dim=1)
 
 
-def _pool(kind: str, stride: int, ceil_mode: bool):
+def _pool(kind: str, stride: int, ceil_mode: bool) -> Any:
     if kind == "avg":
         return nn.AvgPool2D(3, stride, 1)  # zeros of the border are counted in the mean
     padding = 0 if stride == 2 and ceil_mode else 1
     return nn.MaxPool2D(3, stride, padding, ceil_mode=ceil_mode)
 
 
-def inception_bn(ceil_mode: bool):
+def inception_bn(ceil_mode: bool) -> Any:
     network = nn.HybridSequential(prefix="")
     network.add(
         Unit("1", 3, 64, 7, 2, 3),

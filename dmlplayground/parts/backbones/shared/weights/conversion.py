@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -17,15 +17,14 @@ from . import formats, loading, parameter_names
 TOLERANCE = 1e-4  # of the largest feature: float32, and two ways of ordering the same sums
 
 
-@dataclass(frozen=True)
-class Converted:
+class Converted(NamedTuple):
     backbone: str
     naming: str
     parameters: int
     left_out: list[str]
 
 
-def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
+def convert(source: Path, target: Path, backbone: Optional[str] = None) -> Converted:
     """Write the weights in ``source``, in any format and naming known here, as ``.params`` of a backbone."""
     arrays, naming, beside = parameter_names.recognise(formats.read(source))
     candidates = (backbone,) if backbone else naming.backbones if naming else ()
@@ -37,15 +36,11 @@ def convert(source: Path, target: Path, backbone: str | None = None) -> Converte
     name, network = _first_that_fits(candidates, arrays, source)
     formats.write(target, network)
     kept = {*loading.by_path(network), *loading.by_name(network)}
-    return Converted(
-        backbone=name,
-        naming=naming.title if naming else "our own names",
-        parameters=count(network),
-        left_out=sorted(beside + [name for name in arrays if name not in kept]),
-    )
+    left_out = sorted(beside + [name for name in arrays if name not in kept])
+    return Converted(name, naming.title if naming else "our own names", count(network), left_out)
 
 
-def _first_that_fits(candidates, arrays: formats.Arrays, source: Path) -> tuple[str, Any]:
+def _first_that_fits(candidates: Sequence[str], arrays: formats.Arrays, source: Path) -> tuple[str, Any]:
     from mxnet import init
 
     problems = []
@@ -59,65 +54,51 @@ def _first_that_fits(candidates, arrays: formats.Arrays, source: Path) -> tuple[
     raise UserError("\n".join(problems))
 
 
-def count(network) -> int:
+def count(network: Any) -> int:
     """Numbers that are learned."""
     parameters = network.collect_params().values()
     return sum(int(np.prod(parameter.shape)) for parameter in parameters if parameter.grad_req != "null")
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(NamedTuple):
     path: Path
     sha256: str
     parameters: int
     features: tuple[float, float]  # least and greatest, of images of noise
-    difference: dict[str, float] | None  # from the symbol's features, in evaluation and training
+    difference: dict[str, float]  # from the symbol's features, in evaluation and training
 
 
-def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verified:
-    """Load all weights, and look at the features of a few noise images.
+def verify(backbone: str, pretrained: str, symbol: Optional[Path] = None) -> Verified:
+    """Load all weights, and look at the features of a few preprocessed images whose pixels are independent and uniform.
 
     With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes.
     """
+    from mxnet import nd
+
     record = get(backbone)
     path = weights_path(record, pretrained)
-    if path is None:
+    if path is None or record.preprocessing is None:
         raise UserError("there is nothing to verify in pretrained: none; give imagenet or a file.")
     network = create(backbone, pretrained=str(path))
-    images = _noise(record.preprocessing)
-    features = _features(network, images, training=False)
+    size = (2, 3, record.preprocessing.size, record.preprocessing.size)
+    pixels = seeds.generator(0, "images of noise").integers(0, 256, size)
+    mean, std = (
+        np.reshape(value, (1, 3, 1, 1)) for value in (record.preprocessing.mean, record.preprocessing.std)
+    )
+    images = nd.array(((pixels - mean) / std).astype(np.float32))
+    features = network(images).asnumpy()
     if not np.isfinite(features).all():
         raise UserError(f"{path}: the features of a noise image are not finite.")
-    difference = None
-    if symbol is not None:
-        graph = _graph(symbol, parameter_names.recognise(formats.read(path)).arrays)
-        difference = {
-            mode: _difference(network, graph, images, mode == "training")
-            for mode in ("evaluation", "training")
-        }
+    difference = _differences(network, _graph(symbol, path), images) if symbol else {}
     extent = (float(features.min()), float(features.max()))
     return Verified(path, digest(path), count(network), extent, difference)
 
 
-def _noise(preprocessing) -> np.ndarray:
-    """A few preprocessed images whose pixels are independent and uniform."""
-    size = (2, 3, preprocessing.size, preprocessing.size)
-    pixels = seeds.generator(0, "images of noise").integers(0, 256, size)
-    mean, std = (np.reshape(value, (1, 3, 1, 1)) for value in (preprocessing.mean, preprocessing.std))
-    return ((pixels - mean) / std).astype(np.float32)
-
-
-def _features(network, images: np.ndarray, training: bool) -> np.ndarray:
-    from mxnet import autograd, nd
-
-    with autograd.train_mode() if training else autograd.predict_mode():
-        return network(nd.array(images)).asnumpy()
-
-
-def _graph(symbol: Path, arrays: formats.Arrays):
-    """The published graph up to its last flattening, with these parameters."""
+def _graph(symbol: Path, weights: Path) -> Any:
+    """The published graph up to its last flattening, with these weights."""
     from mxnet import MXNetError, gluon, nd, sym
 
+    arrays = parameter_names.recognise(formats.read(weights)).arrays
     try:
         internals = sym.load(str(symbol)).get_internals()
     except MXNetError as problem:
@@ -135,10 +116,17 @@ def _graph(symbol: Path, arrays: formats.Arrays):
     return graph
 
 
-def _difference(network, graph, images: np.ndarray, training: bool) -> float:
-    ours, theirs = (_features(each, images, training) for each in (network, graph))
-    difference = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
-    if difference > TOLERANCE:
-        mode = "training" if training else "evaluation"
-        raise UserError(f"in {mode} the features differ from the graph's by {difference:.1e} of the largest.")
-    return difference
+def _differences(network: Any, graph: Any, images: Any) -> dict[str, float]:
+    """By how much the features differ from the graph's, as a part of the largest, in evaluation and in training."""
+    from mxnet import autograd
+
+    found = {}
+    for mode in ("evaluation", "training"):
+        with autograd.train_mode() if mode == "training" else autograd.predict_mode():
+            ours, theirs = (each(images).asnumpy() for each in (network, graph))
+        found[mode] = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+        if found[mode] > TOLERANCE:
+            raise UserError(
+                f"in {mode} the features differ from the graph's by {found[mode]:.1e} of the largest."
+            )
+    return found

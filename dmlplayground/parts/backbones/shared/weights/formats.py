@@ -121,7 +121,7 @@ def _read_trial(path: Path) -> Arrays:
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def write(path: str | Path, network) -> None:
+def write(path: str | Path, network: Any) -> None:
     """The network's parameters as ``.params`` under the names that its published checkpoint has."""
     from mxnet import cpu
 

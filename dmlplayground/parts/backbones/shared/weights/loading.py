@@ -10,7 +10,7 @@ import numpy as np
 from .....base.errors import UserError
 
 
-def load(network, arrays: dict[str, np.ndarray], source: object) -> None:
+def load(network: Any, arrays: dict[str, np.ndarray], source: object) -> None:
     """Load the arrays into the network: every parameter must be there, and only the classifier's arrays may be left
     over."""
     own = by_path(network) if any("." in name for name in arrays) else by_name(network)
@@ -48,15 +48,15 @@ def _some(names: list[str]) -> str:
     return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
 
 
-def published(network) -> dict[str, Any]:
+def published(network: Any) -> dict[str, Any]:
     """The network's parameters by the names of its published file: those of MXNet's symbolic networks
     are the parameters' own (``conv_1_weight``), those of Gluon's are paths (``layer1.0.conv1.weight``)."""
     return by_name(network) if network.prefix == "" else by_path(network)
 
 
-def by_path(network) -> dict[str, Any]:
+def by_path(network: Any) -> dict[str, Any]:
     return network._collect_params_with_prefix()
 
 
-def by_name(network) -> dict[str, Any]:
+def by_name(network: Any) -> dict[str, Any]:
     return {name[len(network.prefix) :]: parameter for name, parameter in network.collect_params().items()}

@@ -5,7 +5,7 @@
     rank_counting   at which ranks the positives of every query stand
     ranks           the form in which metrics get them
     kmeans          clusters
-    compiled_loops  the innermost loops, compiled by numba
+    inner_loops  the innermost loops, compiled by numba
     vectors         products and comparisons of many numbers at once, for the compiled loops
 
 Libraries serve neither need. Those for exact search return the K nearest, and a metric that looks at as many
@@ -18,16 +18,8 @@ from __future__ import annotations
 from types import ModuleType
 
 __all__ = [
-    "components",
-    "embeddings",
-    "kmeans",
-    "compiled_loops",
-    "loops",
-    "rank_counting",
-    "ranks",
-    "rounded",
-    "vectors",
-]
+    "components", "embeddings", "kmeans", "inner_loops", "loops", "rank_counting", "ranks", "rounded", "vectors",
+]  # fmt: skip
 
 #: Bytes that may be allocated beyond the embeddings, unless the caller says otherwise.
 MEMORY = 512_000_000
@@ -35,6 +27,6 @@ MEMORY = 512_000_000
 
 def loops() -> ModuleType:
     """The innermost loops. Loading numba takes a second, which waits until something is measured."""
-    from . import compiled_loops
+    from . import inner_loops
 
-    return compiled_loops
+    return inner_loops

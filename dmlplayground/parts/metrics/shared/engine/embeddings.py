@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from .....base.errors import UserError, unknown
@@ -11,7 +14,7 @@ SMALLEST = 2.0**-500  # the squares of smaller lengths lose digits in float64, o
 SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 copies small
 
 
-def as_numpy(values) -> np.ndarray:
+def as_numpy(values: Any) -> np.ndarray:
     """Arrays of any framework, and lists, as NumPy arrays."""
     try:
         return values.asnumpy() if hasattr(values, "asnumpy") else np.asarray(values)
@@ -19,25 +22,23 @@ def as_numpy(values) -> np.ndarray:
         raise UserError("embeddings and labels must be arrays, or lists of rows of one length.") from None
 
 
-def as_numbers(*labels):
+def as_numbers(*labels: Any) -> list:
     """Labels that are words, of queries and of a gallery, as numbers; others as they are."""
     given = [None if each is None else as_numpy(each) for each in labels]
     if not all(each is None or (each.ndim == 1 and _are_words(each)) for each in given):
         return given
     words = [np.asarray(each, np.str_) for each in given if each is not None]
-    numbers = iter(
-        np.split(np.unique(np.concatenate(words), return_inverse=True)[1], np.cumsum([*map(len, words)])[:-1])
-    )
-    return [None if each is None else next(numbers) for each in given]
+    numbers = np.unique(np.concatenate(words), return_inverse=True)[1]
+    of_each = iter(np.split(numbers, np.cumsum([*map(len, words)])[:-1]))
+    return [None if each is None else next(of_each) for each in given]
 
 
 def _are_words(labels: np.ndarray) -> bool:
-    return labels.dtype.kind == "U" or (
-        labels.dtype.kind == "O" and all(isinstance(each, str) for each in labels)
-    )
+    kind = labels.dtype.kind
+    return kind == "U" or (kind == "O" and all(isinstance(each, str) for each in labels))
 
 
-def as_labels(labels, size: int, name: str) -> np.ndarray:
+def as_labels(labels: Any, size: int, name: str) -> np.ndarray:
     """Checked labels: whole numbers of any type, one a row."""
     labels = as_numpy(labels)
     if labels.dtype.kind == "f" and np.all(labels == np.floor(labels)):
@@ -65,7 +66,7 @@ class Embeddings:
     broken model. ``name`` is what the error calls a row.
     """
 
-    def __init__(self, values, distance: str = "euclidean", name: str = "embedding"):
+    def __init__(self, values: Any, distance: str = "euclidean", name: str = "embedding"):
         if distance not in DISTANCES:
             raise unknown("distance", distance, DISTANCES)
         values = as_numpy(values)
@@ -86,13 +87,13 @@ class Embeddings:
     def __len__(self) -> int:
         return len(self.raw)
 
-    def slices(self, stop: int | None = None):
+    def slices(self, stop: int | None = None) -> Iterator[slice]:
         """Consecutive slices of rows, small enough to convert to float64 in the cache."""
         step = max(1, SLICE // self.dim)
         stop = len(self) if stop is None else stop
         return (slice(start, min(start + step, stop)) for start in range(0, stop, step))
 
-    def rows(self, which) -> np.ndarray:
+    def rows(self, which: np.ndarray | slice) -> np.ndarray:
         """Rows as the distance sees them, in float64: as they are, at unit length, or as bits."""
         raw = self.raw[which]
         if self.distance == "hamming":

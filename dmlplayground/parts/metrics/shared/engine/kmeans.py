@@ -20,7 +20,7 @@ from .....base.errors import UserError
 from .....base.threads import for_each
 from . import MEMORY, loops
 from .embeddings import Embeddings
-from .rounded import Frame, Rows
+from .rounded import Coordinates, KeptRows
 
 ROUNDS = 176  # of a start with many clusters; fewer are faster, more are closer to one centre a round
 TILE = 2**22  # products that are computed at once
@@ -77,8 +77,8 @@ class _Data:
     """The points, and what all steps need to know of them."""
 
     def __init__(self, points: Embeddings, memory: int):
-        frame = Frame(points)
-        self.dim, self.factor, self.rows = frame.dim, frame.factor, Rows(frame, points, memory)
+        frame = Coordinates(points)
+        self.dim, self.factor, self.rows = frame.dim, frame.factor, KeptRows(frame, points, memory)
         self.squares = np.concatenate([2 * _halved_squares(self.rows[part]) for part in points.slices()])
 
     def __len__(self) -> int:

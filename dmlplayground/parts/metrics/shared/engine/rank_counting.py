@@ -23,7 +23,7 @@ from .....base.errors import UserError
 from . import MEMORY, loops
 from .embeddings import Embeddings, hamming_distances
 from .ranks import Ranks
-from .rounded import Block, Frame, Rows
+from .rounded import Coordinates, FramedRows, KeptRows
 
 PART = 2048  # queries or references of a tile
 _NOTHING = np.empty((0, 0), np.float32)
@@ -47,11 +47,10 @@ def positive_ranks(
         raise UserError(f"queries have {query_width} dimensions, the gallery has {width}.")
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
     plan = _Plan.within(memory, pool, positives)
-    frame = Frame(pool) if gallery is None else Frame(pool, queries)
+    frame = Coordinates(pool) if gallery is None else Coordinates(pool, queries)
     references = _Side(frame, pool, memory)
-    search = _Search(
-        references if gallery is None else _Side(frame, queries, memory), references, positives, frame, plan
-    )
+    asking = references if gallery is None else _Side(frame, queries, memory)
+    search = _Search(asking, references, positives, frame, plan)
     for rows in positives.blocks(plan):
         yield rows, search.ranks(rows, depth)
 
@@ -83,9 +82,8 @@ class _Positives:
     """Which references are positives of which query."""
 
     def __init__(self, labels: np.ndarray, gallery_labels: np.ndarray, own: bool):
-        names, self.reference_class, self._sizes = np.unique(
-            gallery_labels, return_inverse=True, return_counts=True
-        )
+        found = np.unique(gallery_labels, return_inverse=True, return_counts=True)
+        names, self.reference_class, self._sizes = found
         self.own = own
         self._members = np.argsort(self.reference_class, kind="stable")
         self._starts = np.cumsum(self._sizes) - self._sizes
@@ -112,17 +110,17 @@ class _Positives:
 class _Side:
     """Points as one side of the products: their rows, and what is known of each."""
 
-    def __init__(self, frame: Frame, points: Embeddings, memory: int):
+    def __init__(self, frame: Coordinates, points: Embeddings, memory: int):
         self.points = points
-        self._frame, self.rows = frame, Rows(frame, points, memory)
+        self._frame, self.rows = frame, KeptRows(frame, points, memory)
         self._panels: dict[int, np.ndarray] = {}
-        self._keeps_panels = Rows.fit(points, memory if frame.plain else memory // 2)
+        self._keeps_panels = KeptRows.fit(points, memory if frame.plain else memory // 2)
         blocks = [frame.block(points, part) for part in points.slices()]
         self._known = [np.concatenate(each) for each in zip(*((x.norms, x.bias, x.shift) for x in blocks))]
 
-    def known(self, part: slice) -> Block:
+    def known(self, part: slice) -> FramedRows:
         """What is known of these rows, without them."""
-        return Block(_NOTHING, *(each[part] for each in self._known))
+        return FramedRows(_NOTHING, *(each[part] for each in self._known))
 
     def panels(self, part: slice) -> np.ndarray:
         """The rows as the loops read them for the columns of products: kept, if the memory allows it."""
@@ -140,7 +138,8 @@ class _Side:
         return self.points.raw[part], self.points.length[part]
 
 
-class Hunt(NamedTuple):
+# Kept machine code names this class: whoever renames it renames ``inner_loops`` too, or numba stumbles over old code.
+class Tally(NamedTuple):
     """What is known of the positives of some queries while closer references are counted: arrays that the loops fill.
 
     Those of query i stand at ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` of them can still be within
@@ -160,7 +159,7 @@ class Hunt(NamedTuple):
     @classmethod
     def of(
         cls, begin: np.ndarray, distance: np.ndarray, index: np.ndarray, depth: np.ndarray, gain: float
-    ) -> Hunt:
+    ) -> Tally:
         value = (gain * distance).astype(np.float32)
         alive = np.diff(begin)
         limit = np.full(len(alive), -np.inf, np.float32)
@@ -175,7 +174,7 @@ class Hunt(NamedTuple):
 class Tile(NamedTuple):
     """Two sets of rows, x and y, and all that the loops need to know to count by their products.
 
-    ``bias - x . y`` is the distance in the units of a hunt, less the ``shift`` of x. Row i of x is query
+    ``bias - x . y`` is the distance in the units of a tally, less the ``shift`` of x. Row i of x is query
     ``first_query + i``, row j of y is reference ``first_reference + j``. In a ``mirrored`` tile, where queries and
     references are the same, it is also the other way round.
     """
@@ -184,7 +183,7 @@ class Tile(NamedTuple):
     y: np.ndarray  # as the loops read it: ``panels``
     bias: np.ndarray
     shift: np.ndarray
-    slack: float  # and gain: ``rounded.Frame``
+    slack: float  # and gain: ``rounded.Coordinates``
     gain: float
     exact: bool
     first_query: int
@@ -209,7 +208,9 @@ def each_two(parts: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
 
 
 class _Search:
-    def __init__(self, queries: _Side, references: _Side, positives: _Positives, frame: Frame, plan: _Plan):
+    def __init__(
+        self, queries: _Side, references: _Side, positives: _Positives, frame: Coordinates, plan: _Plan
+    ):
         self._queries, self._references = queries, references
         self._positives, self._frame, self._plan = positives, frame, plan
         self._cosine = frame.distance == "cosine"
@@ -217,17 +218,17 @@ class _Search:
     def ranks(self, rows: np.ndarray, depth: int) -> Ranks:
         """The ranks of the positives of these queries, which are neighbours in their order."""
         relevant: np.ndarray = self._positives.relevant[rows]
-        hunt = self._begin(rows, np.maximum(relevant, depth))
+        tally = self._begin(rows, np.maximum(relevant, depth))
         if relevant.any():
-            self._count(int(rows[0]), int(rows[-1]) + 1, hunt)
-        return hunt.ranks(relevant)
+            self._count(int(rows[0]), int(rows[-1]) + 1, tally)
+        return tally.ranks(relevant)
 
-    def _begin(self, rows: np.ndarray, depth: np.ndarray) -> Hunt:
+    def _begin(self, rows: np.ndarray, depth: np.ndarray) -> Tally:
         """The positives by exact distance and index, nothing counted yet."""
         index, begin = self._positives.lists(rows)
         distance = self._distances(rows, index, begin)
         loops().sort_lists(begin, distance, index)
-        return Hunt.of(begin, distance, index, depth, self._frame.gain)
+        return Tally.of(begin, distance, index, depth, self._frame.gain)
 
     def _distances(self, rows: np.ndarray, index: np.ndarray, begin: np.ndarray) -> np.ndarray:
         queries, gallery = self._queries.points, self._references.points
@@ -238,15 +239,15 @@ class _Search:
         both = queries.raw, queries.length, rows, gallery.raw, gallery.length
         return loops().distances(*both, begin, index, self._cosine)
 
-    def _count(self, start: int, stop: int, hunt: Hunt) -> None:
+    def _count(self, start: int, stop: int, tally: Tally) -> None:
         """Look at tile after tile, as long as they have a positive that matters."""
 
         def look(tile: tuple[slice, slice]) -> None:
             queries, references = tile
             mirrored = self._plan.mirrored and queries != references
-            alive = hunt.alive[queries.start - start : queries.stop - start].any()
-            if alive or (mirrored and hunt.alive[references].any()):
-                loops().count_closer(self._tile(queries, references, queries.start - start, mirrored), hunt)
+            alive = tally.alive[queries.start - start : queries.stop - start].any()
+            if alive or (mirrored and tally.alive[references].any()):
+                loops().count_closer(self._tile(queries, references, queries.start - start, mirrored), tally)
 
         for tiles in self._tiles(start, stop):
             threads.for_each(look, tiles)

@@ -7,6 +7,7 @@ embeddings alone, not on blocks, threads or the BLAS.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from .embeddings import SMALLEST, Embeddings
 
 
 @dataclass(frozen=True)
-class Block:
+class FramedRows:
     """Rows in a frame. A tile of products of query rows x and reference rows y gives ``bias(y) - x.y``, which
     is ``gain * distance - shift(x)`` up to rounding."""
 
@@ -26,7 +27,7 @@ class Block:
     shift: np.ndarray
 
 
-class Frame:
+class Coordinates:
     """Coordinates for float32 products: centred, so that rounding is small against differences, and scaled by
     a power of two to lengths of at most 1, so that nothing overflows. Bits stay 0 and 1: their products are
     exact. Float32 rows that would gain nothing (``plain``) stay as they are, and need no copy.
@@ -59,23 +60,23 @@ class Frame:
             rows[part] = self._place(points, which[part])
         return rows
 
-    def block(self, points: Embeddings, which: np.ndarray | slice) -> Block:
+    def block(self, points: Embeddings, which: np.ndarray | slice) -> FramedRows:
         rows = self.rows(points, which)
         squares = np.concatenate([np.einsum("ij,ij->i", x, x) for x in _float64_parts(points, rows)])
         if self.distance != "cosine":
-            return Block(rows, np.sqrt(squares), squares / 2, squares / 2)
+            return FramedRows(rows, np.sqrt(squares), squares / 2, squares / 2)
         centre = self.centre * self.factor
         which = np.arange(len(points))[which]
         along = np.concatenate(
             [self._place(points, which[part]) @ centre for part in points.slices(len(which))]
         )
-        return Block(rows, np.sqrt(squares), -along, self.factor**2 - centre @ centre - along)
+        return FramedRows(rows, np.sqrt(squares), -along, self.factor**2 - centre @ centre - along)
 
     def _place(self, points: Embeddings, which: np.ndarray) -> np.ndarray:
         """Rows in this frame before they are rounded, float64."""
         return (points.rows(which) - self.centre) * self.factor
 
-    def slack(self, queries: Block, references: Block) -> float:
+    def slack(self, queries: FramedRows, references: FramedRows) -> float:
         """How far a value of the tile may be from ``gain * distance - shift``, whatever the order in which the
         product was summed: the bound of float32 rounding over dim + 8 operations, and float64's of the rest.
         """
@@ -94,10 +95,10 @@ class Frame:
         return 2.0**-20 < self.reach < 2.0**20 and 2 * (mean @ mean) < _mean_square(sets[0])
 
 
-class Rows:
+class KeptRows:
     """All points in a frame, float32: as they are, or kept in one piece, or made on each visit."""
 
-    def __init__(self, frame: Frame, points: Embeddings, memory: int):
+    def __init__(self, frame: Coordinates, points: Embeddings, memory: int):
         self._frame, self._points, self._kept = frame, points, points.raw if frame.plain else None
         if self._kept is None and self.fit(points, memory):
             self._kept = np.empty((len(points), points.dim), np.float32)
@@ -115,7 +116,7 @@ class Rows:
         return rows
 
 
-def _float64_parts(points: Embeddings, rows: np.ndarray):
+def _float64_parts(points: Embeddings, rows: np.ndarray) -> Iterator[np.ndarray]:
     return (rows[part].astype(np.float64) for part in points.slices(len(rows)))
 
 

@@ -4,6 +4,9 @@ A comparison tells which of 64 neighbouring numbers matter, as the bits of one i
 over a list of truth values, would take several times as long, since LLVM does not turn such a loop into vector
 instructions. Products keep all sums of a block in the registers, which is what makes them reach the limit of the
 processor.
+
+What this buys: ranks among 60,502 rows take 1.3 s of a processor, and pytorch-metric-learning takes 12.5 s; a search among a
+million rows takes a quarter of faiss's time (``benchmarks/results``).
 """
 
 from __future__ import annotations
@@ -30,69 +33,43 @@ _INDEX, _DOUBLES = ir.IntType(32), ir.VectorType(ir.DoubleType(), SUMS)
 intrinsic: Any = numba.extending.intrinsic  # checkers of types would ask callers for its argument "typing"
 
 
-@intrinsic
-def below(typing, numbers, start, limit):
-    """Bit j: is ``numbers[start + j] < limit``?"""
+def _comparison(answer, kind):
+    """An intrinsic with the answer for LANES ``numbers`` from ``start`` on and a ``limit``."""
 
-    def generate(context, builder, signature, arguments):
-        row = _load(context, builder, signature.args[0], arguments[0], arguments[1], LANES)
-        return _compare(builder, "<", row, _repeat(builder, arguments[2], LANES))
+    @intrinsic
+    def compare(typing, numbers, start, limit):
+        def generate(context, builder, signature, arguments):
+            row = _load(context, builder, signature.args[0], arguments[0], arguments[1], LANES)
+            return answer(builder, row, arguments[2])
 
-    return types.uint64(numbers, types.intp, numbers.dtype), generate
+        return kind(numbers, types.intp, numbers.dtype), generate
 
-
-@intrinsic
-def at_most(typing, numbers, start, limit):
-    """Bit j: is ``numbers[start + j] <= limit``?"""
-
-    def generate(context, builder, signature, arguments):
-        row = _load(context, builder, signature.args[0], arguments[0], arguments[1], LANES)
-        return _compare(builder, "<=", row, _repeat(builder, arguments[2], LANES))
-
-    return types.uint64(numbers, types.intp, numbers.dtype), generate
+    return compare
 
 
-@intrinsic
-def at_most_above(typing, numbers, start, others, limit):
-    """Bit j: is ``numbers[start + j] - others[start + j] <= limit``?"""
+def _comparison_above(answer, kind):
+    """The same for what the numbers are above their own of the ``others``."""
 
-    def generate(context, builder, signature, arguments):
-        excess = _excess(context, builder, signature.args, arguments)
-        return _compare(builder, "<=", excess, _repeat(builder, arguments[3], LANES))
+    @intrinsic
+    def compare(typing, numbers, start, others, limit):
+        def generate(context, builder, signature, arguments):
+            row, other = (
+                _load(context, builder, signature.args[place], arguments[place], arguments[1], LANES)
+                for place in (0, 2)
+            )
+            return answer(builder, builder.fsub(row, other), arguments[3])
 
-    return types.uint64(numbers, types.intp, others, types.float32), generate
+        return kind(numbers, types.intp, others, types.float32), generate
 
-
-@intrinsic
-def any_at_most(typing, numbers, start, limit):
-    """Whether any of LANES numbers is at most ``limit``; that takes less than telling which."""
-
-    def generate(context, builder, signature, arguments):
-        row = _load(context, builder, signature.args[0], arguments[0], arguments[1], LANES)
-        return _any_at_most(builder, row, arguments[2])
-
-    return types.boolean(numbers, types.intp, numbers.dtype), generate
+    return compare
 
 
-@intrinsic
-def any_at_most_above(typing, numbers, start, others, limit):
-    """Whether any of LANES numbers is at most ``limit`` above its own of the others."""
+def _which(operator):
+    def answer(builder, numbers, limit):
+        near = builder.fcmp_ordered(operator, numbers, _repeat(builder, limit, LANES))
+        return builder.bitcast(near, ir.IntType(LANES))
 
-    def generate(context, builder, signature, arguments):
-        excess = _excess(context, builder, signature.args, arguments)
-        return _any_at_most(builder, excess, arguments[3])
-
-    return types.boolean(numbers, types.intp, others, types.float32), generate
-
-
-def _excess(context, builder, kinds, arguments):
-    """By how much LANES numbers are above their own of the others."""
-    numbers, start, others, _ = arguments
-    row, other = (
-        _load(context, builder, kind, array, start, LANES)
-        for kind, array in ((kinds[0], numbers), (kinds[2], others))
-    )
-    return builder.fsub(row, other)
+    return answer
 
 
 def _any_at_most(builder, numbers, limit):
@@ -105,24 +82,28 @@ def _any_at_most(builder, numbers, limit):
     return builder.icmp_unsigned("!=", bits, bits.type(0))
 
 
-@intrinsic
-def first_bit(typing, bits):
-    """The place of the lowest bit that is set."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), generate
+# Bit j: does number j compare?
+below, at_most = (_comparison(_which(operator), types.uint64) for operator in ("<", "<="))
+at_most_above = _comparison_above(_which("<="), types.uint64)
+# Whether any number does; that takes less than telling which.
+any_at_most = _comparison(_any_at_most, types.boolean)
+any_at_most_above = _comparison_above(_any_at_most, types.boolean)
 
 
-@intrinsic
-def how_many(typing, bits):
-    """How many bits are set."""
+def _of_bits(operation):
+    @intrinsic
+    def compute(typing, bits):
+        def generate(context, builder, signature, arguments):
+            return operation(builder, arguments[0])
 
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
+        return types.int64(types.uint64), generate
 
-    return types.int64(types.uint64), generate
+    return compute
+
+
+#: The place of the lowest bit that is set, and how many are.
+first_bit = _of_bits(lambda builder, bits: builder.cttz(bits, ir.Constant(ir.IntType(1), 1)))
+how_many = _of_bits(lambda builder, bits: builder.ctpop(bits))
 
 
 @intrinsic
@@ -335,7 +316,3 @@ def _repeat(builder, number, count):
     lanes = ir.VectorType(number.type, count)
     first = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, _INDEX(0))
     return _part(builder, first, [0] * count)
-
-
-def _compare(builder, operator, numbers, limits):
-    return builder.bitcast(builder.fcmp_ordered(operator, numbers, limits), ir.IntType(LANES))

@@ -176,8 +176,8 @@ def _products(x, first, last, panels, bias, out):
 
 
 @_compile
-def count_closer(tile, hunt):
-    """Count the references of a tile that lie between one positive of a query and the next (``rank_counting.Hunt``).
+def count_closer(tile, tally):
+    """Count the references of a tile that lie between one positive of a query and the next (``rank_counting.Tally``).
 
     Products are computed a few rows at a time, and looked at while they are in the cache. Of most of them a comparison
     shows that a reference is farther than any positive that matters. A value that is more than ``slack`` from every
@@ -188,41 +188,41 @@ def count_closer(tile, hunt):
     values = np.empty((STRIP, width), np.float32)
     near, level = np.empty(width, np.int64), np.empty(width + CHUNK, np.float32)
     own = slice(tile.first_reference, tile.first_reference + columns)
-    farthest = max(hunt.limit[own].max(), np.float32(0)) if tile.mirrored else np.float32(0)
+    farthest = max(tally.limit[own].max(), np.float32(0)) if tile.mirrored else np.float32(0)
     for first in range(0, rows, STRIP):
         last = min(first + STRIP, rows)
         _products(tile.x, first, last, tile.y, bias, values)
-        _count_for_rows(values, first, last, near, level, tile, hunt)
+        _count_for_rows(values, first, last, near, level, tile, tally)
         if tile.mirrored:
-            limits = _padded(hunt.limit[own], width, -np.inf)
-            _count_for_columns(values, first, last, limits, farthest, tile, hunt)
+            limits = _padded(tally.limit[own], width, -np.inf)
+            _count_for_columns(values, first, last, limits, farthest, tile, tally)
 
 
 @_inline
-def _count_for_rows(values, first, last, near, level, tile, hunt):
+def _count_for_rows(values, first, last, near, level, tile, tally):
     for i in range(first, last):
-        _count_for_row(values[i - first], i, near, level, tile, hunt)
+        _count_for_row(values[i - first], i, near, level, tile, tally)
 
 
 @_inline
-def _count_for_columns(values, first, last, limits, farthest, tile, hunt):
+def _count_for_columns(values, first, last, limits, farthest, tile, tally):
     for i in range(first, last):
-        _count_for_each_column(values[i - first], i, limits, farthest, tile, hunt)
+        _count_for_each_column(values[i - first], i, limits, farthest, tile, tally)
 
 
 @_inline
-def _count_for_row(row, i, near, level, tile, hunt):
+def _count_for_row(row, i, near, level, tile, tally):
     """The references that may be closer than a positive of this row's query, gathered and then counted together."""
     query, shift = tile.first_query + i, tile.shift[i]
-    if hunt.alive[query] == 0:
+    if tally.alive[query] == 0:
         return
-    many = 2 * hunt.depth[query] - hunt.found[query]
-    count = _gather(row, i, near, level, _bound(query, shift, tile, hunt), many, tile)
+    many = 2 * tally.depth[query] - tally.found[query]
+    count = _gather(row, i, near, level, _bound(query, shift, tile, tally), many, tile)
     if count > many:
-        _sink(row, query, shift, tile, hunt)
-        count = _gather(row, i, near, level, _bound(query, shift, tile, hunt), len(row), tile)
+        _sink(row, query, shift, tile, tally)
+        count = _gather(row, i, near, level, _bound(query, shift, tile, tally), len(row), tile)
     if count:
-        _count(query, near, level, count, tile, hunt)
+        _count(query, near, level, count, tile, tally)
 
 
 @_inline
@@ -253,13 +253,13 @@ def _at_most(row, limit):
 
 
 @_inline
-def _bound(query, shift, tile, hunt):
+def _bound(query, shift, tile, tally):
     """Values above this belong to references that are farther than any positive of the query that is alive."""
-    return _sum(hunt.limit[query], tile.slack - shift)
+    return _sum(tally.limit[query], tile.slack - shift)
 
 
 @_inline
-def _count_for_each_column(row, i, limits, farthest, tile, hunt):
+def _count_for_each_column(row, i, limits, farthest, tile, tally):
     """Where the row, as a reference, may be closer than a positive of a column's query."""
     shift = tile.shift[i]
     room = _sum(farthest, tile.slack - shift) - farthest
@@ -272,56 +272,56 @@ def _count_for_each_column(row, i, limits, farthest, tile, hunt):
             found &= found - np.uint64(1)
             if tile.row_class[i] != tile.column_class[j]:
                 query = tile.first_reference + j
-                _add(query, tile.first_query + i, np.float32(row[j] + shift), True, tile, hunt)
-                _forget(query, hunt.alive[query], hunt)
+                _add(query, tile.first_query + i, np.float32(row[j] + shift), True, tile, tally)
+                _forget(query, tally.alive[query], tally)
 
 
 @_inline
-def _count(query, near, level, count, tile, hunt):
+def _count(query, near, level, count, tile, tally):
     """Count references ``near`` a query, at these levels, that are closer than its positives."""
-    first, alive = hunt.begin[query], hunt.alive[query]
+    first, alive = tally.begin[query], tally.alive[query]
     chunks = (count + CHUNK - 1) // CHUNK
     if count <= FEW or alive * chunks > STEPS * count:
         for c in range(count):
-            _add(query, near[c], level[c], False, tile, hunt)
+            _add(query, near[c], level[c], False, tile, tally)
     else:
         for c in range(count, chunks * CHUNK):
             level[c] = np.inf
         before = 0
         for k in range(first, first + alive):
-            closer = _closer(query, near, level, chunks, k, tile, hunt)
-            hunt.closer[k] += closer - before
+            closer = _closer(query, near, level, chunks, k, tile, tally)
+            tally.closer[k] += closer - before
             before = closer
-        hunt.found[query] += before
-    _forget(query, alive, hunt)
+        tally.found[query] += before
+    _forget(query, alive, tally)
 
 
 @_inline
-def _add(query, reference, level, turned, tile, hunt):
+def _add(query, reference, level, turned, tile, tally):
     """Count a reference at the first of the query's positives that it is closer than; where the tile is ``turned``, the
     query is a column."""
-    low, high = hunt.begin[query], hunt.begin[query] + hunt.alive[query]
+    low, high = tally.begin[query], tally.begin[query] + tally.alive[query]
     end = high
     while low < high:
         middle = (low + high) // 2
-        value = hunt.value[middle]
+        value = tally.value[middle]
         blur = _blur(value, tile)
         closer = level < value - blur
         if not closer and level <= value + blur:
-            closer = _is_closer(query, reference, level, middle, turned, tile, hunt)
+            closer = _is_closer(query, reference, level, middle, turned, tile, tally)
         if closer:
             high = middle
         else:
             low = middle + 1
     if low < end:
-        hunt.closer[low] += 1
-        hunt.found[query] += 1
+        tally.closer[low] += 1
+        tally.found[query] += 1
 
 
 @_inline
-def _closer(query, near, level, chunks, k, tile, hunt):
+def _closer(query, near, level, chunks, k, tile, tally):
     """How many of these references are closer than one positive."""
-    value = hunt.value[k]
+    value = tally.value[k]
     blur = _blur(value, tile)
     low, high = np.float32(value - blur), np.float32(value + blur)
     closer = 0
@@ -332,7 +332,7 @@ def _closer(query, near, level, chunks, k, tile, hunt):
         while doubtful:
             c = start + vectors.first_bit(doubtful)
             doubtful &= doubtful - np.uint64(1)
-            closer += _is_closer(query, near[c], level[c], k, False, tile, hunt)
+            closer += _is_closer(query, near[c], level[c], k, False, tile, tally)
     return closer
 
 
@@ -343,46 +343,46 @@ def _blur(value, tile):
 
 
 @_inline
-def _is_closer(query, reference, level, k, turned, tile, hunt):
+def _is_closer(query, reference, level, k, turned, tile, tally):
     """Whether a reference comes before a positive by its exact distance, or by its index where these are equal."""
     distance = np.float64(level) / tile.gain
     if not tile.exact:
         row, column = (reference, query) if turned else (query, reference)
         i, j = row - tile.first_query, column - tile.first_reference
         distance = _distance(tile.exact_x, i, tile.x_length, tile.exact_y, j, tile.y_length, tile.cosine)
-    return distance < hunt.distance[k] or (distance == hunt.distance[k] and reference < hunt.reference[k])
+    return distance < tally.distance[k] or (distance == tally.distance[k] and reference < tally.reference[k])
 
 
 @_inline
-def _forget(query, left, hunt):
+def _forget(query, left, tally):
     """Keep alive the first ``left`` positives at most, and of these those that are not below the depth."""
-    first, alive, found = hunt.begin[query], hunt.alive[query], hunt.found[query]
-    while alive > 0 and (alive > left or found + alive > hunt.depth[query]):
+    first, alive, found = tally.begin[query], tally.alive[query], tally.found[query]
+    while alive > 0 and (alive > left or found + alive > tally.depth[query]):
         alive -= 1
-        found -= hunt.closer[first + alive]
-    hunt.alive[query], hunt.found[query] = alive, found
-    hunt.limit[query] = hunt.value[first + alive - 1] if alive else -np.inf
+        found -= tally.closer[first + alive]
+    tally.alive[query], tally.found[query] = alive, found
+    tally.limit[query] = tally.value[first + alive - 1] if alive else -np.inf
 
 
 @_inline
-def _sink(row, query, shift, tile, hunt):
+def _sink(row, query, shift, tile, tally):
     """Forget at once the positives that a row of a tile shows to lie below the depth. Counting one by one, where many
     references are closer than some positive, would take longer."""
-    first, high, depth = hunt.begin[query], hunt.alive[query], hunt.depth[query]
+    first, high, depth = tally.begin[query], tally.alive[query], tally.depth[query]
     low = 0  # positives before low matter, those from high on do not
     while low < high:
         middle = (low + high) // 2
-        value = hunt.value[first + middle]
+        value = tally.value[first + middle]
         closer = _at_most(row, -_sum(-value, _blur(value, tile) + shift))
         for k in range(first, first + middle + 1):
-            closer += hunt.closer[k]
+            closer += tally.closer[k]
         if closer <= depth:  # the query itself may be among them
             low = middle + 1
         else:
             high = middle
             if closer <= 2 * depth:
                 break
-    _forget(query, high, hunt)
+    _forget(query, high, tally)
 
 
 @_inline
