@@ -62,12 +62,14 @@ def write(
     expected: Iterable[Mapping[str, Any]] | None = None,
     title: str | None = None,
     about: str | None = None,
+    overviews: Iterable[page.Overview] | None = None,
 ) -> Path:
     """Write tables, figures and the page of these records into the store's ``report`` folder. Returns the path of the
     page.
 
     ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record
-    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one.
+    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one. ``overviews`` stand in
+    the place of those that begin the page of repeated methods.
 
     >>> dml.reports.write(store, dml.records.load_store(store), title="My own").name
     'index.html'
@@ -76,7 +78,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated)
+    return _write(store, store, found, stated, overviews)
 
 
 def html(store: str | Path) -> str:
@@ -89,7 +91,12 @@ def html(store: str | Path) -> str:
     return page.render(_page(store, usable_records.load(store), usable_records.planned(store)))
 
 
-def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
+def _page(
+    store: Path,
+    found: Iterable[Record],
+    stated: Manifest,
+    given: Iterable[page.Overview] | None = None,
+) -> page.Page:
     """The content of the page for these records, whose trials are in ``store``."""
     all_arenas = arenas(found, stated.trials, stated.search)
     drawn, left_out = embedding_pictures.within_budget(
@@ -101,11 +108,12 @@ def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
         *([embedding_pictures.LEFT_OUT.format("; ".join(left_out))] if left_out else []),
     ]
     title = stated.title or store.resolve().name
-    overviews = [*map(_overview, repeated.of_arenas(all_arenas)), *_lengths(store)]
-    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
+    if given is None:
+        given = [*map(overview, repeated.of_arenas(all_arenas)), *_lengths(store)]
+    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, [*given])
 
 
-def _overview(one: repeated.Repeated) -> page.Overview:
+def overview(one: repeated.Repeated) -> page.Overview:
     return page.Overview(one.title, repeated.tables(one), [*filter(None, [repeated.figure(one)])])
 
 
@@ -116,9 +124,15 @@ def _lengths(store: Path) -> list[page.Overview]:
     return [page.Overview(f"{table.title} ({table.of})", [table], [])] if table else []
 
 
-def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> Path:
+def _write(
+    folder: Path,
+    store: Path,
+    found: Iterable[Record],
+    stated: Manifest,
+    overviews: Iterable[page.Overview] | None = None,
+) -> Path:
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
-    content = _page(store, found, stated)
+    content = _page(store, found, stated, overviews)
     written: list[str] = []
     for one in content.overviews:
         written += _write_tables(folder / FOLDER, one.tables)

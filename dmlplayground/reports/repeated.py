@@ -228,7 +228,7 @@ def scores(one: Repeated) -> Table:
         values = [_interval(each, name) for each in found]
         gap = first.gaps.get((first.best, name))
         against = (
-            [gap.wins.value, ends(gap.wins.interval), _p(first.adjusted[first.best, name])]
+            [gap.wins.value, ends(gap.wins.interval), p_value(first.adjusted[first.best, name])]
             if gap
             else [None] * 3
         )
@@ -247,7 +247,7 @@ def scores(one: Repeated) -> Table:
     return Table("repeated", "Over divisions and searches", one.title, columns, rows, notes)
 
 
-def _p(value: float) -> str:
+def p_value(value: float) -> str:
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 

@@ -26,7 +26,9 @@ train, labels, asked = features("train_images"), np.load(job["train_labels"]), f
 rng = np.random.default_rng(job["seed"])
 write(0, asked @ rng.normal(size=(train.shape[1], width)), 0)
 
-means = np.stack([train[labels == c].mean(axis=0) for c in range(job["classes"])])
+seen = rng.permutation(len(train))[: job["budget"]["images"]]  # no more than the budget, each once
+train, (classes, labels) = train[seen], np.unique(labels[seen], return_inverse=True)
+means = np.stack([train[labels == c].mean(axis=0) for c in range(len(classes))])
 spread = np.cov((train - means[labels]).T)
 spread += shrink * np.trace(spread) / len(spread) * np.eye(len(spread))
 whiten = np.linalg.inv(np.linalg.cholesky(spread)).T
