@@ -1,37 +1,23 @@
-"""A badge: two words or so side by side in a small picture (SVG), for a page that cites a result."""
+"""A badge: two texts side by side in a small picture (SVG), for a page that cites a place in an arena."""
 
 from __future__ import annotations
 
 from html import escape
 
-LETTER, EDGE, HEIGHT = (
-    6.6,
-    6,
-    20,
-)  # pixels: the width of a letter of this size, about; beside the text; of the badge
-COLOURS = ("#555", "#2b6cb0")
-
-
-def badge(*texts: str) -> str:
-    """The texts from left to right, each on a colour of its own."""
-    widths = [round(len(text) * LETTER) + 2 * EDGE for text in texts]
-    parts = []
-    for place, (text, width, colour) in enumerate(zip(texts, widths, COLOURS)):
-        left = sum(widths[:place])
-        parts.append(
-            f'<rect x="{left}" width="{width}" height="{HEIGHT}" fill="{colour}"/>'
-            f'<text x="{left + EDGE}" y="14" textLength="{width - 2 * EDGE}">{escape(text)}</text>'
-        )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{sum(widths)}" height="{HEIGHT}" role="img" '
-        f'aria-label="{escape(": ".join(texts))}"><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" '
-        f'font-size="11">{"".join(parts)}</g></svg>\n'
-    )
+LETTER, EDGE = 6.6, 6  # pixels: the width of a letter, about; beside a text
 
 
 def of_place(arena: str, places: tuple[int, int], count: int) -> str:
     """The badge of a method in an arena."""
-    return badge(f"dmlplayground {arena}", f"place {among(places, count)}")
+    texts = f"dmlplayground {arena}", f"place {among(places, count)}"
+    left, right = (round(len(text) * LETTER) + 2 * EDGE for text in texts)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img">
+<title>{escape(": ".join(texts))}</title>
+<rect width="{left}" height="20" fill="#555"/><rect x="{left}" width="{right}" height="20" fill="#2b6cb0"/>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
+<text x="{EDGE}" y="14" textLength="{left - 2 * EDGE}">{escape(texts[0])}</text>
+<text x="{left + EDGE}" y="14" textLength="{right - 2 * EDGE}">{escape(texts[1])}</text></g></svg>
+"""
 
 
 def among(places: tuple[int, int], count: int) -> str:

@@ -46,40 +46,21 @@ def tune(
     search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = False
 ) -> Path:
     """Search until all rungs are done, and return the winner's file. The same call continues a search that was stopped."""
-    going_on = tried = _proposals(search)
-    for number in range(len(search.rungs)):
-        going_on = _climbed(search, number, going_on, store, executor, workers, quiet)
+    manifest.write_search(store, search.title, search.about)
+    tried = _proposals(search)
+    going_on = tried
+    for number, rung in enumerate(search.rungs):
+        trials = [search.trial(proposal.values, number) for proposal in going_on[: rung.trials]]
+        runner.run(store, trials, executor, workers=workers, quiet=quiet)
+        for proposal, trial in zip(going_on, trials):
+            proposal.reached.append(_outcome(store / trial.id))
+        going_on = _ranked(going_on[: rung.trials], search.direction)
+        if not going_on:
+            raise UserError(
+                f"the search found nothing: no trial of its rung {number + 1} finished; see {store}."
+            )
     _write_record(search, tried, store)
     return _write_winner(search, tried, going_on[0], store)
-
-
-def first_rung(
-    search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = False
-) -> Proposal:
-    """The best of the search's shortest trainings. ``tune`` goes on from there."""
-    return _climbed(search, 0, _proposals(search), store, executor, workers, quiet)[0]
-
-
-def _climbed(
-    search: Search,
-    number: int,
-    proposals: list[Proposal],
-    store: Path,
-    executor: Executor,
-    workers: Optional[int],
-    quiet: bool,
-) -> list[Proposal]:
-    """Train as many proposals as the rung has; gives them in the order of their scores."""
-    manifest.write_search(store, search.title, search.about)
-    proposals = proposals[: search.rungs[number].trials]
-    trials = [search.trial(proposal.values, number) for proposal in proposals]
-    runner.run(store, trials, executor, workers=workers, quiet=quiet)
-    for proposal, trial in zip(proposals, trials):
-        proposal.reached.append(_outcome(store / trial.id))
-    ranked = _ranked(proposals, search.direction)
-    if not ranked:
-        raise UserError(f"the search found nothing: no trial of its rung {number + 1} finished; see {store}.")
-    return ranked
 
 
 def _proposals(search: Search) -> list[Proposal]:

@@ -43,25 +43,15 @@ def run(arguments: Namespace) -> None:
     from ...sweeps import arenas
     from . import tune
 
-    given = (arguments.method, arguments.arena, arguments.command, arguments.store, arguments.set)
-    entry = arenas.enter(*given)
+    given = {key: getattr(arguments, key) for key in ("method", "arena", "command", "store")}
+    given["overrides"] = arguments.set
+    entry = arenas.enter(**given)
     if arguments.dry_run:
         tune.dry_run(entry.searches, entry.store / arenas.SEARCH)
         return
     print(f"{entry.name} in the arena {entry.arena.name}, records in {entry.store}", flush=True)
-    found = place(
-        arguments.method,
-        arguments.arena,
-        command=arguments.command,
-        quick=arguments.quick,
-        store=arguments.store,
-        workers=arguments.workers,
-        executor=arguments.executor,
-        address=arguments.address,
-        overrides=arguments.set,
-        log=arguments.log,
-        quiet=False,
-    )
+    how = {key: getattr(arguments, key) for key in ("quick", "workers", "executor", "address", "log")}
+    found = place(**given, **how, quiet=False)
     print("\n".join(["", reports.terminal(found.table), "", *found.said]))
     if found.page:
         print(f"\npage: {found.page}")
