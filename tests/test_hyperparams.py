@@ -108,12 +108,6 @@ def test_what_is_not_there(given, words):
         config.trial({"method": "npairs", "data": "cub200", **given})
 
 
-@pytest.mark.parametrize(("former", "now"), hyperparams.FORMER_NAMES.items())
-def test_former_names_lead_to_the_same_trials(former, now):
-    given = {"method": "margin", "data": "cub200"}
-    assert config.trial({**given, "hyperparams": former}) == config.trial({**given, "hyperparams": now})
-
-
 def test_a_recipe_brings_its_network_unless_another_is_asked_for():
     given = {"method": "npairs", "data": "cub200", "hyperparams": "fehervari2019"}
     assert config.trial(given).backbone == {"name": "inception_bn", "pretrained": "imagenet"}

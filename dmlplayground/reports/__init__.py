@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,10 @@ from . import (
     usable_records,
 )
 from .compare import compare
+from .figures import Figure
 from .grouping import Arena, arenas
 from .leaderboard import arena_table, leaderboard, scores
+from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
 
 __all__ = ["compare", "html", "leaderboard", "report", "terminal", "write"]
@@ -62,14 +64,14 @@ def write(
     expected: Iterable[Mapping[str, Any]] | None = None,
     title: str | None = None,
     about: str | None = None,
-    overviews: Iterable[page.Overview] | None = None,
+    joined: Sequence[Repeated] = (),
 ) -> Path:
     """Write tables, figures and the page of these records into the store's ``report`` folder. Returns the path of the
     page.
 
     ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record
-    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one. ``overviews`` stand in
-    the place of those that begin the page of repeated methods.
+    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one. ``joined`` are the
+    repeated methods that the page begins with, where the records alone would not tell.
 
     >>> dml.reports.write(store, dml.records.load_store(store), title="My own").name
     'index.html'
@@ -78,7 +80,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated, overviews)
+    return _write(store, store, found, stated, joined)
 
 
 def html(store: str | Path) -> str:
@@ -88,33 +90,46 @@ def html(store: str | Path) -> str:
     '<!doctype html>'
     """
     store = Path(store)
-    return page.render(_page(store, usable_records.load(store), usable_records.planned(store)))
+    return page.render(_page(store, usable_records.load(store), usable_records.planned(store), [".svg"]))
 
 
 def _page(
     store: Path,
     found: Iterable[Record],
     stated: Manifest,
-    given: Iterable[page.Overview] | None = None,
+    suffixes: Sequence[str] = (".png", ".svg"),
+    joined: Sequence[Repeated] = (),
 ) -> page.Page:
-    """The content of the page for these records, whose trials are in ``store``."""
+    """The content of the page for these records, whose trials are in ``store``, with its figures drawn as such files."""
+
+    def drawn(figures: Iterable[Figure | None]) -> list[page.Drawn]:
+        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in figures if one]
+
     all_arenas = arenas(found, stated.trials, stated.search)
-    drawn, left_out = embedding_pictures.within_budget(
+    pictures, left_out = embedding_pictures.within_budget(
         embedding_pictures.of_arena(arena, store) for arena in all_arenas
     )
-    sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
+    sections = [
+        page.Section(
+            arena,
+            answers.of_arena(arena, all_arenas),
+            _tables(arena, all_arenas),
+            drawn([*figures.of_arena(arena, all_arenas), transfer.figure(arena)]),
+            shown,
+        )
+        for arena, shown in zip(all_arenas, pictures)
+    ]
     warnings = [
         *_unfinished(all_arenas),
         *([embedding_pictures.LEFT_OUT.format("; ".join(left_out))] if left_out else []),
     ]
     title = stated.title or store.resolve().name
-    if given is None:
-        given = [*map(overview, repeated.of_arenas(all_arenas)), *_lengths(store)]
-    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, [*given])
-
-
-def overview(one: repeated.Repeated) -> page.Overview:
-    return page.Overview(one.title, repeated.tables(one), [*filter(None, [repeated.figure(one)])])
+    overviews = [
+        page.Overview(one.title, repeated.tables(one), drawn([repeated.figure(one)]))
+        for one in joined or repeated.of_arenas(all_arenas)
+    ]
+    overviews += _lengths(store)
+    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
 
 
 def _lengths(store: Path) -> list[page.Overview]:
@@ -125,14 +140,10 @@ def _lengths(store: Path) -> list[page.Overview]:
 
 
 def _write(
-    folder: Path,
-    store: Path,
-    found: Iterable[Record],
-    stated: Manifest,
-    overviews: Iterable[page.Overview] | None = None,
+    folder: Path, store: Path, found: Iterable[Record], stated: Manifest, joined: Sequence[Repeated] = ()
 ) -> Path:
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
-    content = _page(store, found, stated, overviews)
+    content = _page(store, found, stated, joined=joined)
     written: list[str] = []
     for one in content.overviews:
         written += _write_tables(folder / FOLDER, one.tables)
@@ -160,18 +171,17 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
     ]
 
 
-def _section(arena: Arena, others: list[Arena], shown: list[embedding_pictures.Picture]) -> page.Section:
-    tables = [arena_table(arena)]
-    if arena.finished:
-        tables += [
-            *optimism.tables(arena, others),
-            *folds_table.tables(arena),
-            scores(arena),
-            cost.table(arena),
-            *transfer.tables(arena),
-        ]
-    drawn = [*figures.of_arena(arena, others), *filter(None, [transfer.figure(arena)])]
-    return page.Section(arena, answers.of_arena(arena, others), tables, drawn, shown)
+def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
+    if not arena.finished:
+        return [arena_table(arena)]
+    return [
+        arena_table(arena),
+        *optimism.tables(arena, others),
+        *folds_table.tables(arena),
+        scores(arena),
+        cost.table(arena),
+        *transfer.tables(arena),
+    ]
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
@@ -183,10 +193,10 @@ def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
             yield f"{table.name}{suffix}"
 
 
-def _write_figures(folder: Path, drawn: Iterable[figures.Figure], arena: str) -> Iterator[str]:
+def _write_figures(folder: Path, drawn: Iterable[page.Drawn], arena: str) -> Iterator[str]:
     """Yields the names of the files."""
-    for figure in drawn:
-        for suffix, content in figure_files.draw(figure).items():
+    for figure, contents in drawn:
+        for suffix, content in contents.items():
             with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
                 stream.write(content)
             yield f"{figure.name}-{arena}{suffix}"

@@ -15,8 +15,7 @@ from ..parts import metrics
 from ..sweeps import arenas
 from ..trial import config
 from ..trial.store.records import Record
-from . import badge, cost, grouping, overview, repeated, rungs, usable_records, write
-from .page import Overview
+from . import badge, cost, grouping, repeated, rungs, usable_records, write
 from .repeated import Repeated, ends
 from .tables import Column, Difference, Interval, Row, Seconds, Table
 from .variance import Comparison
@@ -98,12 +97,12 @@ def _compared(entry: arenas.Entry, field: Repeated, placed: list[Record]) -> Pla
         raise UserError(
             f"the records of {arena} have no divisions and searches in common with those of {name}."
         )
-    shown = table(joined, name)
+    joined.first = [table(joined, name)]
     page = write(
         entry.store / arenas.FINALS,
         [record for runs in joined.runs.values() for record in runs.values()],
         title=f"{name} in the arena {arena}",
-        overviews=[Overview(joined.title, [shown], []), overview(joined)],
+        joined=[joined],
     )
     places = found.places(name)
     with files.replacing(page.with_name(BADGE)) as stream:
@@ -118,7 +117,7 @@ def _compared(entry: arenas.Entry, field: Repeated, placed: list[Record]) -> Pla
         said.append(
             f"Against the row that {entry.name} has in the arena: {gap.mean:+.1f} ({ends(gap.interval, 1)})."
         )
-    return Placed(name, said, shown, page, found)
+    return Placed(name, said, joined.first[0], page, found)
 
 
 def _run(record: Record) -> tuple[Any, Any, int]:

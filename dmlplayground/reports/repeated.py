@@ -53,6 +53,7 @@ class Repeated:
     metric: str
     runs: dict[str, dict[Run, Record]] = field(default_factory=dict)  # of every method
     beside: dict[str, dict[Run, Record]] = field(default_factory=dict)  # of networks that were not trained
+    first: list[Table] = field(default_factory=list)  # what its tables begin with
 
     @property
     def results(self) -> list[str]:
@@ -203,6 +204,7 @@ def tables(one: Repeated) -> list[Table]:
     if not found.methods:
         return []
     return [
+        *one.first,
         scores(one),
         *([noise(one)] if found.repeated else []),
         *([wins(one)] if len(found.methods) > 1 else []),

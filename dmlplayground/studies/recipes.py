@@ -56,7 +56,6 @@ Source = Literal["log", "script", "paper", "code", "published search", "search",
 COMMON = "common"
 HOME = "experiments"  # of what our own files name
 WINNER = "best.yaml"  # in the folder of a search
-FORMER_NAMES = {"paper": "fehervari2019", "released": "fehervari2019_released"}
 
 
 @dataclass(frozen=True)
@@ -316,9 +315,8 @@ def resolve(given: str, method: str, data: str) -> Name:
     'fehervari2019/cub200/npairs'
     """
     study, *rest = given.split("/")
-    study = FORMER_NAMES.get(study, study)
     if study not in studies():
-        raise unknown("hyperparameters (and no .yaml file)", given, studies(), FORMER_NAMES)
+        raise unknown("hyperparameters (and no .yaml file)", given, studies())
     known = _names(study)
     places = {name.data for name in known}
     place = rest.pop(0) if rest and rest[0] in places else data

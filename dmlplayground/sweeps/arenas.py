@@ -23,19 +23,10 @@ from .search_space import Search
 
 HOME, SEARCH, FINALS = "arenas", "search", "finals"
 #: What a method brings; all else is the arena's.
-BROUGHT = [
-    "method",
-    "mining",
-    "regularizers",
-    "memory",
-    "sampler",
-    "batch_size",
-    "head",
-    "optimizer",
-    "groups",
-    "schedule",
-    "trainer",
-]
+BROUGHT = (
+    *("method", "mining", "regularizers", "memory", "sampler", "batch_size", "head"),
+    *("optimizer", "groups", "schedule", "trainer"),
+)
 
 
 @dataclass(frozen=True)

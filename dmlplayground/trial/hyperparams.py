@@ -13,7 +13,6 @@ from ..parts import methods
 from ..parts.layers import dotted, expand
 from ..studies.recipes import (
     COMMON,
-    FORMER_NAMES,
     SOURCES,
     WINNER,
     Hyperparams,
@@ -35,7 +34,6 @@ from .config.schema import Trial
 
 __all__ = [
     "COMMON",
-    "FORMER_NAMES",
     "SOURCES",
     "Hyperparams",
     "Name",

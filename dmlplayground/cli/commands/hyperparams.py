@@ -61,7 +61,6 @@ def chosen(given: str | None) -> tuple[list[Found], bool]:
     from ...trial import hyperparams
 
     study, *rest = (given or "").split("/")
-    study = hyperparams.FORMER_NAMES.get(study, study)
     if given and Path(given).suffix == ".yaml":
         return list(_on_each(given, hyperparams.read(Path(given)))), True
     if given and not rest and study not in hyperparams.studies():

@@ -37,6 +37,11 @@ def pick_own_pair(F, anchors, positives, targets):
     return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
 
 
+def squared_lengths(F, anchors, positives):
+    """The mean over pairs of |a|^2 + |p|^2."""
+    return F.mean(row_sums(F, F.square(anchors)) + row_sums(F, F.square(positives)))
+
+
 def shared_targets(F, labels):
     """(B, B): every row spread evenly over the pairs of its class."""
     same = same_class(F, labels)

@@ -18,7 +18,7 @@ from ...parts import methods
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
 from ...parts.methods.shared.external import external_method
 from ...studies import recipes
-from . import first_edition, optimizer_groups, own_parts, part_keys, trial_ids
+from . import optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
@@ -117,12 +117,12 @@ def _upgraded(recorded: str) -> str:
     try:
         return json.dumps({**unchecked(content).mapping(), "parts": parts})
     except UserError:
-        return json.dumps(first_edition.translated(content))
+        return recorded
 
 
 def agrees(id: str, recorded: Mapping[str, Any]) -> bool:
-    """Whether a record's configuration is that of its id. So it is taken to be where today's program cannot say: of ids of the
-    first edition, and of parts and keys that no longer exist.
+    """Whether a record's configuration is that of its id. So it is taken to be where this program cannot say: of ids that
+    it did not make, and of parts and keys that it does not have.
 
     >>> trial = dml.config.trial({"method": "npairs"})
     >>> agrees(trial.id, trial.mapping()), agrees(trial.id, {**trial.mapping(), "batch_size": 120})
@@ -173,8 +173,7 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
         raise UserError(f"overrides must be a list of texts such as 'epochs=3', not {overrides!r}.")
     # Overrides are merged first, so the order of a part's name and its options does not matter.
     changes = merge(*(expand(override(text)) for text in overrides))
-    said = merge(first_edition.translated(expand(given)), changes)
-    first_edition.refuse(said)
+    said = merge(expand(given), changes)
     parts = said.get("parts", [])
     outside.load(parts)
     said["parts"] = [one for one in parts if isinstance(one, Mapping) and one.get("role") == outside.COMMAND]

@@ -22,8 +22,7 @@ __all__ = ["as_text", "departures", "name", "named", "texts"]
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
-#: Of the digest; ids of the first edition have 10 digits and are made in another way (``first_edition``).
-DIGITS = 12
+DIGITS = 12  # of the digest
 FORM = re.compile(rf".+-s\d+-[0-9a-f]{{{DIGITS}}}")
 
 

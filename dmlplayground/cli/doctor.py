@@ -1,0 +1,321 @@
+"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy."""
+
+from __future__ import annotations
+
+import http.client
+import importlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from concurrent import futures
+from importlib import metadata, util
+from pathlib import Path
+from typing import NamedTuple
+from urllib import request
+
+from .. import __version__
+from ..base import compat, devices, layout, optional
+
+REQUIRED = {  # package as pip knows it: module
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "scikit-learn": "sklearn",
+    "numba": "numba",
+    "matplotlib": "matplotlib",
+    "Pillow": "PIL",
+    "PyYAML": "yaml",
+    "simplejpeg": "simplejpeg",
+    "tqdm": "tqdm",
+}
+# What an old OpenBLAS takes an unknown processor for: one without AVX.
+SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
+GIB = 2**30
+ANSWER = 5  # seconds that a server has to answer in
+MARKS = {"ok": " ", "note": "!", "fault": "X"}
+
+
+class Check(NamedTuple):
+    """One finding. With a "note" things work, but it is worth reading; with a "fault" nothing will work."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def ok(name: str, found: str, note: str = "") -> Check:
+    """All is well, but for what the ``note`` says."""
+    return Check(name, "note" if note else "ok", found, note)
+
+
+def main(full: bool = False) -> int:
+    """Print the report; 0 when training can start here, 1 when it cannot. ``full``: servers are asked as well."""
+    checks = [*report(), *(_downloads() if full else ())]
+    for check in checks:
+        print(f"{MARKS[check.state]} {check.name:<12} {check.found}")
+        if check.remedy:
+            print(f"{'':15}-> {check.remedy}")
+    faults, notes = (sum(check.state == state for check in checks) for state in ("fault", "note"))
+    counted = f"{layout.plural(faults, 'fault')}, {layout.plural(notes, 'note')}"
+    print(f"\n{'not usable' if faults else 'usable'} ({counted})")
+    print("whether a part works on a device: dmlplayground check NAME --device gpu")
+    return 1 if faults else 0
+
+
+def report() -> list[Check]:
+    """Every check, with MXNet before those that depend on what it has loaded."""
+    installed = (_python, _mxnet, _gradients, _packages, _numpy, _gluoncv, _opencv)
+    machine = (_gpus, _cores, _threads, _blas, _memory, _cache)
+    return [check for part in (*installed, *machine, _optional) for check in part()]
+
+
+# --- what is installed --------------------------------------------------------------------------------------
+
+
+def _python() -> Iterator[Check]:
+    yield ok("version", f"dmlplayground {__version__}")
+    yield ok("python", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
+
+
+def _mxnet() -> Iterator[Check]:
+    builds = compat.builds()
+    found = ", ".join(f"{name} {version}" for name, version in builds.items()) or "not installed by pip"
+    afresh = f"in a new environment, {compat.INSTALL_CPU} or {compat.INSTALL_CUDA}."
+    try:
+        mx = importlib.import_module("mxnet")
+        total = (mx.nd.ones((2, 3)) * 2).sum().asscalar()
+    except Exception as error:
+        remedy = str(error) if isinstance(error, compat.MissingMXNet) else f"{error}. Install it {afresh}"
+        yield Check("mxnet", "fault", found, remedy)
+        return
+    if len(builds) > 1:
+        yield Check("mxnet", "fault", f"{found}: they overwrite each other's files", f"Install one {afresh}")
+    elif total != 12:
+        yield Check("mxnet", "fault", f"{found} adds up wrongly", f"Install it {afresh}")
+    else:
+        yield ok("mxnet", found, "" if mx.__version__ == "1.9.1" else f"Only 1.9.1 is tested; {afresh}")
+
+
+def _gradients() -> Iterator[Check]:
+    """Whether a static graph still gives wrong gradients if an input without gradient is an operand of ``+``."""
+    try:
+        from mxnet import autograd, gluon, nd
+    except ImportError:
+        return  # said above
+
+    class Sum(gluon.HybridBlock):
+        def hybrid_forward(self, F, x, constant):
+            return F.sum((F.square(x) + constant) * F.square(x))
+
+    gradients = []
+    for static in (False, True):
+        graph = Sum()
+        graph.hybridize(static_alloc=static, static_shape=static)
+        x = nd.array([1.0, 2.0, 3.0])
+        x.attach_grad()
+        with autograd.record():
+            value = graph(x, nd.ones(3))
+        value.backward()
+        gradients.append(x.grad.asnumpy().tolist())
+    if gradients[0] != gradients[1]:
+        found = "MXNet's static graphs get some wrong; our losses avoid that, and a test checks every one"
+        remedy = "In a loss of your own write F.broadcast_add(a, b) where b is an input without gradient, such as labels."
+        yield Check("gradients", "ok", found, remedy)
+
+
+def _packages() -> Iterator[Check]:
+    versions = []
+    for package, module in REQUIRED.items():
+        try:
+            importlib.import_module(module)
+            versions.append(f"{package} {metadata.version(package)}")
+        except ImportError as error:
+            yield Check(package, "fault", f"cannot be imported: {error}", f"pip install {package}")
+    yield ok("packages", ", ".join(versions))
+
+
+def _numpy() -> Iterator[Check]:
+    version = metadata.version("numpy")
+    numbers = tuple(map(int, version.split(".")[:2]))
+    if numbers >= (2, 0):
+        yield ok(
+            "numpy", f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
+        )
+    elif numbers < (1, 23):
+        yield ok("numpy", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'")
+
+
+def _gluoncv() -> Iterator[Check]:
+    try:
+        importlib.import_module("gluoncv")
+        yield ok("gluoncv", metadata.version("gluoncv"))
+    except ImportError as error:
+        yield ok("gluoncv", "cannot be imported; only the networks of its zoo need it", str(error))
+
+
+def _opencv() -> Iterator[Check]:
+    try:
+        yield ok("opencv", importlib.import_module("cv2").__version__)
+    except ImportError as error:
+        remedy = "apt install libgl1 libglib2.0-0, or opencv-python-headless in place of opencv-python."
+        yield ok("opencv", f"cannot be imported ({error}); nothing here needs it", remedy)
+
+
+def _optional() -> Iterator[Check]:
+    for module, package in optional.PACKAGES.items():
+        missing = f"{module} is not installed; {package.needed_by} need it: {package.install}"
+        yield ok("extra", missing if util.find_spec(module) is None else f"{module} is installed")
+
+
+# --- what the machine has -----------------------------------------------------------------------------------
+
+
+def _gpus() -> Iterator[Check]:
+    capabilities = devices.gpu_capabilities()
+    if not capabilities:
+        yield ok("gpus", "none that NVIDIA's driver shows; training runs on the CPU")
+    elif "mxnet" not in sys.modules or not devices.built_for_cuda():
+        remedy = f"pip uninstall {compat.CPU_BUILD}, then {compat.INSTALL_CUDA}."
+        yield ok("gpus", f"{len(capabilities)}, which this build of MXNet cannot use", remedy)
+    old = "There is code for 5.0 to 8.9 only: use an older GPU, or train on the CPU with --set device=cpu."
+    for index, capability in enumerate(capabilities):
+        found = f"compute capability {devices.capability_text(capability)}"
+        if capability >= devices.FIRST_TOO_NEW:
+            yield ok(f"gpu:{index}", f"{found} is too new for MXNet 1.9.1", old)
+        else:
+            yield ok(f"gpu:{index}", found)
+
+
+def _cores() -> Iterator[Check]:
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))  # not on macOS
+    usable, quota = len(allowed(0)), _cgroup_cores()
+    found = f"{usable} usable of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}"
+    if quota is None or quota >= usable:
+        yield ok("cores", found)
+    else:
+        most = max(1, int(quota))
+        remedy = f"Run no more than {most} trials at a time: sweep --workers {most}."
+        yield ok("cores", f"{found}, of which the control group allows {quota:g}", remedy)
+
+
+def _threads() -> Iterator[Check]:
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    if setting in ("", "1"):
+        found = f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process"
+        yield ok("threads", found)
+    else:
+        remedy = (
+            "Good for one training alone on the machine (with OMP_WAIT_POLICY=passive); 8 to 30 times slower "
+            "as soon as anything else runs, even our own loader threads. Otherwise: unset OMP_NUM_THREADS."
+        )
+        yield ok("threads", f"OMP_NUM_THREADS={setting}", remedy)
+
+
+def _blas() -> Iterator[Check]:
+    try:
+        from threadpoolctl import threadpool_info  # comes with scikit-learn, which may be what is missing
+    except ImportError:
+        return
+    chosen = os.environ.get("OPENBLAS_CORETYPE")
+    slow = "It does not know this processor and does not use AVX: export OPENBLAS_CORETYPE=Haswell."
+    for info in threadpool_info():
+        if info["internal_api"] == "openblas":
+            owner = Path(info["filepath"]).parent.name.split(".")[0]
+            found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
+            unknown = info["architecture"] in SLOW_KERNELS and _has_avx2()
+            yield ok(
+                "blas", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""), slow if unknown else ""
+            )
+
+
+def _has_avx2() -> bool:
+    return " avx2 " in _read("/proc/cpuinfo").replace("\n", " ")
+
+
+def _memory() -> Iterator[Check]:
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
+    limit = _cgroup_memory()
+    usable = min(total, limit) if limit else total
+    found = f"{total:.1f} GiB" + (
+        f", of which the control group allows {limit:.1f}" if usable < total else ""
+    )
+    little = "A trial takes 1 to 2 GiB: run one at a time, with --workers 1."
+    yield ok("memory", found, little if usable < 4 else "")
+
+
+def _cache() -> Iterator[Check]:
+    from ..parts.data.shared import cache
+
+    folder = cache.folder()
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
+    free = shutil.disk_usage(existing).free / GIB
+    found = f"{folder}, {free:.1f} GiB free"
+    elsewhere = "export DMLPLAYGROUND_CACHE=/a/folder/with/room"
+    if not os.access(existing, os.W_OK):
+        yield ok("cache", f"{folder} cannot be written: images are prepared again in each run", elsewhere)
+    else:
+        yield ok("cache", found, f"The largest data set takes about 5 GiB: {elsewhere}" if free < 5 else "")
+
+
+# --- what the network reaches -------------------------------------------------------------------------------
+
+
+def addresses() -> dict[str, str]:
+    """Everything that is fetched from the web: what it is, by its address."""
+    from ..parts import backbones, data
+
+    found = {}
+    for name in data.names():
+        release = data.get(name).release
+        found.update({archive.url: f"data {name}" for archive in release.archives} if release else {})
+    for name in backbones.names():
+        homes = backbones.get(name).imagenet
+        for home in homes.homes if homes else ():
+            found[getattr(home, "url", "")] = f"weights of {name}"
+    return {address: what for address, what in found.items() if "://" in address}  # others are packages
+
+
+def _downloads() -> Iterator[Check]:
+    """Whether the servers answer; what they hold is checked when it is fetched."""
+    wanted = addresses()
+    with futures.ThreadPoolExecutor(len(wanted)) as pool:
+        answers = pool.map(_answer, wanted)
+        for (address, what), answer in zip(wanted.items(), answers):
+            host = address.split("/")[2]
+            if answer:
+                yield Check("download", "note", f"{what}: {host} was not reached: {answer}")
+            else:
+                yield ok("download", f"{what}: {host} has it")
+
+
+def _answer(address: str) -> str:
+    """What is wrong with an address; nothing if it can be fetched from."""
+    try:
+        request.urlopen(request.Request(address, method="HEAD"), timeout=ANSWER).close()
+    except (OSError, http.client.HTTPException) as problem:
+        return str(getattr(problem, "reason", None) or problem)
+    return ""
+
+
+def _cgroup_cores() -> float | None:
+    """The share of the processors that the control group (version 2, then 1) grants, in cores."""
+    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
+    if not period:
+        quota = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _cgroup_memory() -> float | None:
+    """The memory that the control group (version 2, then 1) grants, in GiB."""
+    limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    return int(limit) / GIB if limit.isdigit() else None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
