@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import ArgumentParser, Namespace
 
+from ...base import layout
 from .. import arguments as kinds
 
 EXAMPLE = "place proxy_nca --in glyphs --quick"
@@ -52,7 +53,7 @@ def run(arguments: Namespace) -> None:
     print(f"{entry.name} in the arena {entry.arena.name}, records in {entry.store}", flush=True)
     how = {key: getattr(arguments, key) for key in ("quick", "workers", "executor", "address", "log")}
     found = place(**given, **how, quiet=False)
-    print("\n".join(["", reports.terminal(found.table), "", *found.said]))
+    print("\n".join(["", reports.terminal(found.table), "", *map(layout.fill, found.said)]))
     if found.page:
         print(f"\npage: {found.page}")
         print(f"hand it on: {shlex.join(['dmlplayground', 'bundle', str(entry.store / arenas.FINALS)])}")
