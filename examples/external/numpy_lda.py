@@ -33,5 +33,7 @@ spread = np.cov((train - means[labels]).T)
 spread += shrink * np.trace(spread) / len(spread) * np.eye(len(spread))
 whiten = np.linalg.inv(np.linalg.cholesky(spread)).T
 _, _, directions = np.linalg.svd((means - means.mean(axis=0)) @ whiten, full_matrices=False)
-for epoch in job["evaluate"][1:]:  # each has the same
-    write(epoch, asked @ whiten @ directions[:width].T, len(train) if epoch == 1 else 0)
+found = np.zeros((len(asked), width))  # there are no more directions than classes
+found[:, : len(directions)] = asked @ whiten @ directions[:width].T
+for place, epoch in enumerate(job["evaluate"][1:]):  # each has the same
+    write(epoch, found, 0 if place else len(train))
