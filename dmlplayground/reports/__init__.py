@@ -48,6 +48,11 @@ def report(path: str | Path) -> Path:
     >>> page.name
     'index.html'
     """
+    return made(path)[0]
+
+
+def made(path: str | Path) -> tuple[Path, list[Table]]:
+    """The same, with the leaderboards of the page."""
     path = Path(path)
     found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
@@ -55,7 +60,7 @@ def report(path: str | Path) -> Path:
         return _write(folder, folder.parent, found, Manifest(found[0].id))
     if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
-    return write(folder, found)
+    return _write(folder, folder, found, usable_records.planned(folder))
 
 
 def write(
@@ -80,7 +85,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated, joined)
+    return _write(store, store, found, stated, joined)[0]
 
 
 def html(store: str | Path) -> str:
@@ -141,8 +146,9 @@ def _lengths(store: Path) -> list[page.Overview]:
 
 def _write(
     folder: Path, store: Path, found: Iterable[Record], stated: Manifest, joined: Sequence[Repeated] = ()
-) -> Path:
-    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
+) -> tuple[Path, list[Table]]:
+    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``. Returns the page's path, and
+    the leaderboards."""
     content = _page(store, found, stated, joined=joined)
     written: list[str] = []
     for one in content.overviews:
@@ -155,7 +161,7 @@ def _write(
     index = folder / FOLDER / "index.html"
     with files.replacing(index) as stream:
         stream.write(page.render(content))
-    return index
+    return index, [section.tables[0] for section in content.sections]
 
 
 def _unfinished(found: Iterable[Arena]) -> list[str]:

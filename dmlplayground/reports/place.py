@@ -128,17 +128,19 @@ def _run(record: Record) -> tuple[Any, Any, int]:
 def table(joined: Repeated, name: str) -> Table:
     """A row for every method, with how far ``name`` is above it, and what a training of the finals cost."""
     found, which = joined.compared(), joined.results[0]
-    heads = ("above it by", "interval", "p", "better", "interval", "images", "processor")
+    heads = ("above it by", "interval", "better", "interval", "p", "images", "processor")
     columns = [Column("method", numeric=False), Column(f"{joined.metric} {which}"), *map(Column, heads)]
     rows = []
     for method in found.methods:
-        low, high = found.interval(method) or (0.0, 0.0)
-        against = [None] * 5 if method == name else _against(found, name, method)
+        against: list[Any] = [None] * 5
+        if method != name:
+            gap = found.gap(name, method)
+            against = [Difference(gap.mean), ends(gap.interval), *repeated.next_time(found, name, method)]
         records = joined.runs[method].values()
         seconds = [known for record in records if (known := cost.processor(record)) is not None]
         spent = [round(fmean(map(cost.images, records))), Seconds(fmean(seconds)) if seconds else None]
-        values = [method, Interval(found.mean(method), (high - low) / 2), *against, *spent]
-        rows.append(Row(values, bold={0} if method == name else set()))
+        score = Interval.of(found.mean(method), found.interval(method))
+        rows.append(Row([method, score, *against, *spent], bold={0} if method == name else set()))
     notes = [
         f"Percent, means of divisions × searches × seeds: {len(found.divisions)} × {found.searches} × {found.seeds:.3g}. Bold "
         f"(* in a terminal): the method that was placed. above it by, better: how far and how likely {name} is above the row.",
@@ -149,13 +151,6 @@ def table(joined: Repeated, name: str) -> Table:
         *([f"Not complete, so not in this table: {', '.join(found.left_out)}."] if found.left_out else []),
     ]
     return Table("placed", f"{name} against the others", joined.title, columns, rows, notes)
-
-
-def _against(found: Comparison, name: str, other: str) -> list[Any]:
-    gap = found.gap(name, other)
-    chance = found.adjusted[(name, other) if (name, other) in found.adjusted else (other, name)]
-    p = repeated.p_value(chance)
-    return [Difference(gap.mean), ends(gap.interval), p, gap.wins.value, ends(gap.wins.interval)]
 
 
 # --- a first idea -------------------------------------------------------------------------------------------------------

@@ -114,7 +114,9 @@ class _Run:
             self._assign(moved)
             switched = self.label != before
             changed = np.union1d(before[switched], self.label[switched])
-        inertia = sum(float(np.einsum("ij,ij->", away, away)) for _, away in self._away(np.arange(len(self.data))))
+        inertia = sum(
+            float(np.einsum("ij,ij->", away, away)) for _, away in self._away(np.arange(len(self.data)))
+        )
         return KMeans(self.label, inertia / self.data.factor**2, starts, iteration, not len(changed))
 
     def _start(self, k: int, random: np.random.Generator) -> int:
@@ -215,7 +217,9 @@ class _Run:
         """Give every empty cluster the point farthest from its centre; returns the clusters that this changed."""
         sizes = np.bincount(self.label, minlength=len(self.centres))
         empty, changed = np.flatnonzero(sizes == 0), []
-        farthest = iter(np.argsort(-(2.0 * self.value + self.data.squares), kind="stable") if len(empty) else ())
+        farthest = iter(
+            np.argsort(-(2.0 * self.value + self.data.squares), kind="stable") if len(empty) else ()
+        )
         for cluster in empty:
             point = next((p for p in farthest if sizes[self.label[p]] > 1), None)
             if point is None:
