@@ -195,8 +195,10 @@ def test_a_command_gets_a_place(arena, tmp_path):
     )
     assert placed.name == "numpy_lda" and "numpy_lda" in placed.compared.methods
     assert {row.values[0] for row in placed.table.rows} == {*LEVELS, "numpy_lda"}
-    shrinks = [one.config["method"]["shrink"] for one in dml.records.load_store(tmp_path / "runs" / "finals")]
-    assert len(set(shrinks)) == 2 and all(0.01 <= one <= 1 for one in shrinks)
+    for one in dml.records.load_store(tmp_path / "runs" / "finals"):
+        folder = tmp_path / "runs" / "search" / str(one.config["search"]) / "numpy_lda"
+        best = yaml.safe_load((folder / "best.yaml").read_text())["values"]["method.shrink"]
+        assert 0.01 <= one.config["method"]["shrink"] == best["value"] <= 1 and best["source"] == "search"
 
 
 # --- what is said ------------------------------------------------------------------------------------------------------
