@@ -10,6 +10,8 @@ VERSION = re.search(r'^__version__ = "(.+)"', (HERE / "dmlplayground/__init__.py
 # YAML that belongs to no module, kept at the top of the repository where people look for it.
 # In an installation it lives in dmlplayground/_files/ (see dmlplayground/base/resources.py).
 FILES = {f"dmlplayground._files.{folder}": folder for folder in ("experiments", "hyperparams")}
+# Of the arenas' records, what ``place`` compares with.
+KEPT = ["results/arenas/*/finals/*", "results/arenas/**/search.json"]
 # The documentation comes along where it was built first (mkdocs build).
 SITE = {"dmlplayground._files.site": "site"} if (HERE / "site" / "index.html").is_file() else {}
 if (
@@ -129,7 +131,7 @@ setup(
         "dmlplayground.reports.live": ["*.css", "*.js"],
         "dmlplayground.cli.templates": ["*/*.txt"],
         "dmlplayground.trial.conformance": ["*.txt"],
-        **{package: ["**/*.yaml", "**/*.md"] for package in FILES},
+        **{package: ["**/*.yaml", "**/*.md", *KEPT] for package in FILES},
         **{package: ["**/*"] for package in SITE},
     },
     install_requires=[

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .parts import transforms as transforms
     from .reports import report as report
     from .reports.compare import compare as compare
+    from .reports.place import place as place
     from .serving import Index as Index
     from .serving import load as load
     from .sweeps import sweep as sweep
@@ -68,11 +69,12 @@ _FUNCTIONS = {
     "load": "serving",
     "report": "reports",
     "compare": "reports",
+    "place": "reports.place",
 }
 __all__ = [
     "Index", "__version__", "augmentations", "backbones", "compare", "config", "data", "evaluate", "hyperparams", "load",
-    "methods", "metrics", "mining", "optimizers", "protocols", "records", "regularizers", "report", "samplers", "schedules",
-    "sweep", "train", "transforms", "tune",
+    "methods", "metrics", "mining", "optimizers", "place", "protocols", "records", "regularizers", "report", "samplers",
+    "schedules", "sweep", "train", "transforms", "tune",
 ]  # fmt: skip
 
 compat.install()

@@ -11,9 +11,10 @@ from typing import Any
 
 from markdown_text import folded, inline, table
 
-from dmlplayground import config, metrics
+from dmlplayground import __version__, config, metrics
 from dmlplayground.base import registry, resources
 from dmlplayground.base.registry import Kind, Part
+from dmlplayground.reports import badge
 from dmlplayground.trial.store import records
 
 WARNING = "Small images and a training of seconds: this shows what the part does and what it costs, not how good it is."
@@ -188,17 +189,75 @@ def recommended() -> str:
 
 
 def in_arenas(method: str) -> str:
-    """How a method did in the findings."""
+    """A method's card: its score and place in each arena, with badges, and how to cite them."""
+    own = {name: one for name, one in found().items() if method in one["methods"]}
+    if not own:
+        return ""
     rows = [
         (
             name,
             one["score"],
             f"{one['methods'][method]['mean']:.1f}",
-            " to ".join(f"{end:.1f}" for end in one["methods"][method]["interval"]),
+            _ends(one["methods"][method]),
+            _place(one, method),
             "not told apart from the best" if method in one["best"] else f"below {one['best'][0]}",
         )
-        for name, one in found().items()
-        if method in one["methods"]
+        for name, one in own.items()
     ]
-    heads = ("arena", "score", "mean", "95 % interval", "place")
-    return "\n\n".join(["## In the findings", table(heads, rows)]) if rows else ""
+    heads = ("arena", "score", "mean", "95 % interval", "place", "")
+    pictures = " ".join(
+        f"![{name}: place {_place(one, method)}]({_badge(method, name)})" for name, one in own.items()
+    )
+    return "\n\n".join(
+        [
+            "## In the findings",
+            table(heads, rows),
+            PLACES,
+            pictures,
+            folded("Cite it", f"```bibtex\n{bibtex(method)}```"),
+        ]
+    )
+
+
+PLACES = (
+    "A place is a range: methods that cannot be told apart share it. "
+    "[`dmlplayground place`](../../place.md) puts any other method, or other settings, beside these."
+)
+
+
+def badges() -> dict[str, str]:
+    """Path of each badge -> the picture."""
+    return {
+        f"parts/methods/{_badge(method, name)}": badge.of_place(
+            name, tuple(how["places"]), len(one["methods"])
+        )
+        for name, one in found().items()
+        for method, how in one["methods"].items()
+    }
+
+
+def bibtex(method: str) -> str:
+    """An entry that names what was measured, and with which version."""
+    own = {name: one for name, one in found().items() if method in one["methods"]}
+    notes = [
+        f"{name}: {one['score']} {one['methods'][method]['mean']:.1f} ({_ends(one['methods'][method])}), "
+        f"place {_place(one, method)}"
+        for name, one in own.items()
+    ]
+    return (
+        f"@misc{{dmlplayground_{method},\n  title = {{{{{method} in the arenas of dmlplayground}}}},\n"
+        f"  author = {{{{The dmlplayground contributors}}}},\n  year = {{{max(one['year'] for one in own.values())}}},\n"
+        f"  note = {{dmlplayground {__version__}. {'; '.join(notes)}}}\n}}\n"
+    )
+
+
+def _ends(how: Mapping[str, Any]) -> str:
+    return " to ".join(f"{end:.1f}" for end in how["interval"])
+
+
+def _place(one: Mapping[str, Any], method: str) -> str:
+    return badge.among(tuple(one["methods"][method]["places"]), len(one["methods"]))
+
+
+def _badge(method: str, arena: str) -> str:
+    return f"{method}-{arena}.svg"

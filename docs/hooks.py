@@ -35,9 +35,10 @@ def on_files(files: Files, config) -> Files:
 
 
 def generated() -> dict[str, str]:
-    """Path of each page -> its Markdown."""
+    """Path of each page -> its Markdown; of each badge, its picture."""
     found = {"configuration.md": pages.of_configuration(), "experiments.md": pages.of_experiments()}
     found.update(from_notebooks.pages())
+    found.update(evidence.badges())
     for plural in registry.HOMES:
         kind = registry.kind(plural)
         found[f"parts/{plural}/index.md"] = pages.of_kind(plural, kind)

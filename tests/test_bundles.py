@@ -82,10 +82,24 @@ def test_code_in_a_bundle_runs_only_where_its_reader_says_so(tmp_path):
     witness.unlink()
     found = bundles.verify(made)
     assert not witness.exists()
-    assert [one.what for one in found if one.holds is None] == ["trials with code"]
+    assert [one.what for one in found if one.holds is None] == [
+        "trials with code",
+        "images that commands declare",
+    ]
     assert next(one.said for one in found if one.what == "parts") == "mine.py"
     assert bundles.verify(made, run=True)[-1].said == "the same to the last bit"
     assert witness.exists()
+
+
+def test_images_that_a_command_declares_beyond_its_budget_are_found(tmp_path):
+    record = dml.train(given(tmp_path, HONEST), tmp_path / "runs")
+    (declared,) = [one for one in bundles._findings([record], tmp_path, 0, False, 0) if "declare" in one.what]
+    assert declared.holds is None and "nobody has counted them" in declared.said
+    # Of 8 in all; the other epoch has 4.
+    made = changed(tmp_path / "runs", tmp_path, lambda content: content["epochs"][-1].update(images=5))
+    (declared,) = [one for one in bundles.verify(made) if "declare" in one.what]
+    assert declared.holds is False and declared.said.endswith("9, and its budget is 8")
+    assert main(["verify", str(made)]) == 1
 
 
 def test_what_is_no_bundle_is_refused(tmp_path):

@@ -62,6 +62,10 @@ def test_a_method_has_its_settings_its_published_numbers_and_its_curve(site):
         source.count("<polyline") == 1 + 3 and "<math" in source
     )  # of all methods, and the quick start's three seeds
     assert "times the median of the grid" in text
+    assert 'src="margin-glyphs.svg"' in source and "@misc{dmlplayground_margin" in text
+    assert "dmlplayground glyphs: place" in (site / "parts/methods/margin-glyphs.svg").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_other_kinds_have_what_the_studies_say_and_what_goes_with_them(site):

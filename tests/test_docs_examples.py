@@ -81,6 +81,8 @@ BLOCKS = {
     "metrics.md": "python",
     "own-images.md": "sh sh yaml sh",
     "own-parts.md": "sh sh python python",
+    "paper-to-place.md": "sh python python sh sh sh",
+    "place.md": "sh",
     "reproducibility.md": "sh",
     "serving.md": "python sh python",
     "studies.md": "sh sh sh sh sh",
@@ -141,7 +143,7 @@ def test_the_sessions_of_the_pages_go_through(tmp_path, monkeypatch, capsys):
 
 
 #: What goes on until Ctrl-C, asks, or has tests of its own.
-ELSEWHERE = {"serve", "docs", "fit", "new", "clean", "--log"}
+ELSEWHERE = {"serve", "docs", "fit", "new", "place", "clean", "--log"}
 
 
 def shortened(words):

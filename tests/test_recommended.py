@@ -83,20 +83,25 @@ def test_supported_are_the_best_of_complete_arenas(tmp_path):
 
 def test_pages_of_methods_and_getting_started_say_what_the_findings_do(monkeypatch, tmp_path):
     scored = {
-        name: {"mean": mean, "interval": [mean - 2, mean + 2]}
-        for name, mean in [("margin", 71.0), ("npairs", 60.0)]
+        name: {"mean": mean, "interval": [mean - 2, mean + 2], "places": [place, place]}
+        for place, (name, mean) in enumerate([("margin", 71.0), ("npairs", 60.0)], 1)
     }
     icons = {
         "kind": "scratch",
         "complete": True,
         "score": "R@1 (validated)",
         "best": ["margin"],
+        "year": "2026",
         "methods": scored,
     }
     told = {"icons": icons}
     monkeypatch.setattr(evidence, "found", lambda path=None: told)
     assert "`icons`, by R@1 (validated)): `margin`" in evidence.recommended()
-    assert "| icons | R@1 (validated) | 60.0 | 58.0 to 62.0 | below margin |" in evidence.in_arenas("npairs")
+    card = evidence.in_arenas("npairs")
+    assert "| icons | R@1 (validated) | 60.0 | 58.0 to 62.0 | 2 of 2 | below margin |" in card
+    assert "![icons: place 2 of 2](npairs-icons.svg)" in card and "@misc{dmlplayground_npairs," in card
+    assert "place 2 of 2" in evidence.badges()["parts/methods/npairs-icons.svg"]
+    assert "icons: R@1 (validated) 71.0 (69.0 to 73.0), place 1 of 2" in evidence.bibtex("margin")
     assert "not told apart from the best" in evidence.in_arenas("margin")
     assert evidence.in_arenas("triplet") == ""
     monkeypatch.setattr(evidence, "found", lambda path=None: {})

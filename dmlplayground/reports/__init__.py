@@ -32,6 +32,7 @@ from .compare import compare
 from .figures import Figure
 from .grouping import Arena, arenas
 from .leaderboard import arena_table, leaderboard, scores
+from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
 
 __all__ = ["compare", "html", "leaderboard", "report", "terminal", "write"]
@@ -68,12 +69,14 @@ def write(
     expected: Iterable[Mapping[str, Any]] | None = None,
     title: str | None = None,
     about: str | None = None,
+    joined: Sequence[Repeated] = (),
 ) -> Path:
     """Write tables, figures and the page of these records into the store's ``report`` folder. Returns the path of the
     page.
 
     ``expected`` are the trials that were planned, each with its ``id`` and ``config``: those without a record
-    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one.
+    are shown as missing. What is not given is read from ``experiment.json``, if a sweep has left one. ``joined`` are the
+    repeated methods that the page begins with, where the records alone would not tell.
 
     >>> dml.reports.write(store, dml.records.load_store(store), title="My own").name
     'index.html'
@@ -82,7 +85,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated)[0]
+    return _write(store, store, found, stated, joined)[0]
 
 
 def html(store: str | Path) -> str:
@@ -96,7 +99,11 @@ def html(store: str | Path) -> str:
 
 
 def _page(
-    store: Path, found: Iterable[Record], stated: Manifest, suffixes: Sequence[str] = (".png", ".svg")
+    store: Path,
+    found: Iterable[Record],
+    stated: Manifest,
+    suffixes: Sequence[str] = (".png", ".svg"),
+    joined: Sequence[Repeated] = (),
 ) -> page.Page:
     """The content of the page for these records, whose trials are in ``store``, with its figures drawn as such files."""
 
@@ -124,7 +131,7 @@ def _page(
     title = stated.title or store.resolve().name
     overviews = [
         page.Overview(one.title, repeated.tables(one), drawn([repeated.figure(one)]))
-        for one in repeated.of_arenas(all_arenas)
+        for one in joined or repeated.of_arenas(all_arenas)
     ]
     overviews += _lengths(store)
     return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
@@ -137,10 +144,12 @@ def _lengths(store: Path) -> list[page.Overview]:
     return [page.Overview(f"{table.title} ({table.of})", [table], [])] if table else []
 
 
-def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> tuple[Path, list[Table]]:
+def _write(
+    folder: Path, store: Path, found: Iterable[Record], stated: Manifest, joined: Sequence[Repeated] = ()
+) -> tuple[Path, list[Table]]:
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``. Returns the page's path, and
     the leaderboards."""
-    content = _page(store, found, stated)
+    content = _page(store, found, stated, joined=joined)
     written: list[str] = []
     for one in content.overviews:
         written += _write_tables(folder / FOLDER, one.tables)

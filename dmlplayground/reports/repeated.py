@@ -54,6 +54,7 @@ class Repeated:
     metric: str
     runs: dict[str, dict[Run, Record]] = field(default_factory=dict)  # of every method
     beside: dict[str, dict[Run, Record]] = field(default_factory=dict)  # of networks that were not trained
+    first: list[Table] = field(default_factory=list)  # what its tables begin with
 
     @property
     def results(self) -> list[str]:
@@ -192,6 +193,7 @@ def tables(one: Repeated) -> list[Table]:
     if not found.methods:
         return []
     return [
+        *one.first,
         scores(one),
         *([noise(one)] if found.repeated else []),
         *([wins(one)] if len(found.methods) > 1 else []),
@@ -212,13 +214,20 @@ def scores(one: Repeated) -> Table:
         rows.append(Row([name, *[value] * len(found), None, None, None], kind="baseline"))
     for name in first.methods:
         row = Row([name, *(_interval(each, name) for each in found), None, None, None])
-        if gap := first.gaps.get((first.best, name)):
-            p = first.adjusted[first.best, name]
-            shown = f"{p:.3f}" if p >= 0.001 else "< 0.001"
-            row.values[-3:] = [gap.wins.value, ends(gap.wins.interval), shown]
+        if name != first.best:
+            row.values[-3:] = next_time(first, first.best, name)
         row.bold = {1} if name in first.leaders and first.repeated else set()
         rows.append(row)
     return Table("repeated", "Over divisions and searches", one.title, columns, rows, [*_notes(one, first)])
+
+
+def next_time(found: Comparison, one: str, other: str) -> list[Any]:
+    """How likely one method is better next time, the interval of that, and the adjusted p-value of their difference."""
+    wins, p = (
+        found.gap(one, other).wins,
+        found.adjusted.get((one, other), found.adjusted.get((other, one), 1.0)),
+    )
+    return [wins.value, ends(wins.interval), f"{p:.3f}" if p >= 0.001 else "< 0.001"]
 
 
 def _notes(one: Repeated, found: Comparison) -> Iterator[str]:

@@ -367,6 +367,12 @@ class Comparison:
         places = (place for place, name in enumerate(self.methods) if (self.best, name) in self.apart)
         return self.methods[: next(places, None)]
 
+    def places(self, name: str) -> tuple[int, int]:
+        """The best and the worst place that a method may have, as far as it can be told apart from the others."""
+        above = sum(worse == name for _, worse in self.apart)
+        below = sum(better == name for better, _ in self.apart)
+        return above + 1, len(self.means) - below
+
 
 # --- designs --------------------------------------------------------------------------------------------------------
 

@@ -219,15 +219,15 @@ def of_method(method: str) -> list[tuple[Name, Hyperparams]]:
 
 
 def _names(study: str) -> frozenset[Name]:
-    return _names_below(resources.hyperparams(), study)
+    return _names_below(resources.hyperparams(), study, tuple(methods.names()))
 
 
 @cache  # a grid asks for each of its cells
-def _names_below(everything: Path, study: str) -> frozenset[Name]:
+def _names_below(everything: Path, study: str, known: tuple[str, ...]) -> frozenset[Name]:
     paths = [path for folder in _lineage(study) for path in folder.glob("*/*.yaml")]
     found = {Name(study, path.parent.name, path.stem) for path in paths if path.stem != COMMON}
     if _file(everything / study / f"{COMMON}.yaml").every_method:
-        found |= {Name(study, path.parent.name, method) for path in paths for method in methods.names()}
+        found |= {Name(study, path.parent.name, method) for path in paths for method in known}
     return frozenset(found)
 
 

@@ -41,6 +41,7 @@ from ..base.options import build
 from ..parts import protocols
 from ..trial import config
 from ..trial.config import Trial
+from ..trial.config.building import name_of_command
 
 PROTOCOL = "validated"  # of a search that names none
 WITHOUT_TEST = "validation_only"  # of one with rungs
@@ -206,6 +207,7 @@ class Search:
     parameters: dict[str, Parameter] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        name_of_command(config.expand(self.config))
         self.parameters.update(_parameters(self.config))
         if not self.parameters:
             raise UserError(

@@ -81,7 +81,7 @@ def write(
     _save(store / BEST, content)
     base = {key: value for key, value in given.items() if key != "seed"}
     if not part.tests:
-        names = {key: given[key] for key in ("method", "data", "backbone", "search")}
+        names = {key: given[key] for key in ("method", "trainer", "data", "backbone", "search")}
         base = config.trial({**names, "hyperparams": str(store / BEST)}).mapping()
         del base["seed"]
     _save(
@@ -110,7 +110,8 @@ def at_edges(search: Search, given: Mapping[str, Any]) -> dict[str, Any]:
 def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}) -> dict[str, Any]:
     """The values that were searched, and those that differ from the method's own, with their sources."""
     names = {part: {"name": winner[part]["name"]} for part in ("method", "backbone")}
-    plain = config.dotted(config.trial({**names, "data": winner["data"]}).mapping())
+    same = {key: winner[key] for key in ("trainer", "data")}
+    plain = config.dotted(config.trial({**names, **same}).mapping())
     searched = {key for key in config.dotted(winner) if _holds_a_parameter(search, key)}
     return {
         key: {

@@ -13,6 +13,7 @@ import gzip
 import shutil
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
@@ -102,6 +103,8 @@ def _findings(found: list[Record], folder: Path, sample: int, run: bool, seed: i
         yield Finding(
             "trials with code", None, f"{left} trials run code of the bundle, which was not asked for"
         )
+    if commanded := [one for one in found if (one.config.get("trainer") or {}).get("command")]:
+        yield _declared(commanded)
     ended = [record for record in plain if record.status == "finished"]
     order = seeds.generator(seed, "verify").permutation(len(ended))
     for record in [ended[place] for place in order[:sample]]:
@@ -139,6 +142,26 @@ def _fault(record: Record) -> str:
     if trial.iterations and steps > units * trial.epochs * trial.iterations:
         return f"it took {steps} steps, more than its settings allow"
     return ""
+
+
+def _declared(found: list[Record]) -> Finding:
+    """Whether commands declare no more images than their settings allow. Nobody has counted them, so none is verified."""
+    what, open_ended = "images that commands declare", 0
+    for record in found:
+        given, seen = record.config, Counter[int]()
+        for entry in record.epochs:
+            seen[entry.get("fold", 0)] += entry.get("images") or 0
+        if not given.get("iterations"):
+            open_ended += 1
+        elif (most := max(seen.values(), default=0)) > (budget := _budget(given)):
+            return Finding(what, False, f"{record.id}: {most:,}, and its budget is {budget:,}")
+    left = f"; {open_ended} have passes over the data as their budget" if open_ended else ""
+    return Finding(what, None, f"of {len(found)} trials: nobody has counted them{left}")
+
+
+def _budget(given: Mapping[str, Any]) -> int:
+    """The images of a fold."""
+    return int(given["epochs"] * given["iterations"] * given.get("accumulate", 1) * given["batch_size"])
 
 
 def _replayed(record: Record, folder: Path) -> Finding:

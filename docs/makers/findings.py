@@ -461,17 +461,20 @@ def _between(page: Page, ready: Sequence[Arena]) -> None:
 
 
 def data(found: Sequence[Arena]) -> dict[str, Any]:
-    """What recommendations may say: of every arena the methods that cannot be told apart from the best."""
+    """What recommendations and cards may say: of every arena the methods that cannot be told apart from the best, and the places
+    that each may have."""
     return {
         arena.name: {
             "complete": arena.complete,
             "kind": arena.kind,
             "score": arena.score,
             "best": arena.compared.leaders,
+            "year": max(record.started for record in arena.records)[:4],
             "methods": {
                 name: {
                     "mean": round(arena.compared.mean(name), 2),
                     "interval": _rounded(arena.compared.interval(name)),
+                    "places": arena.compared.places(name),
                 }
                 for name in arena.compared.methods
             },

@@ -26,10 +26,14 @@ train, labels, asked = features("train_images"), np.load(job["train_labels"]), f
 rng = np.random.default_rng(job["seed"])
 write(0, asked @ rng.normal(size=(train.shape[1], width)), 0)
 
-means = np.stack([train[labels == c].mean(axis=0) for c in range(job["classes"])])
+seen = rng.permutation(len(train))[: job["budget"]["images"]]  # no more than the budget, each once
+train, (classes, labels) = train[seen], np.unique(labels[seen], return_inverse=True)
+means = np.stack([train[labels == c].mean(axis=0) for c in range(len(classes))])
 spread = np.cov((train - means[labels]).T)
 spread += shrink * np.trace(spread) / len(spread) * np.eye(len(spread))
 whiten = np.linalg.inv(np.linalg.cholesky(spread)).T
 _, _, directions = np.linalg.svd((means - means.mean(axis=0)) @ whiten, full_matrices=False)
-for epoch in job["evaluate"][1:]:  # each has the same
-    write(epoch, asked @ whiten @ directions[:width].T, len(train) if epoch == 1 else 0)
+found = np.zeros((len(asked), width))  # there are no more directions than classes
+found[:, : len(directions)] = asked @ whiten @ directions[:width].T
+for place, epoch in enumerate(job["evaluate"][1:]):  # each has the same
+    write(epoch, found, 0 if place else len(train))

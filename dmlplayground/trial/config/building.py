@@ -22,7 +22,7 @@ from . import optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-__all__ = ["agrees", "upgraded", "read", "recipe", "starts_trained", "trial"]
+__all__ = ["agrees", "name_of_command", "upgraded", "read", "recipe", "starts_trained", "trial"]
 
 FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
@@ -177,11 +177,11 @@ def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> d
     parts = said.get("parts", [])
     outside.load(parts)
     said["parts"] = [one for one in parts if isinstance(one, Mapping) and one.get("role") == outside.COMMAND]
-    _name_of_command(said)
+    name_of_command(said)
     return said
 
 
-def _name_of_command(said: Mapping[str, Any]) -> None:
+def name_of_command(said: Mapping[str, Any]) -> None:
     """Let a trial that a command trains call its method as it likes."""
     trainer, method = said.get("trainer"), said.get("method")
     if not (isinstance(trainer, Mapping) and trainer.get("command") and isinstance(method, Mapping)):
