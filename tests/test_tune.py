@@ -20,7 +20,17 @@ from sweeps_fixture import SMALL
 from dmlplayground import config, hyperparams
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import grid, runner, search_files, search_space, searches, tpe, winners, worker
+from dmlplayground.sweeps import (
+    grid,
+    proposals,
+    runner,
+    search_files,
+    search_space,
+    searches,
+    tpe,
+    winners,
+    worker,
+)
 from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial.store import checkpoints, records, stream
 from dmlplayground.trial.store.records import Record
@@ -113,11 +123,11 @@ def test_a_criterion_may_be_better_the_lower_it_is():
     evaluation = {"metrics": ["R@1", "density_intra"]}
     search = wanted(config={**CONFIG, "protocol": protocol, "evaluation": evaluation})
     assert search.direction == "minimize"
-    proposals = [
+    ranked = [
         searches.Proposal(number, {}, [{"value": value}])
         for number, value in enumerate([0.3, 0.2, None, 0.2])
     ]
-    assert [one.number for one in searches._ranked(proposals, search)] == [1, 3, 0]
+    assert [one.number for one in searches._ranked(ranked, search)] == [1, 3, 0]
 
 
 def test_whole_numbers_stay_whole():
@@ -384,7 +394,7 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
     file = hyperparams.read(store / winners.BEST)
     assert sum(file.search["trials"].values()) == 5
     record = Record.load(store / file.search["winner"] / records.RECORD)
-    assert file.search["value"] == pytest.approx(searches.validation(record))
+    assert file.search["value"] == pytest.approx(proposals.validation(record))
     assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
     best = str(store / winners.BEST)
     trained = subprocess.run(

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from ..base import optional
 from ..base.errors import UserError
 from ..trial.store import records
-from . import searches
+from . import proposals
 from .executors import Executor
 from .job import SweepTrial
 from .runner import Runner
@@ -25,7 +25,7 @@ WRONG = 5  # so many proposals that cannot be trained, and no other, mean that t
 
 def run(
     search: Search, store: Path, executor: Executor, workers: Optional[int], quiet: bool
-) -> list[searches.Proposal]:
+) -> list[proposals.Proposal]:
     """Propose and train until all trials are done; gives all that was tried."""
     study = _study(search, store)
     runner = Runner(store, executor, workers, quiet)
@@ -36,16 +36,16 @@ def run(
     return [_proposal(search, trial, store) for trial in study.trials]
 
 
-def _proposal(search: Search, trial: Any, store: Path) -> searches.Proposal:
+def _proposal(search: Search, trial: Any, store: Path) -> proposals.Proposal:
     values = {
         key: json.loads(value) if isinstance(search.parameters[key], Choice) else value
         for key, value in trial.params.items()
     }
     if "id" in trial.user_attrs:
-        reached = searches.outcome(search, store / trial.user_attrs["id"])
+        reached = proposals.outcome(search, store / trial.user_attrs["id"])
     else:
         reached = {"status": "refused", "problem": trial.user_attrs.get("problem", "")}
-    return searches.Proposal(trial.number, values, [reached])
+    return proposals.Proposal(trial.number, values, [reached])
 
 
 def _study(search: Search, store: Path) -> Any:
@@ -119,7 +119,7 @@ class Attempts:
         """Stop if nothing that was tried could be trained."""
         tried = [trial for trial in self.study.trials if trial.state.is_finished()]
         if len(tried) >= WRONG and all("problem" in trial.user_attrs for trial in tried):
-            raise searches.none_can_be_trained(problem)
+            raise proposals.none_can_be_trained(problem)
 
     def report(self) -> None:
         """Let Optuna know what has become of trials that have ended; those that were stopped go on another time."""
@@ -128,6 +128,6 @@ class Attempts:
         for job in [job for job in self.open if job.ended]:
             proposed, record = self.open.pop(job), records.find(job.folder)
             if record is not None and record.status in ("finished", "failed"):
-                value = searches.validation(record) if record.status == "finished" else None
+                value = proposals.validation(record) if record.status == "finished" else None
                 state = TrialState.FAIL if value is None else None
                 self.study.tell(proposed, value, state=state, skip_if_finished=True)
