@@ -1,5 +1,5 @@
-"""What reports, the live page, comparisons and resumed sweeps cost with a large store: processor seconds, memory, and milliseconds
-of a poll. The store is made of the quick start's records, with other settings, seeds and scores.
+"""What reports, the live page, comparisons and resumed sweeps cost with a large store: processor seconds, memory, and
+milliseconds of a poll. The store is made of the quick start's records, with other settings, seeds and scores.
 
 python benchmarks/store.py [--trials 20000] [--keep FOLDER]
 """

@@ -145,9 +145,12 @@ def scores(values: Mapping[str, Any]) -> str:
     return layout.columns([(name, metrics.get(name).shown(value)) for name, value in values.items()])
 
 
-def report(store: Path) -> None:
-    """Make the report of a store, and print its leaderboard."""
+def report(store: Path, anew: bool = True) -> None:
+    """Make the report of a store, and print its leaderboard; unless ``anew`` only if something is newer than the page."""
     from .. import reports
 
+    if not anew and (page := reports.unchanged(store)):
+        print(f"report: {page}, made when the last trial had ended")
+        return
     page, board = reports.made(store)
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")

@@ -6,12 +6,13 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..base import files, layout
 from ..base.errors import UserError
-from ..trial.store import manifest, records
+from ..trial.store import manifest, packed, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
 from . import (
@@ -61,6 +62,17 @@ def made(path: str | Path) -> tuple[Path, list[Table]]:
     if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
     return _write(folder, folder, found, usable_records.planned(folder))
+
+
+def unchanged(store: Path) -> Path | None:
+    """The page of a store that was made after every change of its records and of its manifest."""
+    index = store / FOLDER / "index.html"
+    if not index.exists():
+        return None
+    made = index.stat().st_mtime_ns
+    newer = (path for path in (store / manifest.FILE, store / packed.FILE) if path.exists())
+    every = chain(newer, store.glob(f"*/{records.RECORD}"))
+    return None if any(path.stat().st_mtime_ns > made for path in every) else index
 
 
 def write(

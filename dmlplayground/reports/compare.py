@@ -107,13 +107,13 @@ def _keys(cells: Iterable[Cell]) -> set[str]:
 
 def _met(cells: Iterable[Cell], others: Iterable[Cell]) -> list[Cell]:
     """The cells whose method, data and protocol are also those of some of the others."""
-    known = {_about(cell) for cell in others}
-    return [cell for cell in cells if _about(cell) in known]
 
+    def about(cell: Cell) -> tuple[Any, ...]:
+        flat = flatten(cell.config)
+        return tuple(flat.get(key) for key in OF)
 
-def _about(cell: Cell) -> tuple[Any, ...]:
-    flat = flatten(cell.config)
-    return tuple(flat.get(key) for key in OF)
+    known = set(map(about, others))
+    return [cell for cell in cells if about(cell) in known]
 
 
 def _by_signature(cells: Sequence[Cell], shared: set[str]) -> dict[str, Cell]:

@@ -11,6 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import fmean
 from typing import Any
 
@@ -74,7 +75,7 @@ class Cell:
         given = self.config["protocol"]
         return {"name": given["name"], **{key: given.get(key) for key in self.protocol.comparable}}
 
-    @property
+    @cached_property
     def flat(self) -> Flat:
         return {**flatten(self.config), "method.name": self.method}
 
@@ -102,7 +103,7 @@ class Cell:
         """The label that it shares with all cells that differ only in ``key``."""
         return replace(self, telling=[other for other in self.telling if other != key]).label
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A key that all trials of the cell share, and no others. What is null or empty is not set, as if it were missing."""
         shared = {
@@ -138,9 +139,9 @@ class Cell:
         """What is known of the headline."""
         return metrics.get(self.headline)
 
-    @property
+    @cached_property
     def score(self) -> Summary:
-        """The score that it is ranked by."""
+        """The score that it is ranked by. Not to be asked for before all of its records are there."""
         return self.scores(self.primary, self.headline)
 
     @property

@@ -173,6 +173,7 @@ function showTrial(cell, trial) {
   if (trial.traceback) parts.push(element("details", {}, element("summary", {}, "Traceback"), element("pre", {}, trial.traceback)));
   if (trial.scores) parts.push(heading("Scores"), scoresTable(trial.scores));
   if (trial.curves) parts.push(heading(`Curves and health, by epoch${data.step > 1 ? ` (one point in ${data.step}: there are too many for a page)` : ""}`), element("div", { class: "figures" }, ...Object.entries(trial.curves).map((one) => curve(...one))));
+  else if (trial.status === "finished") parts.push(element("p", { class: "note" }, "There are too many trials for their curves to be in a page; its record.json has them."));
   parts.push(heading("Run it again"), element("pre", {}, `dmlplayground train ${data.store}/${trial.id}/trial.json --store ${data.store}`));
   const config = Object.entries({ ...cell.config, seed: trial.seed });
   const own = config.filter(([key]) => ["method.name", "seed", ...cell.factors].includes(key));

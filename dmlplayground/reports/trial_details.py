@@ -14,12 +14,15 @@ from ..trial.store.records import Record
 from .figures import position
 from .grouping import Arena, Cell, Problem, canonical, flatten, score
 
+MOST = 5000  # trials; of more, none has curves in the page
 POINTS = 120_000  # in all curves together: at about 15 characters each, what the page has room for
 
 
 def of_arenas(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
     """The cells of all arenas with their trials. To save room, a configuration is stored once per cell."""
-    return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
+    found = [(cell, arena) for arena in arenas for cell in arena.cells]
+    curves = sum(len(cell.records) for cell, _ in found) <= MOST
+    return [_cell(cell, arena, curves) for cell, arena in found]
 
 
 def shared(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -40,8 +43,8 @@ def thinned(cells: Iterable[dict[str, Any]]) -> int:
     return step
 
 
-def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
-    trials = [*(_finished(record, cell) for record in cell.records), *map(_problem, cell.problems)]
+def _cell(cell: Cell, arena: Arena, curves: bool) -> dict[str, Any]:
+    trials = [*(_finished(record, cell, curves) for record in cell.records), *map(_problem, cell.problems)]
     return {
         "key": cell.key,
         "label": cell.label,
@@ -54,7 +57,7 @@ def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
     }
 
 
-def _finished(record: Record, cell: Cell) -> dict[str, Any]:
+def _finished(record: Record, cell: Cell, curves: bool) -> dict[str, Any]:
     return {
         "id": record.id,
         "seed": record.seed,
@@ -69,7 +72,7 @@ def _finished(record: Record, cell: Cell) -> dict[str, Any]:
             ]
         ),
         "scores": rounded(_scores(record, cell)),
-        "curves": rounded(_curves(record.epochs, record)),
+        **({"curves": rounded(_curves(record.epochs, record))} if curves else {}),
     }
 
 

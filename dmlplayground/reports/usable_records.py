@@ -74,8 +74,13 @@ class Reader:
         """Make what tables ask for."""
         key = Cell(config.upgraded(record.config)).key
         if known := self._cells.get(key):
-            for which in (known.primary, known.secondary):
-                score(record, which, known.headline)
+            if record.status != "finished":
+                return
+            known.records = [record]
+            _ = (
+                known.metrics,
+                [score(record, which, known.headline) for which in (known.primary, known.secondary)],
+            )
             return
         for arena in arenas([record], []):
             for cell in arena.finished:

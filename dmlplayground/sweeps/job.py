@@ -94,12 +94,14 @@ def jobs_left(
     """The trials that are left to do."""
     left, places = [], Places(store)
     for trial in trials:
-        job = SweepTrial(trial, places.folder(trial), retry_failed, searching)
+        folder = places.folder(trial)
         try:
-            if job.outcome() is None:
+            over = (record := records.find(folder)) is not None and record.status == "finished"
+            job = None if over else SweepTrial(trial, folder, retry_failed, searching)
+            if job and job.outcome() is None:
                 left.append(job)
             else:
-                records.tidy(job.folder)
+                records.tidy(folder)
         except UserError as problem:
             warn(
                 f"{problem} The trial is left out. To train it, move that file away and run the sweep again."

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from dmlplayground.base import files
 from dmlplayground.parts import methods, metrics, protocols
 from dmlplayground.parts.metrics import Ranks
-from dmlplayground.reports.figure_files import COLOURS, INK, STYLE, saved
+from dmlplayground.reports.figure_files import COLOURS, INK, blank, saved
 from dmlplayground.reports.tables import Column, Row, Table, body
 from dmlplayground.studies import published
 from dmlplayground.studies.published import Quote, Score
@@ -246,13 +246,7 @@ def years_figure() -> bytes:
 
 
 def _panels(parts: Sequence[Any], draw) -> bytes:
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Sheet
-
-    with mpl.rc_context(STYLE):
-        sheet = Sheet(figsize=(9.6, 3.4), layout="constrained")
-        FigureCanvasAgg(sheet)
+    with blank(9.6, 3.4) as sheet:
         for axes, part in zip(sheet.subplots(1, len(parts)), parts):
             draw(axes, part)
         return saved(sheet, ".svg")

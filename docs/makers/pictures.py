@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dmlplayground.reports.figure_files import COLOURS, DASHES, INK, STYLE, saved
+from dmlplayground.reports.figure_files import COLOURS, DASHES, INK, blank, saved
 from dmlplayground.reports.repeated import Repeated
 
 ROW, WIDTH = 0.2, 7.2  # inches: of a method, of a figure
@@ -14,13 +14,7 @@ ROW, WIDTH = 0.2, 7.2  # inches: of a method, of a figure
 
 def drawn(height: float, draw: Callable[[Any], None]) -> bytes:
     """One pair of axes as a file."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Sheet
-
-    with mpl.rc_context(STYLE):
-        sheet = Sheet(figsize=(WIDTH, height), layout="constrained")
-        FigureCanvasAgg(sheet)
+    with blank(WIDTH, height) as sheet:
         draw(sheet.add_subplot())
         return saved(sheet, ".svg")
 

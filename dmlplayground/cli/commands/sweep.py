@@ -66,7 +66,7 @@ def run(arguments: Namespace) -> int:
     except KeyboardInterrupt:
         print(text.tally(chosen.tally()), file=sys.stderr)
         raise
-    run_summary.report(chosen.store)
+    run_summary.report(chosen.store, anew=False)
     states = chosen.tally()
     print(text.tally(states))
     if states["failed"]:

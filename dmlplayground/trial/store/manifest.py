@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -45,7 +46,12 @@ def read(store: str | Path) -> Manifest:
 
 
 def _write(store: Path, manifest: Manifest) -> None:
-    files.write_json(store / FILE, checks.sealed(asdict(manifest)))
+    content, path = checks.sealed(asdict(manifest)), store / FILE
+    with io.StringIO() as text:
+        files.dump_json(content, text)
+        same = path.exists() and path.read_text(encoding="utf-8", errors="replace") == text.getvalue()
+    if not same:  # the stamp of the file says when it changed
+        files.write_json(path, content)
 
 
 def _manifest(content: Any) -> Manifest:
