@@ -14,6 +14,7 @@ from .statistics import leaders
 from .tables import Column, Row, Table
 
 Value = Callable[[Cell], Any]
+LENGTH = "embed_dim"  # what is set; the length that comes of it is shown
 
 
 def nothing(cell: Cell) -> None:
@@ -37,7 +38,12 @@ def naming(arena: Arena) -> list[Field]:
     method = Field(
         heading, lambda cell: cell.method, lambda cell: cell.before, lambda cell: UNTOUCHED_FEATURES
     )
-    return [method, *map(_factor, arena.factors)]
+    factors = [_factor(key) for key in arena.factors if key != LENGTH]
+    if len({cell.length for cell in arena.cells if cell.trained}) > 1:
+        factors.insert(
+            0, Field(Column("numbers", "of an embedding"), lambda cell: cell.length if cell.trained else None)
+        )
+    return [method, *factors]
 
 
 def _factor(key: str) -> Field:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -94,6 +95,16 @@ class Cell:
         """As tables show it; None where it has no such setting."""
         value = self.factors[key]
         return None if value is None else shown(value)
+
+    @property
+    def length(self) -> int:
+        """How many numbers an embedding has: an ensemble's stand side by side, and some heads give one for each class."""
+        wide = self.config["embed_dim"]
+        if self.config["head"].get("to_classes") and self.records:
+            classes = int(re.search(r"of (\d+) classes", self.records[0].data["train"])[1])
+            folds = protocols.create(**self.config["protocol"]).folds(classes)
+            wide = len(folds[0].train)
+        return wide * self.config["ensemble"]["members"]
 
     @property
     def label(self) -> str:
