@@ -22,8 +22,6 @@ from pathlib import Path
 from . import threads
 from .errors import UserError
 
-__all__ = ["MissingMXNet", "builds", "install"]
-
 CPU_BUILD = "mxnet"
 CUDA_BUILDS = tuple(f"mxnet-cu{version}" for version in (101, 102, 110, 112, 113, 114, 115, 116, 117))
 INSTALL_CPU = (

@@ -8,8 +8,6 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-__all__ = ["UserError", "neither", "printable", "unknown", "warn"]
-
 
 class UserError(Exception):
     """Bad input. The message names the thing and what to do; the command line prints it and exits with 2."""

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 from .errors import UserError, unknown
 
-__all__ = ["Option", "build", "convert", "describe", "fill_options", "options_of"]
-
 _MISSING = inspect.Parameter.empty
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 _WORDS = {

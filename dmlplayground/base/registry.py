@@ -29,8 +29,6 @@ from . import outside
 from .errors import UserError, unknown
 from .options import Option, fill_options, options_of
 
-__all__ = ["HOMES", "Kind", "Named", "Part", "kind", "split"]
-
 #: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
 HOMES = {
     "backbones": "dmlplayground.parts.backbones",
