@@ -47,6 +47,7 @@ class Optimizer(Named):
         self.weight_decay = weight_decay
         self.clip = clip
         self.clip_norm = clip_norm
+        self.clipping = {} if clip is None else {"clip_gradient": clip}  # as MXNet's own updates take it
 
     def update(self, F, weight, gradient, state, lr: float, weight_decay: float, step: int) -> None:
         """Move ``weight`` in place, and the arrays of ``state`` with it; ``step`` counts from 1."""
@@ -54,11 +55,6 @@ class Optimizer(Named):
 
     def begin_epoch(self, epoch: int) -> None:
         """Called before every epoch, counted from 1."""
-
-    @property
-    def clipping(self) -> dict[str, float]:
-        """``clip`` as MXNet's own updates take it."""
-        return {} if self.clip is None else {"clip_gradient": self.clip}
 
     def decayed(self, weight, gradient, weight_decay: float):
         """The gradient with weight decay in it, then clipped, in the order of MXNet's Adam."""
