@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from dmlplayground.sweeps import grid
+from dmlplayground.sweeps import grid, search_files
 from dmlplayground.trial.store import records
 
 SMALL = {
@@ -20,9 +20,15 @@ SMALL = {
 
 
 def ready(name: str) -> bool:
-    """Whether an experiment of ours can be run at once: the finals of an arena wait for the winners of its search."""
-    found = grid.load(name)[0].base.get("hyperparams", "")
-    return not found.startswith("experiments/") or Path(__file__).parents[1].joinpath(found).is_dir()
+    """Whether an experiment of ours can be run at once: the finals of an arena wait for all winners of its searches."""
+    winners = grid.load(name)[0].base.get("hyperparams", "")
+    if not winners.startswith("experiments/"):
+        return True
+    folder = Path(__file__).parents[1] / winners
+    return all(
+        (folder / one / "best.yaml").is_file()
+        for one in search_files.load_all(name.replace("finals", "search"))
+    )
 
 
 def experiment(folder: Path, epochs: int, seeds: int) -> Path:

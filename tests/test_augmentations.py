@@ -75,7 +75,7 @@ def test_something_is_changed_and_something_is_left_by_chance(name):
         ("gray", {}, "Did you mean 'grey'"),
         ("cutout", {}, "Did you mean 'erasing'"),
         ("grey", {"chance": 2}, "chance must be between 0 and 1"),
-        ("colour_jitter", {"hue": 0.7}, "hue must be between 0 and 0.5"),
+        ("colour_jitter", {"hue": 0.7}, "hue must be from 0 to 0.5"),
         ("colour_jitter", {"contrast": -1}, "contrast"),
         ("blur", {"narrowest": 3.0}, "the narrowest first"),
         ("rotation", {"degrees": 200}, "degrees"),

@@ -7,7 +7,7 @@ from mxnet import autograd, init, nd
 from dmlplayground import backbones, config
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.backbones.shared import gluon_zoos, zoo_records
-from dmlplayground.parts.backbones.shared.weights import loading
+from dmlplayground.parts.backbones.shared.weights import loading, sources
 from dmlplayground.parts.backbones.shared.weights.conversion import count
 
 OF_IMAGES = [name for name in backbones.names() if backbones.get(name).preprocessing]
@@ -125,7 +125,7 @@ def test_weights_that_are_not_there_are_refused(pretrained, message):
 
 @pytest.mark.slow
 def test_every_classifying_network_of_both_zoos_can_be_cut_and_is_what_is_kept_of_it():
-    for library in gluon_zoos.LIBRARIES:
+    for library in sources.ZOOS:
         found = {name: gluon_zoos.facts(library, name) for name in gluon_zoos.names(library)}
         assert found == zoo_records.kept()[library]
         assert min(facts.features for facts in found.values()) > 0

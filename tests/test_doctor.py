@@ -5,10 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dmlplayground import methods
-from dmlplayground.base import compat, devices, registry
+from dmlplayground.base import compat, devices
 from dmlplayground.cli import doctor
-from dmlplayground.cli.doctor import rehearsals
 
 
 def only(part, name):
@@ -157,106 +155,6 @@ def test_cache_without_room(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2**30))
     check = only(doctor._cache, "cache")
     assert check.state == "note" and "1.0 GiB free" in check.found
-
-
-# --- every part at work -------------------------------------------------------------------------------------
-
-
-def outcomes(wanted):
-    return list(rehearsals.Rehearsals(["cpu"]).outcomes(wanted))
-
-
-def graph_gone_wrong(F, value, embeddings):
-    return value if F.__name__.endswith("ndarray") else value * 1.01
-
-
-def gradient_lost(F, value, embeddings):
-    return value if F.__name__.endswith("ndarray") else F.BlockGrad(value) + 0 * F.sum(embeddings)
-
-
-def not_a_number(F, value, embeddings):
-    return value + F.sum(embeddings) * float("inf")
-
-
-def raises(F, value, embeddings):
-    raise RuntimeError("no kernel for this device")
-
-
-@pytest.mark.parametrize(
-    ("breaks", "told"),
-    [
-        (graph_gone_wrong, "the loss: up to"),
-        (gradient_lost, "the gradient of the embeddings: up to"),
-        (not_a_number, "the losses of the first steps"),
-        (raises, "RuntimeError: no kernel for this device"),
-    ],
-)
-def test_a_broken_part_is_found(monkeypatch, breaks, told):
-    made = type(methods.create("contrastive", 2, 2))
-    whole = made.hybrid_forward
-
-    def broken(self, F, embeddings, labels, *more, **weights):
-        return breaks(F, whole(self, F, embeddings, labels, *more, **weights), embeddings)
-
-    monkeypatch.setattr(made, "hybrid_forward", broken)
-    found = {
-        one.name: one.fault
-        for one in outcomes(lambda kind, name: kind == "methods" and name in ("contrastive", "npairs"))
-    }
-    assert told in found["contrastive"] and found["npairs"] == ""
-    assert "X methods contrastive on cpu: " in "\n".join(rehearsals.tell(outcomes_of(found)))
-
-
-def outcomes_of(found):
-    return [rehearsals.Outcome("methods", name, "cpu", 1.0, fault) for name, fault in found.items()]
-
-
-@pytest.mark.slow
-def test_a_part_of_every_kind_works_and_the_file_holds_all(monkeypatch, tmp_path, capsys):
-    first: dict[str, str] = {}
-    rehearse = rehearsals.Rehearsals.outcomes
-    some = lambda self: rehearse(self, lambda kind, name: first.setdefault(kind, name) == name)  # noqa: E731
-    monkeypatch.setattr(rehearsals.Rehearsals, "outcomes", some)
-    monkeypatch.setattr(doctor, "_answer", lambda address: "")
-    assert doctor.full(tmp_path / "doctor.txt") == 0
-    said, kept = capsys.readouterr().out, (tmp_path / "doctor.txt").read_text()
-    assert "everything works" in said and str(tmp_path / "doctor.txt") in said
-    kinds = {"methods", "miners", "regularizers", "samplers", "optimizers", "schedules", "backbones"}
-    assert set(first) == kinds | {"devices", "transforms", "augmentations", "protocols"}
-    assert all(f"  {kind} {name} on cpu: " in kept for kind, name in first.items())
-    assert "Images a second in training on the cpu" in kept and "mxnet" in kept
-
-
-def test_every_part_has_its_rehearsal():
-    found = {}
-    for kind, name, _ in rehearsals.Rehearsals(["cpu"])._rehearsals("cpu"):
-        found.setdefault(kind, set()).add(name)
-    found.pop("devices")
-    without_images = {"backbones": {"identity"}}
-    for kind, names in found.items():
-        assert names == set(registry.kind(kind).names()) - without_images.get(kind, set()), kind
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "key"),
-    [
-        ("miners", "semihard", "mining"),
-        ("samplers", "near_proxies", "sampler"),
-        ("regularizers", "zero_mean", "regularizers"),
-        ("augmentations", "grey", "transform"),
-        ("methods", "npairs", "method"),
-    ],
-)
-def test_a_part_that_no_grid_has_is_tried_in_anothers_place(kind, name, key, monkeypatch):
-    experiment, file = rehearsals.grid.load(f"parts/{kind}")
-    rows = [row for row in experiment.choices() if name not in str(row[key])]
-    if name == "near_proxies":  # it needs a loss with proxies, which only some trial has
-        rows.append({**rows[0], "method": "proxy_nca"})
-    without_it = SimpleNamespace(choices=lambda: rows, configuration=experiment.configuration)
-    monkeypatch.setattr(rehearsals.grid, "load", lambda path: (without_it, file))
-    tried = dict(rehearsals._trained_once(kind, "cpu"))
-    assert rehearsals._name(kind, tried[name]) == name
-    assert set(tried) == set(registry.kind(kind).names())
 
 
 def test_servers_that_do_not_answer_are_named(monkeypatch):

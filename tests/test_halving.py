@@ -16,8 +16,8 @@ from sweeps_fixture import SMALL, numbers
 
 from dmlplayground import cli, config, hyperparams, methods, protocols
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import halving, local, runner, search_files, search_space, sobol, worker
-from dmlplayground.sweeps.job import Ending
+from dmlplayground.sweeps import local, runner, search_files, search_space, searches, sobol, worker
+from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial import training
 from dmlplayground.trial.store import records
 from dmlplayground.trial.store.records import Record
@@ -224,7 +224,7 @@ def tried(store):
 
 def test_the_best_of_a_rung_go_on(tmp_path, quick):
     machine = Machine()
-    winner = halving.tune(wanted(), tmp_path, machine, quiet=True)
+    winner = searches.tune(wanted(), tmp_path, machine, quiet=True)
     rows = tried(tmp_path)
     assert len(machine.started) == 8 + 4 + 2 and len(rows) == 8
     for rung, count in enumerate((8, 4, 2)):
@@ -250,53 +250,53 @@ def test_the_best_of_a_rung_go_on(tmp_path, quick):
 
 @pytest.mark.parametrize("workers", [2, 5])
 def test_the_number_of_workers_changes_nothing(tmp_path, quick, workers):
-    halving.tune(wanted(), tmp_path / "one", Machine(), quiet=True)
-    halving.tune(wanted(), tmp_path / "many", Machine(seed=workers), workers=workers, quiet=True)
+    searches.tune(wanted(), tmp_path / "one", Machine(), quiet=True)
+    searches.tune(wanted(), tmp_path / "many", Machine(seed=workers), workers=workers, quiet=True)
     assert tried(tmp_path / "one") == tried(tmp_path / "many")
 
 
 def test_a_stopped_search_goes_on_to_the_same_end(tmp_path, quick):
-    halving.tune(wanted(), tmp_path / "whole", Machine(), quiet=True)
+    searches.tune(wanted(), tmp_path / "whole", Machine(), quiet=True)
     store, runs = tmp_path / "stopped", 0
     while True:
         runs += 1
         try:
-            halving.tune(wanted(), store, Machine(seed=runs, stop_after=3), workers=2, quiet=True)
+            searches.tune(wanted(), store, Machine(seed=runs, stop_after=3), workers=2, quiet=True)
             break
         except KeyboardInterrupt:
             continue
     assert runs >= 4 and tried(store) == tried(tmp_path / "whole")
     nothing = Machine(stop_after=0)
-    halving.tune(wanted(), store, nothing, quiet=True)
+    searches.tune(wanted(), store, nothing, quiet=True)
     assert not nothing.started, "what is finished is not run again"
 
 
 def test_a_packed_search_is_known_to_be_done(tmp_path, quick):
-    halving.tune(wanted(), tmp_path / "store", Machine(), quiet=True)
+    searches.tune(wanted(), tmp_path / "store", Machine(), quiet=True)
     records.pack(tmp_path / "store", tmp_path / "kept")
     nothing = Machine(stop_after=0)
-    halving.tune(wanted(), tmp_path / "kept", nothing, quiet=True)
+    searches.tune(wanted(), tmp_path / "kept", nothing, quiet=True)
     assert tried(tmp_path / "kept") == tried(tmp_path / "store")
 
 
 def test_failed_trials_do_not_go_on(tmp_path, quick):
     ranges = {"name": "proxy_nca", "scale": {"range": [10.5, 12.0]}}
     with pytest.raises(UserError, match="no trial of its rung 1 finished"):
-        halving.tune(wanted(config={**CONFIG, "method": ranges}), tmp_path, Machine(), quiet=True)
+        searches.tune(wanted(config={**CONFIG, "method": ranges}), tmp_path, Machine(), quiet=True)
 
 
 def test_proposals_that_cannot_be_trained_are_left_out(tmp_path, quick):
     choices = {
         "sampler": {"choose": [{"name": "blocks", "per_class": 2}, {"name": "blocks", "per_class": 5}]}
     }
-    halving.tune(wanted(config={**FILE["config"], **choices}), tmp_path, Machine(), quiet=True)
+    searches.tune(wanted(config={**FILE["config"], **choices}), tmp_path, Machine(), quiet=True)
     rows = tried(tmp_path)
     assert len(rows) == 8 and {row["values"]["sampler"]["per_class"] for row in rows} == {2}
     never = {"sampler": {"choose": [{"name": "blocks", "per_class": 5}]}}
     with pytest.raises(
         UserError, match="none of the search's proposals can be trained; the last one: batch_size 12"
     ):
-        halving.tune(wanted(config={**FILE["config"], **never}), tmp_path / "no", Machine(), quiet=True)
+        searches.tune(wanted(config={**FILE["config"], **never}), tmp_path / "no", Machine(), quiet=True)
 
 
 def test_data_with_options_that_it_needs_can_be_searched_on(tmp_path, quick):
@@ -304,7 +304,7 @@ def test_data_with_options_that_it_needs_can_be_searched_on(tmp_path, quick):
     np.savez(tmp_path / "some.npz", features=np.ones((120, 5)), labels=labels)
     data = {"name": "features", "path": str(tmp_path / "some.npz")}
     search = wanted(config={**FILE["config"], "data": data})
-    winner = halving.tune(search, tmp_path / "store", Machine(), quiet=True)
+    winner = searches.tune(search, tmp_path / "store", Machine(), quiet=True)
     trial = config.trial({"method": "proxy_nca", "data": data, "hyperparams": str(winner), "search": 1})
     assert trial.backbone["name"] == "identity" and trial.epochs == 4
 

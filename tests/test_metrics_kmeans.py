@@ -49,16 +49,17 @@ def test_candidates_that_stand_again_gain_what_they_would_if_tried_anew():
     module = sys.modules[kmeans.__module__]
     data = module._Data(Embeddings(blobs(700, 30)), 10**8)
     random = np.random.default_rng(5)
-    label, value = np.zeros(700, np.int64), np.full(700, np.inf, np.float32)
-    centres = data.rows[random.integers(700, size=20)]
-    module._compare(data, None, centres, np.arange(6), label, value)
+    run = module._Run(data, 20, random)
+    run.label, run.value = np.zeros(700, np.int64), np.full(700, np.inf, np.float32)
+    run.centres = data.rows[random.integers(700, size=20)]
+    run._compare(np.arange(6))
     candidates = random.integers(700, size=(4, 9))
-    gains, before = module._gains(data, candidates, value), value.copy()
-    module._compare(data, None, centres, np.arange(6, 20), label, value)
-    again, found = module._best_again(data, candidates, gains, before, value, 5)
-    anew = module._gains(data, candidates, value)
+    gains, before = run._gains(candidates, run.value), run.value.copy()
+    run._compare(np.arange(6, 20))
+    again, found = run._best_again(candidates, gains, before, 5)
+    anew = run._gains(candidates, run.value)
     assert (gains > anew + 1e-3).any()
-    np.testing.assert_allclose(found, module._gains(data, again, value), rtol=1e-4)
+    np.testing.assert_allclose(found, run._gains(again, run.value), rtol=1e-4)
     np.testing.assert_allclose(found, -np.sort(-anew, axis=1)[:, :5], rtol=1e-4)
 
 
@@ -121,9 +122,10 @@ def test_one_cluster_and_one_cluster_a_point(k):
 
 def test_an_emptied_cluster_takes_the_farthest_point():
     data = kmeans.__globals__["_Data"](Embeddings(np.array([[0.0], [1.0], [9.0], [10.0]])), 10**6)
-    label, value = np.array([0, 0, 0, 2]), (-data.squares / 2 + [0, 1, 5, 0]).astype(np.float32)
-    changed = kmeans.__globals__["_fill_empty"](data, label, value, 3)
-    assert label.tolist() == [0, 0, 1, 2]
+    run = kmeans.__globals__["_Run"](data, 3, np.random.default_rng(0))
+    run.label, run.value = np.array([0, 0, 0, 2]), (-data.squares / 2 + [0, 1, 5, 0]).astype(np.float32)
+    changed = run._fill_empty()
+    assert run.label.tolist() == [0, 0, 1, 2]
     assert sorted(changed.tolist()) == [0, 1]
 
 

@@ -16,7 +16,6 @@ from dmlplayground.base.errors import UserError
 from dmlplayground.parts.data.shared import catalogue, decoded_cache
 from dmlplayground.parts.transforms import Stored
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.sweeps import optuna_search, search_space
 from dmlplayground.trial.config import trial_ids
 from dmlplayground.trial.training import folds, models
 
@@ -105,24 +104,6 @@ def test_validation_images_are_prepared_like_test_images(tmp_path, monkeypatch):
     made = transforms.create(**trial.transform)
     assert kept and made.stored != made.stored_for_test
     assert asked == [("train", made.stored_for_test)]
-
-
-def test_a_search_prunes_by_the_best_epoch_so_far(tmp_path):
-    optuna = pytest.importorskip("optuna")
-    search = search_space.Search(
-        title="Small",
-        config={"method": {"name": "proxy_nca", "scale": {"range": [1.0, 10.0]}}, "protocol": {"folds": 2}},
-    )
-    trial = config.trial({"method": "proxy_nca", "protocol": "validated", "epochs": 3})
-    study = optuna.create_study(direction="maximize")
-    attempt = optuna_search.Attempt(trial, tmp_path / trial.id, search, study, study.ask())
-    scores = {(0, 1): 0.2, (0, 2): 0.5, (0, 3): 0.3, (1, 1): 0.1, (1, 2): 0.05}
-    attempt.entries = [
-        {"fold": fold, "epoch": epoch, "metrics": {"MAP@R": score}} for (fold, epoch), score in scores.items()
-    ]
-    attempt.saw(attempt.entries)
-    (known,) = study.get_trials()
-    assert known.intermediate_values == pytest.approx({1: 0.2, 2: 0.5, 3: 0.5, 4: 0.3, 5: 0.3})
 
 
 @pytest.mark.parametrize("name", [name for name in protocols.names() if protocols.get(name).options])

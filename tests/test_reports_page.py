@@ -25,10 +25,11 @@ browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: a
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_files_of_figures():
-    """The files beside the page are drawn elsewhere, and take their time."""
+def figures_once():
+    """Not as PNG too, which takes its time and is not in the page."""
+    draw = reports.figure_files.draw
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reports.figure_files, "draw", lambda figure: {})
+        patch.setattr(reports.figure_files, "draw", lambda figure, suffixes: draw(figure, [".svg"]))
         yield
 
 
@@ -108,15 +109,16 @@ def test_numbers_hold_their_seeds_on_hover(page):
 def test_pictures_are_of_every_methods_best_setting(page):
     text = page.read_text(encoding="utf-8")
     assert text.count("data:image/jpeg;base64,") == 6 + 2  # the methods with a result, of both protocols
-    assert text.count('class="chart" data-figure="0-map') == 6
+    assert text.count('class="chart map"') == 6 + 2
 
 
 def test_a_map_by_tsne_stands_beside_the_other(pictured):
     content = snapshots.collect(np.random.default_rng(0).normal(size=(len(pictured), 8)), pictured)
     (components,) = embedding_pictures.maps(Picture("npairs", 0, content))
-    both = embedding_pictures.maps(Picture("npairs", 0, {**content, "tsne": content["map"][::-1]}))
-    assert both[0] == components and "t-SNE" in both[1][0]
-    assert both[1][1]["series"][0]["x"] != components[1]["series"][0]["x"]
+    both = [*embedding_pictures.maps(Picture("npairs", 0, {**content, "tsne": content["map"][::-1]}))]
+    assert both[0] == components and "t-SNE" in both[1]
+    circles = [re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', one) for one in both]
+    assert len(circles[0]) == len(circles[1]) == len(content["map"]) and circles[0] != circles[1]
 
 
 def test_hostile_records_stay_text(tmp_path):
@@ -220,7 +222,7 @@ def probe(page, tmp_path, measure, width=1280, address=""):
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_it_fits_every_width_and_draws_every_figure(page, tmp_path, width):
     measure = """(d) => ({
-      blank: [...d.querySelectorAll("[data-figure]")]
+      blank: [...d.querySelectorAll(".chart")]
         .filter((chart) => chart.offsetParent && !chart.querySelector("svg")).length,
       cut: [...d.querySelectorAll(".ranking")]
         .filter((table) => table.scrollWidth > table.parentElement.clientWidth).map((table) => table.id),
@@ -234,12 +236,28 @@ def test_it_fits_every_width_and_draws_every_figure(page, tmp_path, width):
 @browser
 @pytest.mark.slow
 def test_bars_are_as_long_as_their_numbers(page, tmp_path):
-    measure = """(d) => [...d.querySelectorAll("[data-figure='0-bars'] .mark rect")]
-      .map((bar) => Number(bar.getAttribute("width")))"""
-    widths = probe(page, tmp_path, measure)["value"]
-    numbers = data_of(page)["figures"]["0-bars"]["series"][0]["y"]
-    ratios = [width / number for width, number in zip(widths, numbers)]
-    assert len(widths) == len(numbers) and max(ratios) == pytest.approx(min(ratios), rel=1e-6)
+    measure = """(d) => [...d.querySelector(".chart.bars").querySelectorAll("use[data-tip]")]
+      .map((end) => [Number(end.getAttribute("x")), Number(end.dataset.tip.match(/: ([\\d.]+)/)[1])])"""
+    ends = probe(page, tmp_path, measure)["value"]
+    (x0, first), *others = ends
+    slopes = [(x - x0) / (value - first) for x, value in others]
+    assert len(ends) == 6 and min(slopes) == pytest.approx(max(slopes), rel=0.02)
+
+
+@browser
+@pytest.mark.slow
+def test_what_stands_at_a_point_is_said(page, tmp_path):
+    measure = """(d, w) => {
+      const chart = d.querySelectorAll(".chart.lines")[0], mark = chart.querySelector(".points-2 use");
+      const box = mark.getBoundingClientRect();
+      const at = { bubbles: true, clientX: box.x + box.width / 2 + 1, clientY: box.y + box.height / 2 + 1 };
+      chart.querySelector("text").dispatchEvent(new w.MouseEvent("mousemove", at));
+      const tip = d.getElementById("tip");
+      return [tip.hidden, tip.textContent, chart.querySelectorAll(".faded").length, d.querySelectorAll(".chart title").length];
+    }"""
+    hidden, said, faded, titles = probe(page, tmp_path, measure)["value"]
+    assert not hidden and said.startswith("epoch 0\n") and "5 seeds" in said
+    assert faded >= 5 and titles == 0
 
 
 @browser

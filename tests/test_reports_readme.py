@@ -103,7 +103,7 @@ def test_what_is_kept_tells_nothing_of_where_it_was_made():
 
 
 def test_the_reports_of_kept_records_are_those_of_the_whole_ones(update, tmp_path, monkeypatch):
-    monkeypatch.setattr(reports.figure_files, "draw", lambda figure: {})
+    monkeypatch.setattr(reports.figure_files, "draw", lambda figure, _: {".svg": b"<svg></svg>"})
     for seed in range(2):
         for method in ("margin", "npairs"):
             record = fixture.record(method, seed)

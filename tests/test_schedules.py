@@ -75,10 +75,10 @@ def test_what_follows_the_rise_is_the_whole_of_the_schedule():
     "name, options, words",
     [
         ("step", {"factor": -3}, "factor must be above 0"),
-        ("step", {"steps": [-1]}, "steps are epochs from 1"),
+        ("step", {"steps": [-1]}, r"steps\[0\] must be at least 1"),
         ("step", {"every": 0}, "every must be at least 1"),
-        ("cosine", {"final": 2}, "final must be from 0 to 1"),
-        ("cosine", {"rise": -1}, "rise is a number of epochs"),
+        ("cosine", {"final": 2}, "final must be between 0 and 1"),
+        ("cosine", {"rise": -1}, "rise must not be negative"),
         ("one_cycle", {"rise": 1}, "it rises by itself"),
         ("polynomial", {"power": 0}, "power must be above 0"),
         ("cosin", {}, "Did you mean 'cosine'"),

@@ -18,8 +18,10 @@ from sweeps_fixture import SMALL, experiment, numbers, sweep
 from dmlplayground import config, data
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import display, grid, local, memory_needs, runner, worker, worklist
-from dmlplayground.sweeps.job import Ending, Job
+from dmlplayground.sweeps import display, grid, job, local, memory_needs, runner, worker
+from dmlplayground.sweeps.chosen import Chosen
+from dmlplayground.sweeps.job import Job
+from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial.store import locks, manifest, records, stream
 from dmlplayground.trial.store.records import Record
 
@@ -245,10 +247,14 @@ def test_a_disk_that_fills_up_while_the_runner_writes(tmp_path, monkeypatch):
         runner.run(tmp_path, TRIALS, Scripted(), quiet=True)
 
 
+def chosen(store, trials=TRIALS, part=False):
+    return Chosen(grid.Experiment("x"), Path("x.yaml"), trials, store, part)
+
+
 def test_a_store_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="file is a file; a store is a folder"):
-        worklist.write(tmp_path / "file", grid.Experiment("x"), Path("x.yaml"), TRIALS)
+        chosen(tmp_path / "file").state()
 
 
 @pytest.mark.parametrize(
@@ -270,19 +276,19 @@ def test_a_record_that_cannot_be_used_is_named_and_the_others_run(tmp_path, caps
     [line] = capsys.readouterr().err.splitlines()
     assert f"{TRIALS[2].id}/record.json" in line
     assert reason in line
-    assert worklist.tally(tmp_path, TRIALS) == {"finished": 3, "unreadable": 1}
+    assert chosen(tmp_path).tally() == {"finished": 3, "unreadable": 1}
     assert (folder / records.RECORD).read_text() == content
 
 
 def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
-    job = runner.Job(TRIALS[0], tmp_path)
+    one = Job(TRIALS[0], tmp_path)
     start, first = ('{"fold": 0, "member": 0, "epoch": ' + end for end in ("0}\n", "1"))
     (tmp_path / stream.FILE).write_text(start + first + ', "lo')
-    assert [entry["epoch"] for entry in job.look()] == [0]
+    assert [entry["epoch"] for entry in one.look()] == [0]
     (tmp_path / stream.FILE).write_text(start + first + ', "loss": 2}\n')
-    assert [entry["epoch"] for entry in job.look()] == [1]
-    assert job.look() == []
-    assert job.epochs == 1
+    assert [entry["epoch"] for entry in one.look()] == [1]
+    assert one.look() == []
+    assert one.epochs == 1
     bad = [
         "",
         "[]",
@@ -308,12 +314,12 @@ def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
 def test_a_trial_whose_process_was_killed_is_not_running(tmp_path):
     folder = tmp_path / TRIALS[0].id
     save(TRIALS[0], folder, "running")
-    assert records.find(folder).status == worklist.status(folder) == "interrupted"
+    assert records.find(folder).status == job.status(folder) == "interrupted"
     assert [record.status for record in records.load_store(tmp_path)] == ["interrupted"]
     with locks.hold(folder):
-        assert worklist.status(folder) == "running"
+        assert job.status(folder) == "running"
     locks._create(folder, 1, {**locks._identity(), "born": "1"})
-    assert worklist.status(folder) == "interrupted"
+    assert job.status(folder) == "interrupted"
 
 
 def test_what_a_killed_process_left_of_a_finished_trial_is_cleared_away(tmp_path):
@@ -361,9 +367,10 @@ def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
     given = []
 
     class Launched:
-        stopped = False
+        free = False
 
-        def __init__(self, folder, environment, log):
+        def __init__(self, folder, environment, log, gpus):
+            self.gpus = gpus
             given.append(environment["CUDA_VISIBLE_DEVICES"])
 
         def poll(self):
@@ -429,18 +436,17 @@ def test_the_live_lines():
 
 def test_commands_for_a_scheduler(tmp_path):
     save(TRIALS[0], tmp_path / TRIALS[0].id, "finished")
-    given = worklist.commands(tmp_path, worklist.jobs(tmp_path, TRIALS[:2]))
+    given = chosen(tmp_path, TRIALS[:2]).commands()
     folder = tmp_path.resolve() / TRIALS[1].id
     assert given == [f"dmlplayground train {folder / 'trial.json'} --store {tmp_path.resolve()} --quiet"]
     assert config.trial(json.loads((folder / "trial.json").read_text())).id == TRIALS[1].id
 
 
 def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
-    experiment = grid.Experiment("x")
-    worklist.write(tmp_path, experiment, Path("x.yaml"), TRIALS)
-    worklist.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1], part=True)
+    chosen(tmp_path).state()
+    chosen(tmp_path, TRIALS[:1], part=True).state()
     assert len(files.read_json(tmp_path / manifest.FILE)["trials"]) == 4
-    worklist.write(tmp_path, experiment, Path("x.yaml"), TRIALS[:1])
+    chosen(tmp_path, TRIALS[:1]).state()
     assert len(files.read_json(tmp_path / manifest.FILE)["trials"]) == 1
 
 

@@ -1,11 +1,10 @@
-"""Searches: ranges in place of values, needs validation classes alone, resumed, pruned, and kept as a file."""
+"""Searches: ranges in place of values, needs validation classes alone, resumed, and kept as a file."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -21,17 +20,8 @@ from sweeps_fixture import SMALL
 from dmlplayground import config, hyperparams
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import (
-    early_stopping,
-    grid,
-    optuna_search,
-    runner,
-    search_files,
-    search_space,
-    winners,
-    worker,
-)
-from dmlplayground.sweeps.job import Ending
+from dmlplayground.sweeps import grid, runner, search_files, search_space, searches, tpe, winners, worker
+from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial.store import checkpoints, records, stream
 from dmlplayground.trial.store.records import Record
 
@@ -89,17 +79,15 @@ def test_every_combination_is_tried_once():
     config = {
         **SMALL,
         "method": {"name": "fast_ap", "bins": {"range": [2, 4]}},
-        "batch_size": {"choose": [4, 8]},
+        "batch_size": {"choose": [8, 12]},
     }
     search = wanted(config=config, draw="every", trials=50)
     assert search.trials == 6
     tried = [search.combination(number) for number in range(6)]
     pairs = [(one["batch_size"], one["method.bins"]) for one in tried]
-    assert pairs == [(4, 2), (4, 3), (4, 4), (8, 2), (8, 3), (8, 4)]
-    study = optuna.create_study(sampler=optuna_search._sampler(search))
-    for values in tried:
-        asked = study.ask()
-        assert {key: one.ask(asked, key) for key, one in search.parameters.items()} == values
+    assert pairs == [(8, 2), (8, 3), (8, 4), (12, 2), (12, 3), (12, 4)]
+    proposed = searches._proposals(search)
+    assert [(one.number, one.values) for one in proposed] == list(enumerate(tried))
     steps = wanted(
         config={**SMALL, "method": {"name": "nt_xent", "temperature": {"range": [0.1, 0.3], "step": 0.1}}},
         draw="every",
@@ -125,12 +113,11 @@ def test_a_criterion_may_be_better_the_lower_it_is():
     evaluation = {"metrics": ["R@1", "density_intra"]}
     search = wanted(config={**CONFIG, "protocol": protocol, "evaluation": evaluation})
     assert search.direction == "minimize"
-    study = optuna.create_study(direction=search.direction)
-    for value in (0.3, 0.2, 0.4):
-        study.ask().report(value, 1)
-    assert "and 1 of the 2 other trials that reached this epoch were better" in early_stopping.why(
-        "median", study, 0, 1
-    )
+    proposals = [
+        searches.Proposal(number, {}, [{"value": value}])
+        for number, value in enumerate([0.3, 0.2, None, 0.2])
+    ]
+    assert [one.number for one in searches._ranked(proposals, search)] == [1, 3, 0]
 
 
 def test_whole_numbers_stay_whole():
@@ -162,10 +149,11 @@ def test_a_bad_range_is_named(tmp_path, given, words):
         search_files.load(file)
 
 
-def test_an_unknown_rule_is_refused(tmp_path):
+@pytest.mark.parametrize("rule", [False, "median", "halving"])
+def test_a_file_that_prunes_is_answered_with_rungs(tmp_path, rule):
     file = tmp_path / "search.yaml"
-    file.write_text(yaml.safe_dump({"title": "x", "prune": "halve", "config": CONFIG}))
-    with pytest.raises(UserError, match="prune must be .*median, halving, hyperband"):
+    file.write_text(yaml.safe_dump({"title": "x", "prune": rule, "config": CONFIG}))
+    with pytest.raises(UserError, match="x: prune: .* give the search rungs"):
         search_files.load(file)
 
 
@@ -249,7 +237,7 @@ def quick(monkeypatch):
 
 def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
     machine = Machine()
-    winner = optuna_search.tune(wanted(trials=25, prune=False), tmp_path, machine, quiet=True)
+    winner = searches.tune(wanted(trials=25), tmp_path, machine, quiet=True)
     assert len(machine.started) == 25
     best = min(machine.started, key=lambda trial: abs(trial.method["scale"] - 3))
     file = hyperparams.read(winner)
@@ -273,9 +261,8 @@ def test_the_winner_is_the_best_on_validation_and_becomes_a_file(tmp_path):
     assert len({trial.seed for trial in repeats} - {best.seed}) == 10
     assert all(replace(trial, seed=best.seed).mapping() == best.mapping() for trial in repeats)
     entries = tried(tmp_path)
-    assert [entry["state"] for entry in entries] == ["complete"] * 25
+    assert [entry["status"] for entry in entries] == ["finished"] * 25
     assert max(entries, key=lambda entry: entry["value"])["id"] == best.id
-    assert len(entries[0]["by_epoch"]) == 4
 
 
 def test_a_criterion_that_is_not_finite_is_no_result(tmp_path, monkeypatch):
@@ -283,114 +270,43 @@ def test_a_criterion_that_is_not_finite_is_no_result(tmp_path, monkeypatch):
     monkeypatch.setattr(
         Trained, "value", lambda self, fold: value(self, fold) if self.trial.method["scale"] < 5 else None
     )
-    winner = optuna_search.tune(wanted(trials=12, prune="median"), tmp_path, Machine(), quiet=True)
+    winner = searches.tune(wanted(trials=12), tmp_path, Machine(), quiet=True)
     entries = tried(tmp_path)
     failed = [entry for entry in entries if entry["values"]["method.scale"] >= 5]
-    assert failed and all(entry["state"] == "fail" and not entry["by_epoch"] for entry in failed)
+    assert failed and not any("value" in entry for entry in failed)
     assert all(entry["problem"] == "its criterion is not finite" for entry in failed)
     assert hyperparams.read(winner).values["method.scale"].value < 5
 
 
 def tried(store: Path) -> list[dict]:
-    return files.read_json(store / winners.TRIED)["tried"]
-
-
-@pytest.mark.parametrize("rule", ["median", "halving", "hyperband"])
-def test_trials_that_are_behind_are_stopped_and_the_record_says_why(tmp_path, capsys, rule):
-    winner = optuna_search.tune(wanted(trials=25, prune=rule), tmp_path / "one", Machine())
-    states = hyperparams.read(winner).search["trials"]
-    assert states["pruned"] > 2
-    assert states["complete"] + states["pruned"] == 25
-    for entry in tried(tmp_path / "one"):
-        reached = list(map(int, entry["by_epoch"]))
-        if entry["state"] == "complete":
-            assert reached == [1, 2, 3, 4] and "stopped" not in entry
-            continue
-        better, others = map(int, re.search(r"(\d+) of the (\d+) other", entry["stopped"]).groups())
-        assert entry["stopped"].startswith(f"{rule}: after epoch {reached[-1]} it had ")
-        assert 0 < better <= others < 25
-    assert f"stopped early by {rule}: after epoch" in capsys.readouterr().out
-    # Of trials that tell several epochs at once, the same are stopped at the same epochs.
-    optuna_search.tune(wanted(trials=25, prune=rule), tmp_path / "other", Machine(at_once=4), quiet=True)
-    assert tried(tmp_path / "other") == tried(tmp_path / "one")
-
-
-def test_halving_lets_the_best_third_go_on_from_each_rung():
-    """Of trials that follow each other, one goes on where it is among the best third of those that were there before."""
-    study = optuna.create_study(direction="maximize", pruner=early_stopping.pruner("halving", 9))
-    ends = []
-    for value in (0.5, 0.4, 0.6, 0.3, 0.7, 0.55):
-        trial = study.ask()
-        for epoch in range(1, 10):
-            trial.report(value, epoch)
-            if trial.should_prune():
-                break
-        ends.append(epoch)
-        study.tell(
-            trial,
-            state=optuna.trial.TrialState.PRUNED if epoch < 9 else None,
-            values=value if epoch == 9 else None,
-        )
-    assert ends == halved([0.5, 0.4, 0.6, 0.3, 0.7, 0.55], rungs=[1, 3, 9], last=9)
-
-
-def halved(values: list[float], rungs: list[int], last: int) -> list[int]:
-    """After how many epochs each of these trials, whose value never changes, ends."""
-    seen: dict[int, list[float]] = {rung: [] for rung in rungs}
-    ends = []
-    for value in values:
-        end = last
-        for rung in rungs:
-            seen[rung].append(value)
-            best = sorted(seen[rung], reverse=True)[: max(1, len(seen[rung]) // 3)]
-            if value < best[-1]:
-                end = rung
-                break
-        ends.append(end)
-    return ends
-
-
-def test_a_trial_that_was_stopped_stays_stopped_when_its_runner_dies(tmp_path, monkeypatch):
-    told = optuna_search.Attempt.done
-
-    def die(self, record):
-        if self.pruned:
-            raise KeyboardInterrupt
-        told(self, record)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(optuna_search.Attempt, "done", die)
-        optuna_search.tune(wanted(trials=25, prune="halving"), tmp_path, Machine(), quiet=True)
-    again = Machine()
-    optuna_search.tune(wanted(trials=25, prune="halving"), tmp_path, again, quiet=True)
-    first = next(entry for entry in tried(tmp_path) if entry["state"] == "pruned")
-    assert first["stopped"].startswith("halving") and first["id"] not in {trial.id for trial in again.started}
+    content = files.read_json(store / winners.TRIED)
+    return [{**one, **one["reached"][0]} for one in content["tried"]]
 
 
 def test_an_interrupted_search_goes_on(tmp_path):
     """The trial that had been proposed when it was stopped is trained first; in all there are as many as wanted."""
     first = Machine(stop_after=3)
     with pytest.raises(KeyboardInterrupt):
-        optuna_search.tune(wanted(prune=False), tmp_path, first, quiet=True)
+        searches.tune(wanted(), tmp_path, first, quiet=True)
     proposed = files_of(tmp_path) - {trial.id for trial in first.started}
     second = Machine()
-    optuna_search.tune(wanted(prune=False), tmp_path, second, quiet=True)
+    searches.tune(wanted(), tmp_path, second, quiet=True)
     assert {second.started[0].id} == proposed
     assert len(first.started) + len(second.started) == 6
     third = Machine()
-    optuna_search.tune(wanted(prune=False), tmp_path, third, quiet=True)
+    searches.tune(wanted(), tmp_path, third, quiet=True)
     assert third.started == []
 
 
 @pytest.mark.parametrize("draw", ["tpe", "sobol"])
 def test_a_search_that_was_stopped_tries_what_it_would_have_tried(tmp_path, draw):
     """TPE begins to look at earlier trials after ten."""
-    search = wanted(trials=16, prune=False, draw=draw)
+    search = wanted(trials=16, draw=draw)
     whole, parts = Machine(), [Machine(stop_after) for stop_after in (1, 4, 7, None)]
-    optuna_search.tune(search, tmp_path / "whole", whole, quiet=True)
+    searches.tune(search, tmp_path / "whole", whole, quiet=True)
     for machine in parts:
         with contextlib.suppress(KeyboardInterrupt):
-            optuna_search.tune(search, tmp_path / "parts", machine, quiet=True)
+            searches.tune(search, tmp_path / "parts", machine, quiet=True)
     tried = [trial.id for machine in parts for trial in machine.started]
     assert tried == [trial.id for trial in whole.started] and len(set(tried)) == 16
 
@@ -399,29 +315,27 @@ def files_of(store: Path) -> set[str]:
     return {path.parent.name for path in store.glob(f"*/{worker.TRIAL}")}
 
 
-def test_what_cannot_be_trained_is_passed_over_and_told_if_it_is_all(tmp_path):
+def test_what_cannot_be_trained_is_passed_over_and_said_if_it_is_all(tmp_path):
     """Of pairs, an odd number of rows cannot be made."""
     machine = Machine()
     pairs = {**CONFIG, "sampler": "pairs", "batch_size": {"choose": [4, 5]}}
-    winner = optuna_search.tune(
-        wanted(config=pairs, trials=12, prune=False), tmp_path / "some", machine, quiet=True
-    )
+    winner = searches.tune(wanted(config=pairs, trials=12), tmp_path / "some", machine, quiet=True)
     states = hyperparams.read(winner).search["trials"]
-    assert states["fail"] > 0
-    assert states["complete"] == len(machine.started) == 12 - states["fail"]
+    assert states["refused"] > 0
+    assert states["finished"] == len(machine.started) == 12 - states["refused"]
     odd = wanted(config={**pairs, "batch_size": {"choose": [5, 7]}}, trials=12)
     with pytest.raises(
         UserError, match="none of the search's proposals can be trained; the last one: .* is odd"
     ):
-        optuna_search.tune(odd, tmp_path / "none", Machine(), quiet=True)
+        searches.tune(odd, tmp_path / "none", Machine(), quiet=True)
 
 
 def test_other_choices_need_another_store(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        optuna_search.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
+        searches.tune(wanted(), tmp_path, Machine(stop_after=1), quiet=True)
     changed = wanted(config={**CONFIG, "batch_size": {"choose": [4, 8, 12]}})
     with pytest.raises(UserError, match="holds a search with other ranges: .* Use a new store"):
-        optuna_search.tune(changed, tmp_path, Machine(), quiet=True)
+        searches.tune(changed, tmp_path, Machine(), quiet=True)
 
 
 def test_a_dry_run_checks_both_ends_of_the_ranges_and_writes_nothing(tmp_path):
@@ -470,7 +384,7 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
     file = hyperparams.read(store / winners.BEST)
     assert sum(file.search["trials"].values()) == 5
     record = Record.load(store / file.search["winner"] / records.RECORD)
-    assert file.search["value"] == pytest.approx(optuna_search.validation(record))
+    assert file.search["value"] == pytest.approx(searches.validation(record))
     assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
     best = str(store / winners.BEST)
     trained = subprocess.run(
@@ -485,8 +399,8 @@ def test_the_lock_of_a_killed_search_is_taken_away(tmp_path, monkeypatch, left):
     """Optuna's clock runs fast here, and stops the test where it would be looked at for ever."""
     monkeypatch.chdir(tmp_path)
     store = Path("store")
-    optuna_search._study(wanted(), store)
-    lock, journal = store / f"{optuna_search.JOURNAL}.lock", store / optuna_search.JOURNAL
+    tpe._study(wanted(), store)
+    lock, journal = store / f"{tpe.JOURNAL}.lock", store / tpe.JOURNAL
     if left == "file":
         lock.touch()
     else:
@@ -494,7 +408,7 @@ def test_the_lock_of_a_killed_search_is_taken_away(tmp_path, monkeypatch, left):
     ticks = iter(range(0, 1000, 5))
     clock = SimpleNamespace(monotonic=lambda: next(ticks), sleep=lambda _: None)
     monkeypatch.setattr("optuna.storages.journal._file.time", clock)
-    assert optuna_search._study(wanted(), store).trials == []
+    assert tpe._study(wanted(), store).trials == []
     assert not os.path.lexists(lock)
 
 

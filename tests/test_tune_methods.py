@@ -29,7 +29,6 @@ FILE = {
     "methods": ["margin", "fast_ap"],
     "trials": 2,
     "draw": "sobol",
-    "prune": False,
     "config": CONFIG,
 }
 
@@ -250,8 +249,8 @@ def test_a_search_for_two_methods_tells_the_winners(file, tmp_path, capsys):
     assert f"use them: --hyperparams {store}" in told
     for name in FILE["methods"]:
         tried = json.loads((store / name / "search.json").read_text())["tried"]
-        assert [entry["state"] for entry in tried] == ["complete"] * FILE["trials"]
-        best = max(tried, key=lambda entry: entry["value"])
+        assert [entry["reached"][0]["status"] for entry in tried] == ["finished"] * FILE["trials"]
+        best = max(tried, key=lambda entry: entry["reached"][0]["value"])
         trial = config.trial({**SMALL, "method": name, "hyperparams": str(store)})
         assert trial.optimizer["lr"] == best["values"]["optimizer.lr"]
     lines = told.split("method ")[-1].splitlines()[1:3]

@@ -138,6 +138,12 @@ def test_they_stand_first_in_every_table_beside_the_head():
     assert drawn["curves"].span[1] >= 40
 
 
+def test_they_stand_in_the_files_of_the_report_too(tmp_path):
+    reports.write(tmp_path, [begun(0.5, seed=seed) for seed in (0, 1)])
+    lines = next((tmp_path / "report").glob("leaderboard-*.csv")).read_text().splitlines()
+    assert lines[1].startswith("untouched features,,40.0,,,,,40.0,,,,,"), lines[1]
+
+
 def test_networks_of_their_own_and_pixels_of_their_own_have_rows_of_their_own():
     records = [begun(0.5), begun(0.45, features=0.3, method="npairs")]
     records[1].config["transform"] = {"name": "paper", "resize": 64}

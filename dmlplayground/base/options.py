@@ -1,8 +1,8 @@
 """Typed values from untyped mappings (YAML, JSON, the command line): checked and completed, with errors that name the
 key.
 
-Two forms of description are read: dataclasses (``build``) and the keyword arguments of a constructor (``options_of``,
-``fill_options``), so a component's options are stated once, in its signature.
+Two forms of description are read: dataclasses (``build``), and a class's fields or the keyword arguments of a function
+(``options_of``, ``fill_options``), so a component's options are stated once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from .errors import UserError, unknown
 
@@ -32,8 +32,31 @@ _WORDS = {
 _MANY = {"a whole number": "whole numbers", "a number": "numbers", "a word": "words", "a mapping": "mappings"}
 
 
+class Must(NamedTuple):
+    """What must hold of a value beside its type: ``Annotated[float, Must("be above 0", lambda value: value > 0)]``."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def within(low: float, high: float) -> Must:
+    """From ``low`` to ``high``, both included."""
+    return Must(f"be from {low} to {high}", lambda value: low <= value <= high)
+
+
+def at_least(low: float) -> Must:
+    return Must(f"be at least {low}", lambda value: value >= low)
+
+
+Positive = Annotated[float, Must("be above 0", lambda value: value > 0)]
+NotNegative = Annotated[float, Must("not be negative", lambda value: value >= 0)]
+Share = Annotated[float, Must("be between 0 and 1", lambda value: 0 <= value <= 1)]
+Fraction = Annotated[float, Must("be above 0 and at most 1", lambda value: 0 < value <= 1)]
+Count = Annotated[int, at_least(1)]
+
+
 class Option(NamedTuple):
-    """One keyword of a constructor."""
+    """What a configuration may set of a part."""
 
     type: Any
     default: Any
@@ -43,15 +66,29 @@ class Option(NamedTuple):
         return self.default is _MISSING
 
 
-def options_of(function: Callable, skip: tuple[str, ...] = ()) -> dict[str, Option]:
-    """The keyword arguments of ``function`` that a configuration may set, with their types and defaults."""
-    hints = typing.get_type_hints(function)
+def options_of(made: Callable, skip: tuple[str, ...] = ()) -> dict[str, Option]:
+    """What a configuration may set of a dataclass, of another class or of a function, with types and defaults."""
+    if "__dataclass_fields__" in getattr(made, "__dict__", ()):
+        hints = typing.get_type_hints(made, include_extras=True)
+        return {
+            field.name: Option(hints[field.name], _default(field))
+            for field in dataclasses.fields(made)  # type: ignore[arg-type]
+            if field.init and field.name not in skip
+        }
+    function = made.__init__ if isinstance(made, type) else made  # type: ignore[misc]
+    hints = typing.get_type_hints(function, include_extras=True)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
         name: Option(hints.get(name, Any), parameter.default)
         for name, parameter in inspect.signature(function).parameters.items()
-        if name not in skip and parameter.kind in named
+        if name not in ("self", *skip) and parameter.kind in named
     }
+
+
+def _default(field: dataclasses.Field) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return _MISSING if field.default is dataclasses.MISSING else field.default
 
 
 def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -98,27 +135,32 @@ def convert(value: Any, kind: Any, where: str) -> Any:
     if kind is Any or (kind is type(value) and kind in (bool, int, str)):
         return value
     origin, arguments = _made_of(kind)
+    if origin is Annotated:
+        value, must = convert(value, arguments[0], where), arguments[1]
+        if must.holds(value):
+            return value
+        raise UserError(f"{where} must {must.words}, not {value!r}.")
     if origin in _UNIONS:
         return _convert_union(value, arguments, kind, where)
     if origin is typing.Literal:
         if value in arguments and not isinstance(value, bool):
             return value
         raise UserError(f"{where} must be one of {', '.join(map(str, arguments))}, not {value!r}.")
-    if origin in (list, tuple):
-        if not isinstance(value, (list, tuple)):
-            raise UserError(f"{where} must be {describe(kind)}, not {value!r}.")
-        items = [convert(item, arguments[0], f"{where}[{i}]") for i, item in enumerate(value)]
-        return origin(items)
-    if origin in (dict, Mapping):
-        if not isinstance(value, Mapping):
-            raise UserError(f"{where} must be a mapping, not {value!r}.")
-        return {
-            convert(k, arguments[0], where): convert(v, arguments[1], f"{where}.{k}")
-            for k, v in value.items()
-        }
+    if origin in (list, tuple, dict, Mapping):
+        return _convert_items(value, kind, where)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return build(kind, value, where)
     return _convert_scalar(value, kind, where)
+
+
+def _convert_items(value: Any, kind: Any, where: str) -> Any:
+    origin, arguments = _made_of(kind)
+    if not isinstance(value, (list, tuple) if origin in (list, tuple) else Mapping):
+        raise UserError(f"{where} must be {describe(kind)}, not {value!r}.")
+    if isinstance(value, Mapping):
+        key, one = arguments
+        return {convert(k, key, where): convert(v, one, f"{where}.{k}") for k, v in value.items()}
+    return origin([convert(item, arguments[0], f"{where}[{i}]") for i, item in enumerate(value)])
 
 
 @functools.cache
@@ -161,6 +203,8 @@ def _convert_scalar(value: Any, kind: type, where: str) -> Any:
 def describe(kind: Any) -> str:
     """A type in plain words."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Annotated:
+        return describe(arguments[0])
     if origin in _UNIONS:
         return " or ".join(describe(member) for member in arguments)
     if origin is typing.Literal:

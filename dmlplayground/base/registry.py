@@ -23,11 +23,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
 
 from . import outside
 from .errors import UserError, unknown
 from .options import Option, fill_options, options_of
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
 
 #: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
 HOMES = {
@@ -77,14 +85,14 @@ class Part:
 
     @cached_property
     def options(self) -> dict[str, Option]:
-        """What a configuration may set, with the signature's types and defaults. If a constructor takes ``**shared``,
-        its base class's options come first.
+        """What a configuration may set, with its types and defaults: a class's fields, or what the signature has. If a
+        constructor takes ``**shared``, its base class's options come first.
         """
         if not isinstance(self.build, type):
             return options_of(self.build, skip=self.given)
         options: dict[str, Option] = {}
         for cls in _constructed(self.build):
-            options.update(options_of(cls.__init__, skip=("self", *self.given)))  # type: ignore[misc]
+            options.update(options_of(cls, skip=self.given))
         return options
 
     @property
@@ -126,8 +134,13 @@ class Part:
         return made
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
 class Named:
-    """Base of what a part's file makes: it has the key by which it was asked for, and an error about it begins with that."""
+    """Base of what a part's file makes: it has the key by which it was asked for, and an error about it begins with that.
+
+    Its options are the fields of a dataclass, ``margin: float = 0.2``; ``__post_init__`` checks them. A class that
+    writes its own constructor has its keyword arguments for options.
+    """
 
     kind: ClassVar[str]  # the word for its kind
     key: str = ""
@@ -136,6 +149,11 @@ class Named:
         """Made without its kind, it goes by the name of its file."""
         super().__init_subclass__(**given)
         cls.key = cls.__module__.rpartition(".")[2]
+        constructed = next(base for base in cls.__mro__ if "__init__" in vars(base))
+        if constructed is object or "__dataclass_fields__" in vars(constructed):
+            notes = cls.__doc__
+            dataclass(eq=False, repr=False)(cls)
+            cls.__doc__ = notes  # where there are none, a dataclass has its signature there
 
     def require(self, condition: Any, message: str) -> None:
         """Raise UserError with this message, the part's name before it, unless the condition holds."""

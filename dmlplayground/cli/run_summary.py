@@ -84,7 +84,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
 
 def remaining(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and how much of it is done already."""
-    from ..sweeps.worklist import status
+    from ..sweeps.job import status
     from ..trial.config import Places
 
     places = Places(store)

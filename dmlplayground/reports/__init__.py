@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from . import (
     usable_records,
 )
 from .compare import compare
+from .figures import Figure
 from .grouping import Arena, arenas
 from .leaderboard import arena_table, leaderboard, scores
 from .tables import FORMS, Table, slug, terminal
@@ -86,27 +87,42 @@ def html(store: str | Path) -> str:
     '<!doctype html>'
     """
     store = Path(store)
-    return page.render(_page(store, usable_records.load(store), usable_records.planned(store)))
+    return page.render(_page(store, usable_records.load(store), usable_records.planned(store), [".svg"]))
 
 
-def _page(store: Path, found: Iterable[Record], stated: Manifest) -> page.Page:
-    """The content of the page for these records, whose trials are in ``store``."""
+def _page(
+    store: Path, found: Iterable[Record], stated: Manifest, suffixes: Sequence[str] = (".png", ".svg")
+) -> page.Page:
+    """The content of the page for these records, whose trials are in ``store``, with its figures drawn as such files."""
+
+    def drawn(figures: Iterable[Figure | None]) -> list[page.Drawn]:
+        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in figures if one]
+
     all_arenas = arenas(found, stated.trials, stated.search)
-    drawn, left_out = embedding_pictures.within_budget(
+    pictures, left_out = embedding_pictures.within_budget(
         embedding_pictures.of_arena(arena, store) for arena in all_arenas
     )
-    sections = [_section(arena, all_arenas, shown) for arena, shown in zip(all_arenas, drawn)]
+    sections = [
+        page.Section(
+            arena,
+            answers.of_arena(arena, all_arenas),
+            _tables(arena, all_arenas),
+            drawn([*figures.of_arena(arena, all_arenas), transfer.figure(arena)]),
+            shown,
+        )
+        for arena, shown in zip(all_arenas, pictures)
+    ]
     warnings = [
         *_unfinished(all_arenas),
         *([embedding_pictures.LEFT_OUT.format("; ".join(left_out))] if left_out else []),
     ]
     title = stated.title or store.resolve().name
-    overviews = [*map(_overview, repeated.of_arenas(all_arenas)), *_lengths(store)]
+    overviews = [
+        page.Overview(one.title, repeated.tables(one), drawn([repeated.figure(one)]))
+        for one in repeated.of_arenas(all_arenas)
+    ]
+    overviews += _lengths(store)
     return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
-
-
-def _overview(one: repeated.Repeated) -> page.Overview:
-    return page.Overview(one.title, repeated.tables(one), [*filter(None, [repeated.figure(one)])])
 
 
 def _lengths(store: Path) -> list[page.Overview]:
@@ -146,18 +162,17 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
     ]
 
 
-def _section(arena: Arena, others: list[Arena], shown: list[embedding_pictures.Picture]) -> page.Section:
-    tables = [arena_table(arena)]
-    if arena.finished:
-        tables += [
-            *optimism.tables(arena, others),
-            *folds_table.tables(arena),
-            scores(arena),
-            cost.table(arena),
-            *transfer.tables(arena),
-        ]
-    drawn = [*figures.of_arena(arena, others), *filter(None, [transfer.figure(arena)])]
-    return page.Section(arena, answers.of_arena(arena, others), tables, drawn, shown)
+def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
+    if not arena.finished:
+        return [arena_table(arena)]
+    return [
+        arena_table(arena),
+        *optimism.tables(arena, others),
+        *folds_table.tables(arena),
+        scores(arena),
+        cost.table(arena),
+        *transfer.tables(arena),
+    ]
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
@@ -169,10 +184,10 @@ def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
             yield f"{table.name}{suffix}"
 
 
-def _write_figures(folder: Path, drawn: Iterable[figures.Figure], arena: str) -> Iterator[str]:
+def _write_figures(folder: Path, drawn: Iterable[page.Drawn], arena: str) -> Iterator[str]:
     """Yields the names of the files."""
-    for figure in drawn:
-        for suffix, content in figure_files.draw(figure).items():
+    for figure, contents in drawn:
+        for suffix, content in contents.items():
             with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
                 stream.write(content)
             yield f"{figure.name}-{arena}{suffix}"

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ..trial.store import snapshots
 from ..trial.store.records import Record
 from .grouping import Arena, Cell
 
+SIDE = 320  # of a map, in its own units
 BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000
 COMPONENTS = (
     "Test images of {classes} classes drawn at random, on the two principal components of their embeddings "
@@ -85,22 +84,30 @@ def strips(picture: Picture) -> str:
     return f'<div class=strips style="{size};{sheet}">{"".join(rows)}</div>'
 
 
-def maps(picture: Picture) -> list[tuple[str, dict[str, Any]]]:
-    """Every map of the picture: what it shows, and its points by class for the page to draw."""
+def maps(picture: Picture) -> Iterator[str]:
+    """Every map of the picture as HTML, with what it shows."""
     content = picture.content
-    shown = [(COMPONENTS.format(classes=len(content["map_names"]), share=content["share"]), content["map"])]
+    yield _map(picture, "map", COMPONENTS.format(classes=len(content["map_names"]), share=content["share"]))
     if "tsne" in content:
-        shown.append((TSNE, content["tsne"]))
-    return [(about, _flat_map(picture, points)) for about, points in shown]
+        yield _map(picture, "tsne", TSNE)
 
 
-def _flat_map(picture: Picture, points: np.ndarray) -> dict[str, Any]:
-    labels, names = picture.content["map_labels"], picture.content["map_names"]
-    return {
-        "kind": "map",
-        "title": f"{picture.label}: map of {len(names)} classes",
-        "series": [
-            {"name": name, "x": points[labels == i, 0].tolist(), "y": points[labels == i, 1].tolist()}
-            for i, name in enumerate(names)
-        ],
-    }
+def _map(picture: Picture, which: str, about: str) -> str:
+    """Points in the colours of their classes."""
+    points, labels = picture.content[which], picture.content["map_labels"]
+    low, high = points.min(axis=0), points.max(axis=0)
+    places = 4 + (points - low) * (SIDE / max(float((high - low).max()), 1e-9))
+    width, height = places.max(axis=0) + 4
+    groups, legend = "", ""
+    for number, name in enumerate(map(html.escape, picture.content["map_names"])):
+        circles = "".join(
+            f'<circle cx="{x:.1f}" cy="{height - y:.1f}" r="3"/>' for x, y in places[labels == number]
+        )
+        colour = f'style="--of:var(--c{number % 8})"'
+        groups += f'<g data-tip="{name}" {colour}>{circles}</g>'
+        legend += f"<span {colour}>{name}</span>"
+    title = html.escape(f"{picture.label}: map of {len(picture.content['map_names'])} classes")
+    return (
+        f'<figure><div class="chart map" role="img" aria-label="{title}"><svg viewBox="0 0 {width:.0f} {height:.0f}">{groups}'
+        f'</svg></div><p class="legend">{legend}</p><p class="note">{html.escape(about)}</p></figure>'
+    )

@@ -1,39 +1,49 @@
-"""Figures as files: the numbers of ``figures`` drawn by matplotlib, for papers and slides."""
+"""Figures as files: the numbers of ``figures`` drawn by matplotlib, for papers, slides and the page. An SVG file says of every
+point what it is, when it is pointed at."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 from .figures import Figure, Series
 
-COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#6a51a3",
-    "#7f7f7f",
-)  # after Okabe and Ito
+# after Okabe and Ito
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6a51a3", "#7f7f7f")
 SHADES = ("#40505f", "#8a99a8", "#bcc6cf", "#66788a", "#2b3640")
 DASHES = ("-", "--", ":", "-.")
-INK = "#333333"
+INK, LINE, EDGE = "#333333", "#e6e6e6", "#888888"
+#: The colours as the page's style names them.
+VARIABLES = {
+    **{colour: f"var(--c{number})" for number, colour in enumerate(COLOURS)},
+    **{shade: f"var(--s{number})" for number, shade in enumerate(SHADES)},
+    INK: "var(--ink)",
+    "#000000": "var(--ink)",
+    LINE: "var(--line)",
+    EDGE: "var(--soft)",
+    "#ffffff": "var(--ground)",
+}
 PUBLISHED = "published"
-LONGEST = 48  # characters of a label
-TOLD = 16  # up to so many sizes get a mark each on a logarithmic axis; beyond that, powers of ten do
+WIDTH = 4.8  # inches: on a telephone its letters can still be read
+ROW = 0.18  # inches: of the legend
+LONGEST = 28  # characters of a label
+MANY = 16  # up to so many sizes get a mark each on a logarithmic axis; beyond that, powers of ten do
+SVG = "{http://www.w3.org/2000/svg}"
 STYLE: Any = {
     "font.size": 9,
+    "figure.titlesize": 10,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
+    "axes.edgecolor": EDGE,
     "axes.grid": True,
-    "grid.color": "#e6e6e6",
+    "grid.color": LINE,
     "axes.axisbelow": True,
     "legend.frameon": False,
     "legend.fontsize": 8,
@@ -43,51 +53,98 @@ STYLE: Any = {
 }
 
 
-def draw(figure: Figure) -> dict[str, bytes]:
-    """The figure as a PNG and an SVG file, by suffix."""
+@contextmanager
+def blank(width: float, height: float) -> Iterator[Any]:
+    """A sheet to draw on, of this size in inches."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 
     with mpl.rc_context(STYLE):
-        sheet = Sheet(figsize=(6.4, _height(figure)), layout="constrained")
+        sheet = Sheet(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(sheet)
-        axes = sheet.add_subplot()
-        {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
-        _references(axes.axvline if figure.kind == "bars" else axes.axhline, figure)
-        axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
-        if len(figure.series) > 1 or figure.references:
-            _legend(axes)
-        return {suffix: saved(sheet, suffix) for suffix in (".png", ".svg")}
+        yield sheet
 
 
-def _legend(axes) -> None:
-    """The legend, beside the axes. The published values of all series share one entry."""
-    handles, labels = axes.get_legend_handles_labels()
-    entries = dict(zip(labels, handles))
-    axes.legend(entries.values(), [*map(_short, entries)], loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-
-def _short(label: str) -> str:
-    """A label short enough to leave room for the figure."""
-    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
-
-
-def _height(figure: Figure) -> float:
-    """In inches. Every bar and every entry of the legend needs a row."""
-    measured = [series for series in figure.series if not series.quoted_for]
-    if figure.kind != "bars":
-        return max(3.6, 1 + 0.19 * len(measured))
-    rows = len({x for series in measured for x in series.x})
-    return 0.9 + rows * (0.14 + 0.14 * len(measured))
-
-
-def saved(sheet, suffix: str) -> bytes:
+def saved(sheet: Any, suffix: str) -> bytes:
     """The file's content; it holds no date, so that the same numbers give the same file."""
     stream = io.BytesIO()
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
     sheet.savefig(stream, format=suffix[1:], metadata=metadata)
     return stream.getvalue()
+
+
+def draw(figure: Figure, suffixes: Collection[str] = (".png", ".svg")) -> dict[str, bytes]:
+    """The figure as files, by suffix."""
+    legend = Legend.of(figure)
+    with blank(WIDTH, _height(figure) + ROW * legend.rows) as sheet:
+        axes = sheet.add_subplot()
+        {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
+        _references(axes.axvline if figure.kind == "bars" else axes.axhline, figure)
+        sheet.suptitle(figure.title, x=0.01, ha="left")
+        axes.set(xlabel=figure.x_label, ylabel=figure.y_label)
+        if legend.rows:
+            handles, labels = axes.get_legend_handles_labels()
+            entries = dict(zip(map(_short, labels), handles))  # the published values share one entry
+            sheet.legend(entries.values(), entries, loc="outside lower left", ncols=legend.columns)
+        files = {suffix: saved(sheet, suffix) for suffix in suffixes}
+    return {suffix: _titled(file, figure) if suffix == ".svg" else file for suffix, file in files.items()}
+
+
+def _titled(file: bytes, figure: Figure) -> bytes:
+    """The SVG file with what is to be said of each point."""
+    for prefix, name in (("", SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
+        ElementTree.register_namespace(prefix, name)
+    tree = ElementTree.fromstring(file)
+    for number, series in enumerate(figure.series):
+        points = tree.findall(f".//*[@id='{_points_of(number)}']//{SVG}use")
+        for point, words in zip(points, figure.tips(series)):
+            ElementTree.SubElement(point, f"{SVG}title").text = words
+    return ElementTree.tostring(tree, xml_declaration=True, encoding="utf-8")
+
+
+def inline(file: bytes) -> str:
+    """An SVG file as a part of a page, in the colours of the page's style."""
+    text = file.decode()
+    text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text[text.index("<svg") :], flags=re.S)
+    text = re.sub(r' id="((?:series|points)-\d+)"', r' class="\1"', text)
+    text = re.sub(r' id="[\w.]+_\d+"| xmlns\S*="\S+"|font-family: [^;"]*;?', "", text)
+    return re.sub(r": (#[0-9a-f]{6})\b", lambda found: f": {VARIABLES.get(found[1], found[1])}", text)
+
+
+def _points_of(number: int) -> str:
+    return f"points-{number}"
+
+
+class Legend(NamedTuple):
+    rows: int
+    columns: int
+
+    @classmethod
+    def of(cls, figure: Figure) -> Legend:
+        """As many columns as there is room for, below the axes."""
+        names = [one.name for one in figure.series if not one.quoted_for and not _named_beside(figure, one)]
+        names += [PUBLISHED] * any(one.quoted_for for one in figure.series)
+        names += [_reference(*one) for one in figure.references.items()]
+        if not names or len(figure.series) + len(figure.references) < 2:
+            return cls(0, 1)
+        columns = max(1, int(72 * WIDTH / (36 + 4.7 * max(len(_short(name)) for name in names))))
+        return cls(math.ceil(len(names) / columns), columns)
+
+
+def _short(label: str) -> str:
+    """What tells names apart often stands at their end."""
+    half = LONGEST // 2
+    return label if len(label) <= LONGEST else f"{label[: half - 1]}…{label[-half:]}"
+
+
+def _height(figure: Figure) -> float:
+    """In inches. Every bar needs a row."""
+    if figure.kind != "bars":
+        return 2.9
+    measured = [series for series in figure.series if not series.quoted_for]
+    rows = len({x for series in measured for x in series.x})
+    return 0.9 + rows * (0.14 + 0.14 * len(measured))
 
 
 def placed(figure: Figure) -> Iterator[tuple[int, Series]]:
@@ -109,18 +166,18 @@ def _round(figure: Figure, place: int) -> int:
     return colours[place] // len(COLOURS) + colours[:place].count(colours[place])
 
 
-def _bars(axes, figure: Figure) -> None:
+def _bars(axes: Any, figure: Figure) -> None:
     count = sum(not series.quoted_for for series in figure.series)
     categories = list(dict.fromkeys(x for series in figure.series for x in series.x))
     width = 0.75 / count
-    for number, series in placed(figure):
-        rows = [categories.index(x) + (number - (count - 1) / 2) * width for x in series.x]
+    for number, (place, series) in enumerate(placed(figure)):
+        rows = [categories.index(x) + (place - (count - 1) / 2) * width for x in series.x]
+        _to_point_at(axes, series.y, rows, number)
         if series.quoted_for:
             axes.plot(series.y, rows, "D", mfc="white", mec=INK, ms=4.5, ls="", label=PUBLISHED)
             continue
-        axes.barh(
-            rows, series.y, height=width * 0.9, color=_colours(figure, number), label=_legend_entry(series)
-        )
+        label = f"_{series.name}" if _named_beside(figure, series) else series.name
+        axes.barh(rows, series.y, height=width * 0.9, color=_colours(figure, place), label=label)
         axes.errorbar(series.y, rows, xerr=_errors(series), fmt="none", ecolor=INK, elinewidth=1, capsize=2)
         dots = [(run, row) for runs, row in zip(series.runs, rows) for run in runs]
         axes.plot(*zip(*dots) if dots else ([], []), "o", mfc="white", mec=INK, mew=0.8, ms=3.2)
@@ -132,57 +189,54 @@ def _bars(axes, figure: Figure) -> None:
     axes.grid(axis="y", visible=False)
 
 
+def _named_beside(figure: Figure, series: Series) -> bool:
+    """Bars that have their cells' colours need no entry in the legend."""
+    return figure.kind == "bars" and bool(series.colours)
+
+
+def _to_point_at(axes: Any, xs: list[float], ys: list[float], number: int) -> None:
+    """Points that nobody sees, whose titles say what stands there."""
+    axes.plot(xs, ys, "o", ms=9, alpha=0, gid=_points_of(number))
+
+
 def _references(across: Callable, figure: Figure) -> None:
     """The lines drawn across, below bars and curves."""
-    for (label, value), dashes in zip(figure.references.items(), ("--", ":")):
-        across(value, color=INK, ls=dashes, lw=1, zorder=0.9, label=f"{label} ({value:.1f})")
+    for reference, dashes in zip(figure.references.items(), ("--", ":")):
+        across(reference[1], color=INK, ls=dashes, lw=1, zorder=0.9, label=_reference(*reference))
 
 
-def _legend_entry(series: Series) -> str:
-    """The name in the legend; bars that have their cells' colours need none."""
-    return f"_{series.name}" if series.colours else series.name
+def _reference(label: str, value: float) -> str:
+    return f"{label} ({value:.1f})"
 
 
-def _values(axes, figure: Figure, series: Series, rows: list[float]) -> None:
+def _values(axes: Any, figure: Figure, series: Series, rows: list[float]) -> None:
     """The number at the end of every bar, clear of anything drawn there."""
     quoted = [one for one in figure.series if one.quoted_for == series.name]
     published = {x: y for one in quoted for x, y in zip(one.x, one.y)}
-    digits = _digits(figure)
+    digits = 1 if max(map(abs, figure.span)) >= 10 else 2  # those of metrics without a unit are small
+    beside: Any = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 7.5}
     for x, y, high, runs, row in zip(series.x, series.y, series.high, series.runs, rows):
-        end = max(0.0, y, high or y, *runs, published.get(x, y))
-        axes.annotate(
-            f"{y:.{digits}f}",
-            (end, row),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-        )
+        axes.annotate(f"{y:.{digits}f}", (max(0.0, y, high or y, *runs, published.get(x, y)), row), **beside)
 
 
-def _digits(figure: Figure) -> int:
-    """After the point: small numbers, as those of metrics without a unit, need more."""
-    return 1 if max(map(abs, figure.span)) >= 10 else 2
-
-
-def _lines(axes, figure: Figure) -> None:
-    for number, series in placed(figure):
-        colour, dash = _colours(figure, number)[0], DASHES[_round(figure, number) % len(DASHES)]
+def _lines(axes: Any, figure: Figure) -> None:
+    for number, (place, series) in enumerate(placed(figure)):
+        look = {"color": _colours(figure, place)[0], "gid": f"series-{number}"}
+        _to_point_at(axes, series.x, series.y, number)
         if series.quoted_for:
-            axes.plot(
-                series.x, series.y, color=colour, ls=":", marker="D", mfc="white", ms=4, label=PUBLISHED
-            )
+            axes.plot(series.x, series.y, ls=":", marker="D", mfc="white", ms=4, label=PUBLISHED, **look)
             continue
+        dash = DASHES[_round(figure, place) % len(DASHES)]
         marker = "o" if len(series.x) < 12 else None
-        axes.plot(series.x, series.y, color=colour, ls=dash, marker=marker, ms=3, lw=1.4, label=series.name)
+        axes.plot(series.x, series.y, ls=dash, marker=marker, ms=3, lw=1.4, label=series.name, **look)
         points = zip(series.x, series.low, series.high)
         known = [(x, low, high) for x, low, high in points if low is not None]
         if known and not figure.tangle:
-            axes.fill_between(*zip(*known), color=colour, alpha=0.12, lw=0)
+            axes.fill_between(*zip(*known), alpha=0.12, lw=0, **look)
     _limit(axes, figure)
     if figure.log:
         sizes = sorted({x for series in figure.series for x in series.x})
-        if len(sizes) > TOLD:
+        if len(sizes) > MANY:
             axes.set_xscale("log")
             return
         axes.set_xscale("log", base=2)
@@ -190,23 +244,25 @@ def _lines(axes, figure: Figure) -> None:
         axes.minorticks_off()
 
 
-def _points(axes, figure: Figure) -> None:
-    for number, series in placed(figure):
-        colours, marker = _colours(figure, number), "os^D"[_round(figure, number) % 4]
-        errors = _errors(series)
-        axes.errorbar(series.x, series.y, yerr=errors, fmt="none", ecolor=colours, elinewidth=1)
-        axes.scatter(series.x, series.y, s=25, c=colours, marker=marker, label=series.name)
+def _points(axes: Any, figure: Figure) -> None:
+    for number, (place, series) in enumerate(placed(figure)):
+        colours, marker = _colours(figure, place), "os^D"[_round(figure, place) % 4]
+        gid = f"series-{number}"
+        _to_point_at(axes, series.x, series.y, number)
+        axes.errorbar(
+            series.x, series.y, yerr=_errors(series), fmt="none", ecolor=colours, elinewidth=1, gid=gid
+        )
+        axes.scatter(series.x, series.y, s=25, c=colours, marker=marker, label=series.name, gid=gid)
         for x, y, size in zip(series.x, series.y, series.sizes):
             axes.annotate(size, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7)
     places = [x for series in figure.series for x in series.x]
-    if (
-        0 <= min(places) < max(places) / 2
-    ):  # else the points would stand in a corner, or some would be cut off
+    # Otherwise the points would stand in a corner, or some would be cut off.
+    if 0 <= min(places) < max(places) / 2:
         axes.set_xlim(left=0)
     _limit(axes, figure)
 
 
-def _limit(axes, figure: Figure) -> None:
+def _limit(axes: Any, figure: Figure) -> None:
     low, high = figure.span
     margin = 0.06 * (high - low) or 1
     axes.set_ylim(low - margin, high + margin)

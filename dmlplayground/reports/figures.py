@@ -1,4 +1,4 @@
-"""The numbers of every figure; ``figure_files`` draws them for files, ``page.js`` for the page."""
+"""The numbers of every figure; ``figure_files`` draws them."""
 
 from __future__ import annotations
 
@@ -80,6 +80,22 @@ class Figure:
     log: bool = False  # the x axis, by powers of two
     note: str = ""
     references: dict[str, float] = field(default_factory=dict)  # lines drawn across, by what they stand for
+
+    def tips(self, series: Series) -> list[str]:
+        """What is said of each point of a series when it is pointed at."""
+        heads = map(str, series.x) if self.kind == "bars" else (f"{self.x_label} {x:.5g}" for x in series.x)
+        found = []
+        for i, (head, y) in enumerate(zip(heads, series.y)):
+            lines = [head, f"{series.name}: {y:.4g}"]
+            if series.low[i:] and series.low[i] is not None:
+                lines.append(f"95 % interval {series.low[i]:.4g} to {series.high[i]:.4g}")
+            lines += [
+                f"runs {' and '.join(f'{run:.4g}' for run in runs)}"
+                for runs in series.runs[i : i + 1]
+                if runs
+            ]
+            found.append("\n".join([*lines, *filter(None, series.labels[i : i + 1])]))
+        return found
 
     @property
     def tangle(self) -> bool:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..studies.published import Quoted
-from . import embedding_pictures, trial_details
+from . import embedding_pictures, figure_files, trial_details
 from .answers import Answer
 from .embedding_pictures import Picture
 from .figures import INTERVAL, Figure
 from .grouping import Arena
 from .statistics import Summary
 from .tables import Column, Row, Seconds, Table, text
+
+
+class Drawn(NamedTuple):
+    figure: Figure
+    files: dict[str, bytes]  # by suffix
 
 
 @dataclass
@@ -26,7 +31,7 @@ class Section:
     arena: Arena
     answers: list[Answer]
     tables: list[Table]  # the first is the one to see first
-    figures: list[Figure]
+    figures: list[Drawn]
     pictures: list[Picture]
 
 
@@ -36,7 +41,7 @@ class Overview:
 
     title: str
     tables: list[Table]
-    figures: list[Figure]
+    figures: list[Drawn]
 
 
 @dataclass
@@ -51,12 +56,10 @@ class Page:
 
 def render(page: Page) -> str:
     here = Path(__file__).parent
-    sections = "".join(_overview(one, number) for number, one in enumerate(page.overviews))
-    sections += "".join(_section(section, number) for number, section in enumerate(page.sections))
+    sections = "".join([*map(_overview, page.overviews), *map(_section, page.sections)])
     cells = trial_details.of_arenas(section.arena for section in page.sections)
     content = {
         "store": page.store,
-        "figures": dict(_drawn(page)),
         "step": trial_details.thinned(cells),
         "cells": cells,
         "percent": sorted(trial_details.in_percent(cells)),
@@ -101,42 +104,26 @@ def embedded(content: Any) -> str:
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _drawn(page: Page) -> Iterable[tuple[str, dict[str, Any]]]:
-    for number, one in enumerate(page.overviews):
-        yield from _flat(one.figures, f"all{number}")
-    for number, section in enumerate(page.sections):
-        yield from _flat(section.figures, str(number))
-        for index, picture in enumerate(section.pictures):
-            for place, (_, flat) in enumerate(embedding_pictures.maps(picture)):
-                yield f"{number}-map{index}-{place}", trial_details.rounded(flat)
-
-
-def _flat(figures: Iterable[Figure], place: str) -> Iterable[tuple[str, dict[str, Any]]]:
-    for figure in figures:
-        flat = {**asdict(figure), "span": figure.span, "tangle": figure.tangle}
-        yield f"{place}-{figure.name}", trial_details.rounded(flat)
-
-
 def _header(page: Page) -> str:
     about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
     warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
     return f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
 
 
-def _overview(one: Overview, number: int) -> str:
+def _overview(one: Overview) -> str:
     first, *others = _without_repetition(one.tables)
     return (
-        f"<section><h2>{escape(one.title)}</h2>{table_html(first)}{_figures(one.figures, f'all{number}')}"
+        f"<section><h2>{escape(one.title)}</h2>{table_html(first)}{_figures(one.figures)}"
         f"{''.join(map(table_html, others))}</section>"
     )
 
 
-def _section(section: Section, number: int) -> str:
+def _section(section: Section) -> str:
     leaderboard, *others = _without_repetition(section.tables)
     return (
         f"<section><h2>{escape(section.arena.title)}</h2>"
         f'<div class="cards">{"".join(map(_card, section.answers))}</div>'
-        f"{table_html(leaderboard)}{_figures(section.figures, number)}{_pictures(section.pictures, number)}"
+        f"{table_html(leaderboard)}{_figures(section.figures)}{_pictures(section.pictures)}"
         f"{''.join(map(table_html, others))}</section>"
     )
 
@@ -155,14 +142,13 @@ def _card(answer: Answer) -> str:
     return f'<div class="card">{head}{details}</div>'
 
 
-def _figures(figures: Iterable[Figure], number: int | str) -> str:
-    charts = "".join(
-        f"<figure><figcaption>{escape(figure.title)}</figcaption>"
-        f'<div class="chart" data-figure="{number}-{figure.name}"></div>'
-        f'<p class="note">{escape(figure.note)}</p></figure>'
-        for figure in figures
+def _figures(drawn: Iterable[Drawn]) -> str:
+    figures = "".join(
+        f'<figure><div class="chart {figure.kind}" role="img" aria-label="{escape(figure.title)}">'
+        f'{figure_files.inline(files[".svg"])}</div><p class="note">{escape(figure.note)}</p></figure>'
+        for figure, files in drawn
     )
-    return f'<div class="figures">{charts}</div><p class="note">{escape(INTERVAL)}</p>' if charts else ""
+    return f'<div class="figures">{figures}</div><p class="note">{escape(INTERVAL)}</p>' if figures else ""
 
 
 # --- pictures -----------------------------------------------------------------------------------------------
@@ -173,25 +159,20 @@ STRIPS = (
 )
 
 
-def _pictures(found: list[Picture], number: int) -> str:
+def _pictures(found: list[Picture]) -> str:
     if not found:
         return ""
-    parts = "".join(
-        _picture(picture, f"{number}-map{index}", index == 0) for index, picture in enumerate(found)
-    )
+    parts = "".join(_picture(picture, index == 0) for index, picture in enumerate(found))
     title = f'<h3>What the embeddings look like</h3><p class="note">{STRIPS}</p>'
     return f'<div class="block">{title}{parts}</div>'
 
 
-def _picture(picture: Picture, key: str, opened: bool) -> str:
+def _picture(picture: Picture, opened: bool) -> str:
     title = f'{escape(picture.label)} <span class="soft">seed {picture.seed}</span>'
-    charts = "".join(
-        f'<figure><div class="chart" data-figure="{key}-{place}"></div><p class="note">{escape(about)}</p></figure>'
-        for place, (about, _) in enumerate(embedding_pictures.maps(picture))
-    )
+    looks = embedding_pictures.strips(picture) + "".join(embedding_pictures.maps(picture))
     return (
         f'<details class="pictures"{" open" * opened}><summary>{title}</summary>'
-        f'<div class="looks">{embedding_pictures.strips(picture)}{charts}</div></details>'
+        f'<div class="looks">{looks}</div></details>'
     )
 
 

@@ -267,9 +267,9 @@ def comma_separated(table: Table) -> str:
     return stream.getvalue()
 
 
-def _parts(value: Summary | None) -> list[Any]:
-    if not value:
-        return [""] * len(SUMMARY_PARTS)
+def _parts(value: Any) -> list[Any]:
+    if not isinstance(value, Summary) or not value:  # such as the one number of untouched features
+        return [_bare(value if value != Summary({}) else None), *[""] * (len(SUMMARY_PARTS) - 1)]
     low, high = value.interval or ("", "")
     return [value.mean, "" if value.spread is None else value.spread, value.n, low, high]
 

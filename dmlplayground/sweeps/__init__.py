@@ -10,7 +10,6 @@ from ..base import outside
 from ..trial.store.records import Record
 
 if TYPE_CHECKING:
-    from .runner import Executor
     from .search_space import Search
 
 __all__ = ["sweep", "tune"]
@@ -90,33 +89,16 @@ def tune(
         ...
     dmlplayground.base.errors.UserError: 'tripled' is neither a known search nor a file...
     """
-    from . import derived_files, executors, search_files
+    from . import derived_files, executors, search_files, searches
 
     outside.load(parts)
-    made = executors.create(executor, address, log)
     if isinstance(search, (str, Path, Mapping)):
         file = derived_files.named(str(search.get("title"))) if isinstance(search, Mapping) else Path(search)
-        store = Path(store or Path("runs") / file.stem)
-        found = search_files.load_all(search, overrides, methods)
+        store = store or Path("runs") / file.stem
+        wanted = search_files.load_all(search, overrides, methods)
     else:
-        store, found = Path(store or "runs/search"), {"": search}
-    try:
-        winners = [
-            tuned(one, store / name, made, workers=workers, quiet=quiet) for name, one in found.items()
-        ]
-    finally:
-        made.close([])
-    return winners[0] if "" in found else store
-
-
-def tuned(
-    search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = True
-) -> Path:
-    """Run one search; gives the file of its winner."""
-    if search.rungs:
-        from . import halving
-
-        return halving.tune(search, store, executor, workers=workers, quiet=quiet)
-    from . import optuna_search
-
-    return optuna_search.tune(search, store, executor, workers=workers, quiet=quiet)
+        wanted = {"": search}
+    store = Path(store or "runs/search")
+    with executors.opened(executor, address, log) as opened:
+        winners = searches.tune_all(wanted, store, opened, workers=workers, quiet=quiet)
+    return winners[0] if "" in wanted else store

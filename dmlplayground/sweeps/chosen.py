@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from ..base import files, outside
 from ..trial.config import Places, Trial
-from ..trial.store import records
+from ..trial.store import manifest, records
 from ..trial.store.records import Record
-from . import derived_files, executors, grid, runner, worklist
+from . import derived_files, executors, grid, runner
+from .job import jobs_left, status
+from .worker import TRIAL
 
 __all__ = ["Chosen", "choose"]
 
@@ -25,11 +29,15 @@ class Chosen:
     file: Path
     trials: list[Trial]
     store: Path
-    part: bool  # not just what the file says: then what the store is to hold besides stays as it was stated
+    part: bool = (
+        False  # not just what the file says: then what the store is to hold besides stays as it was stated
+    )
 
     def state(self) -> None:
         """Write down in the store what it is to hold."""
-        worklist.write(self.store, self.experiment, self.file, self.trials, self.part)
+        configurations = {folder.name: trial.mapping() for folder, trial in zip(self.folders(), self.trials)}
+        named = self.experiment.title, self.experiment.about, self.file.name
+        manifest.write(self.store, *named, configurations, self.part)
 
     def run(
         self,
@@ -43,26 +51,35 @@ class Chosen:
     ) -> None:
         """Run what is left of the trials; returns when all have ended."""
         self.state()
-        made = executors.create(executor, address, log)
-        try:
-            runner.run(self.store, self.trials, made, workers=workers, retry_failed=retry_failed, quiet=quiet)
-        finally:
-            made.close([])
+        with executors.opened(executor, address, log) as opened:
+            runner.run(
+                self.store, self.trials, opened, workers=workers, retry_failed=retry_failed, quiet=quiet
+            )
 
     def commands(self, retry_failed: bool = False) -> list[str]:
-        """A command for each trial that is left, for any scheduler."""
+        """A command for each trial that is left, for any scheduler. The configurations are written into the store."""
         self.state()
-        return worklist.commands(self.store, worklist.jobs(self.store, self.trials, retry_failed))
+        store = self.store.resolve()
+        left = jobs_left(store, self.trials, retry_failed)
+        for job in left:
+            outside.keep(job.trial.parts, store)
+            files.write_json(job.folder / TRIAL, job.trial.mapping())
+        return [
+            shlex.join(["dmlplayground", "train", str(job.folder / TRIAL), "--store", str(store), "--quiet"])
+            for job in left
+        ]
+
+    def folders(self) -> list[Path]:
+        places = Places(self.store)
+        return [places.folder(trial) for trial in self.trials]
 
     def tally(self) -> Counter:
         """How many of the trials have which status."""
-        return worklist.tally(self.store, self.trials)
+        return Counter(map(status, self.folders()))
 
     def records(self) -> list[Record]:
         """The records that there are of the trials."""
-        places = Places(self.store)
-        found = (records.find(places.folder(trial)) for trial in self.trials)
-        return [record for record in found if record is not None]
+        return [record for record in map(records.find, self.folders()) if record is not None]
 
 
 def choose(

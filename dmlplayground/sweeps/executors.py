@@ -1,15 +1,32 @@
-"""Executors by name."""
+"""Where trials run, by name. ``local``: at once on this machine. ``ray``: a cluster's scheduler places them, and starts them
+again elsewhere if a node is lost. The third way needs no executor: ``sweep --print-commands`` for any scheduler, or more
+runners with one folder as their store, which share its trials."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Optional
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Optional, Protocol
 
 from ..base.errors import UserError, unknown
+from ..trial.config import Trial
 from ..trial.training import trackers
-from .runner import Executor
 
 NAMES = ("local", "ray")
+
+
+class Executor(Protocol):
+    """Where trials run: ``local.Local`` or ``ray_cluster.Cluster``. Each has its own kind of process."""
+
+    @property
+    def slots(self) -> int:
+        """How many trials at a time it is made for."""
+
+    def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]: ...
+    def start(self, trial: Trial, folder: Path) -> Any: ...
+    def ended(self, process: Any) -> None: ...
+    def close(self, running: Iterable[Any]) -> None: ...
 
 
 def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) -> Executor:
@@ -30,3 +47,13 @@ def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) ->
     from .local import Local
 
     return Local(log=names)
+
+
+@contextmanager
+def opened(name: str, address: Optional[str] = None, log: Iterable[str] = ()) -> Iterator[Executor]:
+    """``create`` it, and let go of its processes in the end."""
+    executor = create(name, address, log)
+    try:
+        yield executor
+    finally:
+        executor.close([])

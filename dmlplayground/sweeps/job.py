@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
+from ..base.errors import UserError, warn
 from ..parts import metrics, protocols
-from ..trial.config import Trial, total_epochs
+from ..trial.config import Places, Trial, criterion, total_epochs
 from ..trial.store import records, stream
 from ..trial.store.records import Record
-
-
-class Ending(NamedTuple):
-    """How a trial's process ended: its exit code (None if unknown), and the same in words."""
-
-    code: Optional[int]
-    words: str
 
 
 @dataclass(eq=False)
@@ -26,6 +21,7 @@ class Job:
     trial: Trial
     folder: Path
     retry: bool = False  # run it again if it has failed
+    searching: bool = False  # it is one of a search, which looks at validation classes alone
     entries: list[dict[str, Any]] = field(default_factory=list)  # its epochs so far
     before: int = 0  # epochs it had when the runner first looked
     reached: int = 0  # epochs when its process began
@@ -72,13 +68,6 @@ class Job:
         )
         return None if again else record
 
-    def saw(self, new: list[dict[str, Any]]) -> bool:
-        """Whether to continue after these epochs."""
-        return True
-
-    def done(self, record: Optional[Record]) -> None:
-        """It has ended: finished, failed, or stopped."""
-
     def outcome_line(self, record: Optional[Record]) -> str:
         """How it ended, in a line."""
         if record is None:
@@ -86,9 +75,42 @@ class Job:
         if record.status != "finished":
             return f"{self.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
         protocol = protocols.get(self.trial.protocol["name"])
-        best = protocol.measured(record.results, protocol.leading)[0]
-        return f"{self.id}: {metrics.first(best)} in {record.seconds:.0f} s"
+        if self.searching:
+            metric = criterion(self.trial.protocol, self.trial.evaluation)
+            judged = protocols.create(**self.trial.protocol).judged(record.results)
+            score = f"{metric.key} {metric.shown(judged)}"
+        else:
+            score = metrics.first(protocol.measured(record.results, protocol.leading)[0])
+        return f"{self.id}: {score} in {record.seconds:.0f} s"
 
 
 def _stamp(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def jobs_left(
+    store: Path, trials: Sequence[Trial], retry_failed: bool = False, searching: bool = False
+) -> list[Job]:
+    """The trials that are left to do."""
+    left, places = [], Places(store)
+    for trial in trials:
+        job = Job(trial, places.folder(trial), retry_failed, searching)
+        try:
+            if job.outcome() is None:
+                left.append(job)
+            else:
+                records.tidy(job.folder)
+        except UserError as problem:
+            warn(
+                f"{problem} The trial is left out. To train it, move that file away and run the sweep again."
+            )
+    return left
+
+
+def status(folder: Path) -> str:
+    """The status of a trial, in a word or two."""
+    try:
+        record = records.find(folder)
+    except UserError:
+        return "unreadable"
+    return record.status if record else "not started"

@@ -14,25 +14,6 @@ from ..base.threads import cores
 from ..parts import data, transforms
 from ..trial.config import Trial, check_data
 from . import checks, memory_needs, worker
-from .job import Ending
-
-
-class Process:
-    """A trial that is being trained."""
-
-    def __init__(self, process: worker.Worker, gpus: list[str]):
-        self.worker = process
-        self.gpus = gpus
-        self.code: Optional[int] = None
-
-    def poll(self) -> Optional[Ending]:
-        if self.code is None:
-            self.code = self.worker.poll()
-        return None if self.code is None else Ending(self.code, worker.words(self.code))
-
-    def stop(self) -> None:
-        """Ask it to stop; it keeps its epochs."""
-        self.worker.stop()
 
 
 class Local:
@@ -42,7 +23,7 @@ class Local:
         self.log = log
         self.gpus = visible_gpus() if gpus is None else gpus
         self.load: Counter[str] = Counter()
-        self.idle: list[Process] = []  # whose trial has finished, and which can train another
+        self.idle: list[worker.Worker] = []  # whose trial has finished, and which can train another
 
     @property
     def slots(self) -> int:
@@ -63,15 +44,15 @@ class Local:
             raise checks.cannot_run(problems)
         return [warning for _, found in checked for warning in found]
 
-    def start(self, trial: Trial, folder: Path) -> Process:
+    def start(self, trial: Trial, folder: Path) -> worker.Worker:
         gpus = self._take(trial)
         for process in self.idle:
             if process.gpus == gpus:
                 self.idle.remove(process)
-                process.worker.train(folder)
-                return Process(process.worker, gpus)
+                process.train(folder)
+                return process
         environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if self.gpus else {}
-        return Process(worker.Worker(folder, environment, self.log), gpus)
+        return worker.Worker(folder, environment, self.log, gpus)
 
     def _take(self, trial: Trial) -> list[str]:
         """The GPUs with the fewest trials."""
@@ -81,22 +62,22 @@ class Local:
         self.load.update(gpus)
         return gpus
 
-    def ended(self, process: Process) -> None:
+    def ended(self, process: worker.Worker) -> None:
         """Its GPUs are free again, and if all went well it can train another trial."""
         self.load.subtract(process.gpus)
-        if process.code == 0 and not process.worker.stopped:
+        if process.free:
             self.idle.append(process)
         else:
-            process.worker.finish()
+            process.finish()
 
-    def close(self, running: Iterable[Process]) -> None:
+    def close(self, running: Iterable[worker.Worker]) -> None:
         """Stop them all, side by side, and the processes that wait for another trial."""
         processes = [*running, *self.idle]
         self.idle.clear()
         for process in processes:
             process.stop()
         for process in processes:
-            process.worker.finish()
+            process.finish()
 
 
 def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str, UserError]], list[str]]:

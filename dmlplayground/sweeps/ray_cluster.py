@@ -17,7 +17,7 @@ from ..base.errors import UserError
 from ..trial.config import Trial
 from ..trial.store import locks
 from . import worker
-from .job import Ending
+from .worker import Ending
 
 
 class Task:
@@ -38,7 +38,7 @@ class Task:
             return Ending(worker.STOPPED, "was stopped")
         except ray.exceptions.RayError as problem:
             return Ending(None, f"was lost with its node or its Ray worker ({type(problem).__name__})")
-        return Ending(code, worker.words(code))
+        return Ending.of(code)
 
     def stop(self) -> None:
         """Ask it to stop; it keeps its epochs."""
@@ -105,8 +105,8 @@ def _train(folder: str, log: Sequence[str]) -> int:
     """On a node: the trial's process, and its exit code. When this task dies, that ends as well."""
     process = worker.Worker(Path(folder), log=log)
     try:
-        while (code := process.poll()) is None:
+        while (ending := process.poll()) is None:
             time.sleep(0.2)  # short waits: cancelling a task does not end a long one
-        return code
+        return ending.code or 0
     finally:
         process.finish()

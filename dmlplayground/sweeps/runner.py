@@ -11,33 +11,21 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Optional, Protocol
+from typing import Any, Optional
 
 from ..base import files, layout, outside
 from ..base.errors import UserError
 from ..trial.config import Trial
 from ..trial.store import locks, records
 from ..trial.store.records import Record
-from . import display, worker, worklist
-from .job import Ending, Job
-from .worker import LOG, TRIAL
+from . import display, worker
+from .executors import Executor
+from .job import Job, jobs_left
+from .worker import LOG, TRIAL, Ending
 
 POLL, LOOK = 0.25, 2.0  # seconds between checks of our own trials, and of those of others
 DEATHS = 2  # how often in a row a trial's process may die before it completes another epoch
 ROOM = 300 * 2**20  # bytes that must be free on the store's disk for a trial to start
-
-
-class Executor(Protocol):
-    """Where trials run: ``local.Local`` or ``ray_cluster.Cluster``. Each has its own kind of process."""
-
-    @property
-    def slots(self) -> int:
-        """How many trials at a time it is made for."""
-
-    def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]: ...
-    def start(self, trial: Trial, folder: Path) -> Any: ...
-    def ended(self, process: Any) -> None: ...
-    def close(self, running: Iterable[Any]) -> None: ...
 
 
 def run(
@@ -48,9 +36,10 @@ def run(
     workers: Optional[int] = None,
     retry_failed: bool = False,
     quiet: bool = False,
+    searching: bool = False,
 ) -> None:
     """Run what is left of ``trials``. Returns when all have ended; raises KeyboardInterrupt when stopped."""
-    left = worklist.jobs(store, trials, retry_failed)
+    left = jobs_left(store, trials, retry_failed, searching)
     runner = Runner(store, executor, workers, quiet)
     done = len(trials) - len(left)
     if done:
@@ -169,9 +158,7 @@ class Runner:
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def _look(self, job: Job) -> None:
-        new = job.look()
-        if new and not job.saw(new):
-            self.running[job].stop()
+        job.look()
         ending = self.running[job].poll()
         if ending is None:
             return
@@ -224,7 +211,6 @@ class Runner:
 
     def _done(self, job: Job, record: Optional[Record], quiet: bool = False) -> None:
         job.ended = True
-        job.done(record)
         if not quiet:
             self.display.say(f"{job.outcome_line(record)} ({self._ended()} of {self.count}{self._left()})")
 

@@ -56,6 +56,11 @@ def load_all(given: Given, overrides: Settings = (), wanted: Iterable[str] = ())
     if not isinstance(content, Mapping):
         return {"": build(Search, content, where="")}
     content = dict(content)
+    if "prune" in content:
+        raise UserError(
+            f"{content.get('title', given)}: prune: searches stop no trial early any more; leave it out, or give the search "
+            "rungs, short trainings of which the best get longer ones."
+        )
     times = _times(content, given)
     if "methods" not in content:
         if list(wanted):

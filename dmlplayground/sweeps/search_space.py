@@ -1,7 +1,7 @@
 """A search file: a trial's configuration with ranges in place of some values.
 
     title: Proxy-NCA on the built-in characters
-    trials: 30                                              # to be tried, the pruned ones included
+    trials: 30                                              # to be tried
     config:
       method: {name: proxy_nca, scale: {range: [1.0, 10.0], log: true}}
       data: {name: glyphs, size: 32}
@@ -11,11 +11,10 @@
 
 A range of whole numbers gives whole numbers. A range may also stand in a list, such as that of the regularizers. A search is
 for the best criterion of the validated protocol: its value at the best epoch, averaged over folds, on classes that are used
-neither to train nor to test. ``prune`` says which trials are stopped early (``early_stopping``): median, halving, hyperband
-or false. ``draw`` says how values are proposed: tpe goes by the trials before, sobol by the trial's number alone
-(``sobol``); every tries each combination of values once, in order.
+neither to train nor to test. ``draw`` says how values are proposed: tpe goes by the trials before, sobol by the trial's
+number alone (``sobol``); every tries each combination of values once, in order.
 
-With ``rungs`` it is a search by halving (``halving``): many short trainings, of whose settings the best get longer ones.
+With ``rungs`` it is a search by halving: many short trainings, of whose settings the best get longer ones.
 
     images: 108000                 # that a training of full length sees, whatever the method
     evaluations: 12                # of a training of full length; shorter ones have fewer, but two at least
@@ -40,7 +39,6 @@ from ..base.options import build
 from ..parts import protocols
 from ..trial import config
 from ..trial.config import Trial
-from .early_stopping import Rule
 
 PROTOCOL = "validated"  # of a search that names none
 WITHOUT_TEST = "validation_only"  # of one with rungs
@@ -196,7 +194,6 @@ class Search:
     about: str = ""
     trials: int = 50
     seed: int = 0  # of the search; that of the trials is config.seed
-    prune: Rule = "median"  # which trials are stopped early; false: none
     draw: Literal["tpe", "sobol", "every"] = "tpe"  # how values are proposed
     rungs: list[Rung] = field(default_factory=list)  # of a search by halving, the shortest trainings first
     images: int = 0  # that a training of full length sees, where there are rungs

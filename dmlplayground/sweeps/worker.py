@@ -16,9 +16,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from ..base import signals
 from ..base.errors import UserError
@@ -30,11 +30,32 @@ FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes bes
 PATIENCE = 20  # seconds that a trial has to stop
 
 
+class Ending(NamedTuple):
+    """How a trial's process ended: its exit code (None if unknown), and the same in words."""
+
+    code: Optional[int]
+    words: str
+
+    @classmethod
+    def of(cls, code: int) -> Ending:
+        if code >= 0:
+            return cls(code, f"ended with code {code}")
+        hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
+        return cls(code, f"was ended by signal {-code} ({signal.Signals(-code).name}){hint}")
+
+
 class Worker:
     """A process for trials, and the one that it trains now."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None, log: Iterable[str] = ()):
+    def __init__(
+        self,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        log: Iterable[str] = (),
+        gpus: Sequence[str] = (),
+    ):
         """Start it with the trial in ``folder``, which holds its configuration; its output goes there too."""
+        self.gpus = gpus
         folder = folder.resolve()
         with (folder / LOG).open("ab") as output:
             self.process = subprocess.Popen(
@@ -45,34 +66,36 @@ class Worker:
                 env={"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})},
                 start_new_session=True,  # a terminal's Ctrl-C is for the runner, which stops its trials one by one
             )
-        assert self.process.stdout is not None
-        os.set_blocking(self.process.stdout.fileno(), False)
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.folders, self.codes = self.process.stdin, self.process.stdout
+        os.set_blocking(self.codes.fileno(), False)
         self.train(folder)
 
     def train(self, folder: Path) -> None:
         """Train this trial next."""
-        assert self.process.stdin is not None
+        self.ending: Optional[Ending] = None
         with contextlib.suppress(OSError):  # it has died, which ``poll`` tells
-            self.process.stdin.write(os.fsencode(folder.resolve()) + b"\n")
-            self.process.stdin.flush()
+            self.folders.write(os.fsencode(folder.resolve()) + b"\n")
+            self.folders.flush()
 
-    def poll(self) -> Optional[int]:
-        """The exit code of the trial once it has ended, though the process may be there for another."""
-        assert self.process.stdout is not None
-        code = self.process.poll()  # first, so that what it said before it ended is heard
-        said = self.process.stdout.read() or b""
-        return int(said.split()[-1]) if said.split() else code
+    def poll(self) -> Optional[Ending]:
+        """How the trial ended, once it has, though the process may be there for another."""
+        if self.ending is None:
+            code = self.process.poll()  # first, so that what it said before it ended is heard
+            said = (self.codes.read() or b"").split()
+            code = int(said[-1]) if said else code
+            self.ending = None if code is None else Ending.of(code)
+        return self.ending
 
     @property
-    def stopped(self) -> bool:
-        """Whether it was asked to stop."""
-        return self.process.stdin is None or self.process.stdin.closed
+    def free(self) -> bool:
+        """Whether it can train another trial: the last one finished, and nobody has asked it to stop."""
+        return self.ending is not None and self.ending.code == 0 and not self.folders.closed
 
     def stop(self) -> None:
         """Ask it to stop; the trial keeps its epochs."""
-        if self.process.stdin:
-            with contextlib.suppress(OSError):  # it has died
-                self.process.stdin.close()
+        with contextlib.suppress(OSError):  # it has died
+            self.folders.close()
 
     def finish(self) -> None:
         """Ask it to stop, and kill it if it does not."""
@@ -82,14 +105,6 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-
-
-def words(code: int) -> str:
-    """How a process with this exit code ended, in words."""
-    if code >= 0:
-        return f"ended with code {code}"
-    hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
-    return f"was ended by signal {-code} ({signal.Signals(-code).name}){hint}"
 
 
 def main(*log: str) -> int:

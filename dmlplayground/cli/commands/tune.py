@@ -54,7 +54,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    from ...sweeps import search_files
+    from ...sweeps import executors, search_files, searches
 
     names = [] if arguments.methods == ALL else [name.strip() for name in arguments.methods.split(",")]
     wanted = search_files.load_all(arguments.file, arguments.set, names)
@@ -62,7 +62,8 @@ def run(arguments: Namespace) -> None:
     if arguments.dry_run:
         dry_run(wanted, store)
         return
-    _search(wanted, store, arguments)
+    with executors.opened(arguments.executor, arguments.address, arguments.log) as executor:
+        searches.tune_all(wanted, store, executor, workers=arguments.workers, quiet=False)
     print(winner(store) if "" in wanted else winners(store, wanted))
 
 
@@ -86,23 +87,6 @@ def _rungs(search: Search) -> str:
     )
     passes = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
     return f" ({', '.join(rungs)}; {int(passes):,} images in all)"
-
-
-def _search(wanted: Mapping[str, Search], store: Path, arguments) -> None:
-    from ...sweeps import executors, tuned
-
-    executor = executors.create(arguments.executor, arguments.address, arguments.log)
-    try:
-        for name, search in wanted.items():
-            place = store / name
-            number = f", search {search.number}" if search.rungs else ""
-            print(
-                f"{search.title}{number}: {layout.plural(search.trials, 'trial')}, records in {place}",
-                flush=True,
-            )
-            tuned(search, place, executor, workers=arguments.workers, quiet=False)
-    finally:
-        executor.close([])
 
 
 def winner(store: Path) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Share
 from .shared.base import KIND, Augmentation
 
 
@@ -15,16 +16,17 @@ class Blur(Augmentation):
     widest: the greatest width.
     """
 
-    def __init__(self, *, chance: float = 0.5, narrowest: float = 0.1, widest: float = 2.0):
-        self.require_chance(chance)
+    chance: Share = 0.5
+    narrowest: float = 0.1
+    widest: float = 2.0
+
+    def __post_init__(self) -> None:
         self.require(
-            0 < narrowest <= widest,
-            f"the widths must be above 0, the narrowest first, not {narrowest} and {widest}.",
+            0 < self.narrowest <= self.widest,
+            f"the widths must be above 0, the narrowest first, not {self.narrowest} and {self.widest}.",
         )
-        self.chance = chance
-        self.range = narrowest, widest
 
     def __call__(self, block, rng):
-        widths = rng.uniform(*self.range, len(block))
+        widths = rng.uniform(self.narrowest, self.widest, len(block))
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):
             block[row] = opencv.blur(block[row], widths[row])

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Share, within
 from .shared import colours
 from .shared.base import KIND, Augmentation
 
@@ -20,13 +23,13 @@ class ColourJitter(Augmentation):
     of colours is that of the YIQ axes.
     """
 
-    def __init__(
-        self, *, brightness: float = 0.2, contrast: float = 0.2, saturation: float = 0.2, hue: float = 0.2
-    ):
-        for name, value in {"brightness": brightness, "contrast": contrast, "saturation": saturation}.items():
-            self.require(0 <= value <= 1, f"{name} must be between 0 and 1, not {value}.")
-        self.require(0 <= hue <= 0.5, f"hue must be between 0 and 0.5, not {hue}.")
-        self.widths = np.array([brightness, contrast, saturation, hue])
+    brightness: Share = 0.2
+    contrast: Share = 0.2
+    saturation: Share = 0.2
+    hue: Annotated[float, within(0, 0.5)] = 0.2
+
+    def __post_init__(self) -> None:
+        self.widths = np.array([self.brightness, self.contrast, self.saturation, self.hue])
 
     def __call__(self, block, rng):
         drawn = rng.uniform(-1, 1, (len(block), 4)) * self.widths

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Fraction, Share
 from .shared.base import KIND, Augmentation
 
 TRIES = 10
@@ -25,31 +26,24 @@ class Erasing(Augmentation):
     A rectangle that does not fit is drawn again, ten times; then the image stays whole.
     """
 
-    def __init__(
-        self,
-        *,
-        chance: float = 0.5,
-        smallest: float = 0.02,
-        largest: float = 0.4,
-        narrowest: float = 0.3,
-        fill: Literal["noise", "mean", "black"] = "noise",
-    ):
-        self.require_chance(chance)
+    chance: Share = 0.5
+    smallest: float = 0.02
+    largest: float = 0.4
+    narrowest: Fraction = 0.3
+    fill: Literal["noise", "mean", "black"] = "noise"
+
+    def __post_init__(self) -> None:
         self.require(
-            0 < smallest <= largest <= 1,
-            f"the shares must be above 0 and at most 1, the smallest first, not {smallest} and {largest}.",
+            0 < self.smallest <= self.largest <= 1,
+            f"the shares must be above 0 and at most 1, the smallest first, not {self.smallest} and {self.largest}.",
         )
-        self.require(0 < narrowest <= 1, f"narrowest must be above 0 and at most 1, not {narrowest}.")
-        self.chance = chance
-        self.shares = smallest, largest
-        self.stretch = -math.log(narrowest)
-        self.fill = fill
 
     def __call__(self, block, rng):
         count = len(block)
         chosen = rng.random(count) < self.chance
-        areas = rng.uniform(*self.shares, (count, TRIES))
-        aspects = np.exp(rng.uniform(-self.stretch, self.stretch, (count, TRIES)))
+        areas = rng.uniform(self.smallest, self.largest, (count, TRIES))
+        stretch = -math.log(self.narrowest)
+        aspects = np.exp(rng.uniform(-stretch, stretch, (count, TRIES)))
         places = rng.random((count, 2))
         noise = rng.integers(0, 2**63, count)
         for row in np.flatnonzero(chosen):

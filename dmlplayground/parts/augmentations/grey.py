@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Share
 from .shared import colours
 from .shared.base import KIND, Augmentation
 
@@ -14,9 +15,7 @@ class Grey(Augmentation):
     chance: the probability that an image becomes grey.
     """
 
-    def __init__(self, *, chance: float = 0.2):
-        self.require_chance(chance)
-        self.chance = chance
+    chance: Share = 0.2
 
     def __call__(self, block, rng):
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from ...base import opencv
+from ...base.options import Share, within
 from .shared.base import KIND, Augmentation
 
 
@@ -14,11 +17,8 @@ class Rotation(Augmentation):
     chance: the probability that an image is turned.
     """
 
-    def __init__(self, *, degrees: float = 10.0, chance: float = 1.0):
-        self.require(0 <= degrees <= 180, f"degrees must be between 0 and 180, not {degrees}.")
-        self.require_chance(chance)
-        self.degrees = degrees
-        self.chance = chance
+    degrees: Annotated[float, within(0, 180)] = 10.0
+    chance: Share = 1.0
 
     def __call__(self, block, rng):
         angles = rng.uniform(-self.degrees, self.degrees, len(block))

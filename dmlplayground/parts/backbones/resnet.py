@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .shared.base import IMAGENET, KIND, Preprocessing
-from .shared.weights.sources import Download, Homes, Zoo
+from .shared.weights.sources import Download, Homes
+from .shared.zoo_records import trunk, weights
 
 STUDY = Preprocessing(size=224, mean=(123.68, 116.779, 103.939), std=(58.393, 57.12, 57.375))
 OTHERS = "these were trained by gluoncv and are not torchvision's; a record names the file's SHA-256."
@@ -36,8 +37,6 @@ def resnet50_v1():
     """He et al.'s own network and weights (2015), as Keras has them: the stride is in the first 1 x 1 convolution, and images
     are blue, green, red less their means, not divided. These are not torchvision's weights, which belong to resnet50_v1b.
     Features are Keras's; in fine-tuning, batch-norm adds 1e-5 to a batch's variance, where Keras adds 1e-3."""
-    from .shared.gluon_zoos import trunk
-
     return trunk("gluon", "resnet50_v1")
 
 
@@ -47,12 +46,10 @@ def resnet50_v1():
     features=2048,
     parameters=23_500_480,
     preprocessing=STUDY,
-    imagenet=Homes(Zoo("gluon", "resnet50_v2")),
+    imagenet=Homes(weights("gluon", "resnet50_v2")),
 )
 def resnet50_v2():
     """The first study's second backbone, from Gluon's zoo: batch-norm and relu come before each convolution."""
-    from .shared.gluon_zoos import trunk
-
     return trunk("gluon", "resnet50_v2")
 
 
@@ -62,12 +59,10 @@ def resnet50_v2():
     features=512,
     parameters=11_174_848,
     preprocessing=STUDY,
-    imagenet=Homes(Zoo("gluon", "resnet18_v2")),
+    imagenet=Homes(weights("gluon", "resnet18_v2")),
 )
 def resnet18_v2():
     """The small one of the same kind; the first study's ensembles (DREML) are made of it."""
-    from .shared.gluon_zoos import trunk
-
     return trunk("gluon", "resnet18_v2")
 
 
@@ -79,14 +74,12 @@ def resnet18_v2():
     parameters=23_508_032,
     preprocessing=IMAGENET,
     imagenet=Homes(
-        *_torchvision("resnet50", "0676ba61", "19c8e357"), Zoo("gluoncv", "resnet50_v1b", note=OTHERS)
+        *_torchvision("resnet50", "0676ba61", "19c8e357"), weights("gluoncv", "resnet50_v1b", note=OTHERS)
     ),
 )
 def resnet50_v1b():
     """The arrangement of torchvision and timm (stride in the 3 x 3 convolution), from gluoncv: weights of
     those frameworks load as they are."""
-    from .shared.gluon_zoos import trunk
-
     return trunk("gluoncv", "resnet50_v1b")
 
 
@@ -98,11 +91,9 @@ def resnet50_v1b():
     parameters=11_176_512,
     preprocessing=IMAGENET,
     imagenet=Homes(
-        *_torchvision("resnet18", "f37072fd", "5c106cde"), Zoo("gluoncv", "resnet18_v1b", note=OTHERS)
+        *_torchvision("resnet18", "f37072fd", "5c106cde"), weights("gluoncv", "resnet18_v1b", note=OTHERS)
     ),
 )
 def resnet18_v1b():
     """ResNet-18 as torchvision and timm have it, from gluoncv."""
-    from .shared.gluon_zoos import trunk
-
     return trunk("gluoncv", "resnet18_v1b")

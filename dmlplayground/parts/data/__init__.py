@@ -39,22 +39,7 @@ __all__ = [
 SPLITS = ("train", "test")
 
 
-def names() -> list[str]:
-    """The keys of all data sets.
-
-    >>> "glyphs" in dml.data.names()
-    True
-    """
-    return KIND.names()
-
-
-def get(name: str) -> DatasetPart:
-    """The record of one data set: title, notes, options with their defaults, what its authors publish.
-
-    >>> dml.data.get("cub200").release.counts["train"].classes
-    100
-    """
-    return KIND.get(name)
+names, get = KIND.names, KIND.get
 
 
 def load(name: str, split: str = "train", *, stored: Stored | None = None, **options: Any) -> Dataset:

@@ -122,10 +122,7 @@ def _texts(classes: int, seed: int) -> list[str]:
     """What the classes show: characters, then pairs of them, both in an order drawn from the seed."""
     from .shared import characters
 
-    alphabet = cache.arrays(
-        "glyphs-alphabet", _versions(), lambda: {"characters": np.array(characters.alphabet())}
-    )
-    singles = [str(character) for character in alphabet["characters"]]
+    singles = characters.ALPHABET
     available = len(singles) + len(singles) ** 2
     if classes > available:
         raise UserError(f"data set glyphs: classes must be {available} or fewer, not {classes}.")

@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from ...base.errors import UserError
 from .pairwise import same_class
 from .rows import HIDDEN, flat, log_sum_exp, row_sums, softplus
-
-
-def require_even(method, rows):
-    if rows % 2:
-        raise UserError(
-            f"{method} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}."
-        )
-
-
-def require_pairs(method, labels):
-    """``labels`` is a NumPy array."""
-    if (labels[0::2] != labels[1::2]).any():
-        raise UserError(
-            f"{method} reads pairs a0 p0 a1 p1 ...; here an anchor and its positive differ in class."
-        )
 
 
 def split_pairs(F, embeddings, labels):
@@ -35,6 +19,11 @@ def pick_own_pair(F, anchors, positives, targets):
     """N-pairs: the mean over anchors of the cross-entropy of their inner products with all positives."""
     similarities = F.dot(anchors, positives, transpose_b=True)
     return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
+
+
+def squared_lengths(F, anchors, positives):
+    """The mean over pairs of |a|^2 + |p|^2."""
+    return F.mean(row_sums(F, F.square(anchors)) + row_sums(F, F.square(positives)))
 
 
 def shared_targets(F, labels):

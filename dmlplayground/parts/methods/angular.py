@@ -3,10 +3,11 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from ...base.options import NotNegative, Positive
 from ..graph import interleaved, pairwise, rows
-from ..regularizers.embedding_norm import EmbeddingNorm
 from .npairs import NPairs
-from .shared.base import KIND, Loss
+from .shared.base import KIND
+from .shared.paired import PairedLoss
 from .shared.search_ranges import about, between
 
 
@@ -25,7 +26,7 @@ from .shared.search_ranges import about, between
     },
     ranges={"method.alpha": between(30.0, 60.0, "the paper tries 36 to 55"), "method.l2_reg": about(5e-4)},
 )
-class Angular(Loss):
+class Angular(PairedLoss):
     """The angle at a negative, in the triangle it forms with an anchor and its positive, is kept below alpha.
 
     Rows come as pairs a0 p0 a1 p1 ... With t = tan(alpha)^2 and, for pairs i and j,
@@ -60,59 +61,33 @@ class Angular(Loss):
     npairs_weight: what the N-pairs loss that is added is multiplied by.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        alpha: float = 45.0,
-        l2_reg: float = 5e-4,
-        symmetric: bool = False,
-        npairs_weight: float = 0.0,
-        negatives: Literal["pairs", "all"] = "pairs",
-        angular_weight: float = 1.0,
-        unit_angles: bool = False,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.require(0 < alpha < 90, f"alpha is an angle between 0 and 90 degrees, not {alpha}.")
-        self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
-        self.require(npairs_weight >= 0, f"npairs_weight must not be negative, not {npairs_weight}.")
-        self.slope = math.tan(math.radians(alpha)) ** 2
-        self.norm = EmbeddingNorm(weight=l2_reg, power=2.0)
-        self.symmetric = symmetric
-        self.require(angular_weight > 0, f"angular_weight must be above 0, not {angular_weight}.")
+    alpha: float = 45.0
+    l2_reg: NotNegative = 5e-4
+    symmetric: bool = False
+    npairs_weight: NotNegative = 0.0
+    negatives: Literal["pairs", "all"] = "pairs"
+    angular_weight: Positive = 1.0
+    unit_angles: bool = False
+
+    def __post_init__(self) -> None:
+        self.require(0 < self.alpha < 90, f"alpha is an angle between 0 and 90 degrees, not {self.alpha}.")
         self.require(
-            not symmetric or negatives == "pairs",
+            not self.symmetric or self.negatives == "pairs",
             "with all negatives it is symmetric, so leave symmetric false.",
         )
-        self.npairs_weight = npairs_weight
-        self.angular_weight = angular_weight
-        self.unit_angles = unit_angles
-        self.all = negatives == "all"
-
-    def check(self, rows, width):
-        interleaved.require_even(self.key, rows)
-
-    def check_labels(self, labels):
-        interleaved.require_pairs(self.key, labels)
+        self.slope = math.tan(math.radians(self.alpha)) ** 2
 
     def hybrid_forward(self, F, embeddings, labels):
         seen = rows.unit(F, embeddings) if self.unit_angles else embeddings
-        find = self._against_all if self.all else self._against_pairs
+        find = self._against_all if self.negatives == "all" else self._against_pairs
         loss = self.angular_weight * find(F, seen, labels)
         if self.npairs_weight:
-            npairs = NPairs(
-                self.num_classes,
-                self.embed_dim,
-                l2_reg=0.0,
-                symmetric=self.symmetric,
-                negatives="all" if self.all else "pairs",
-            )
+            npairs = NPairs(self.num_classes, self.embed_dim, 0.0, self.symmetric, self.negatives)
             loss = loss + self.npairs_weight * npairs.hybrid_forward(F, embeddings, labels)
-        if not self.norm.weight:
+        if not self.l2_reg:
             return loss
         anchors, positives, _ = interleaved.split_pairs(F, embeddings, labels)
-        return loss + self.norm.weight * self.norm.of_pairs(F, anchors, positives)
+        return loss + self.l2_reg * interleaved.squared_lengths(F, anchors, positives)
 
     def _against_pairs(self, F, embeddings, labels):
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+from ...base.options import Positive
 from ..graph import angles, classes
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND
@@ -44,30 +45,25 @@ class ArcFace(Classifier):
     negative cosines off at zero; neither is an option here.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: float = 28.6,
-        scale: float = 64.0,
-        monotonic: bool = True,
-        label_smoothing: float = 0.0,
-        init: initial_weights.Start = "normal",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
-        self.require(0 <= margin < 180, f"margin is an angle from 0 to below 180 degrees, not {margin}.")
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = math.radians(margin)
-        self.scale = scale
-        self.monotonic = monotonic
+    margin: float = 28.6
+    scale: Positive = 64.0
+    monotonic: bool = True
+    label_smoothing: float = 0.0
+    init: initial_weights.Start = "normal"
+    init_std: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require(
+            0 <= self.margin < 180, f"margin is an angle from 0 to below 180 degrees, not {self.margin}."
+        )
+        self.turn = math.radians(self.margin)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)
-        own, turned = angles.turned(F, F.pick(logits, labels, axis=1) / self.scale, self.margin)
+        own, turned = angles.turned(F, F.pick(logits, labels, axis=1) / self.scale, self.turn)
         if self.monotonic:
-            beyond = F.BlockGrad(own < -math.cos(self.margin))
-            turned = turned + beyond * (own - self.margin * math.sin(self.margin) - turned)
+            beyond = F.BlockGrad(own < -math.cos(self.turn))
+            turned = turned + beyond * (own - self.turn * math.sin(self.turn) - turned)
         turned = self.scale * turned
         return self.against_others(F, logits, turned, labels, weights)

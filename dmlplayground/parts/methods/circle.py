@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal
 
+from ...base.options import Positive
 from ..graph import classes, rows
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND, Loss, Reads
@@ -42,26 +44,18 @@ class Circle(Loss):
     The library that Musgrave et al. used repeated each pair for every triplet it is in; that is not an option here.
     """
 
-    reads: Reads = "pairs"
+    reads: Reads = field(default="pairs", init=False)
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: float = 0.4,
-        scale: float = 80.0,
-        form: Literal["pairs", "classes"] = "pairs",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = margin
-        self.scale = scale
-        if form == "classes":
+    margin: float = 0.4
+    scale: Positive = 80.0
+    form: Literal["pairs", "classes"] = "pairs"
+    init_std: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.form == "classes":
             self.reads = "rows"
             classes.check_classes(self)
-            self.weight("proxies", (num_classes, embed_dim), initial_weights.normal(init_std))
+            self.weight("proxies", (self.num_classes, self.embed_dim), initial_weights.normal(self.init_std))
 
     def check(self, rows, width):
         if self.reads == "rows":

@@ -33,21 +33,12 @@ class Contrastive(Loss):
 
     reads = "pairs"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        pos_margin: float = 0.0,
-        neg_margin: float = 1.0,
-        average: Literal["active", "all"] = "active",
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.pos_margin = pos_margin
-        self.neg_margin = neg_margin
-        self.mean = rows.active_mean if average == "active" else rows.hinge_mean
+    pos_margin: float = 0.0
+    neg_margin: float = 1.0
+    average: Literal["active", "all"] = "active"
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         distances = pairs.distances()
-        near = self.mean(F, distances - self.pos_margin, pairs.positive)
-        return near + self.mean(F, self.neg_margin - distances, pairs.negative)
+        mean = rows.active_mean if self.average == "active" else rows.hinge_mean
+        near = mean(F, distances - self.pos_margin, pairs.positive)
+        return near + mean(F, self.neg_margin - distances, pairs.negative)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import classes
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND
@@ -34,21 +35,11 @@ class CosFace(Classifier):
     scale: what cosines are multiplied by. The paper has 64; Musgrave et al. 100, 162 and 100.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: float = 0.35,
-        scale: float = 64.0,
-        label_smoothing: float = 0.0,
-        init: initial_weights.Start = "normal",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = margin
-        self.scale = scale
+    margin: float = 0.35
+    scale: Positive = 64.0
+    label_smoothing: float = 0.0
+    init: initial_weights.Start = "normal"
+    init_std: float = 1.0
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)

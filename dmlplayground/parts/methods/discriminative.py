@@ -40,8 +40,7 @@ class Discriminative(Loss):
 
     reads = "rows"
 
-    def __init__(self, num_classes, embed_dim):
-        super().__init__(num_classes, embed_dim)
+    def __post_init__(self) -> None:
         classes.check_classes(self)
 
     def check(self, rows, width):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Literal, Optional
 
+from ...base.options import Positive
 from ..graph import classes
 from .shared import initial_weights
 from .shared.base import KIND, Loss
@@ -68,38 +69,28 @@ class DREML(Loss):
 
     reads = "rows"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        meta_classes: Optional[int] = None,
-        class_map: Literal["balanced", "independent"] = "balanced",
-        static_proxies: bool = False,
-        scale: float = 3.0,
-        temperature: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.meta_classes = embed_dim if meta_classes is None else meta_classes
-        self.require(self.meta_classes >= 2, f"meta_classes must be at least 2, not {self.meta_classes}.")
-        self.require(
-            scale > 0 and temperature > 0,
-            f"scale and temperature must be above 0, not {scale} and {temperature}.",
-        )
-        self.static_proxies = static_proxies
-        self.sharpness = 2 * scale**2 / temperature
-        drawn = meta_classes_of(self.meta_classes, balanced=class_map == "balanced")
-        self.weight("class_map", (num_classes,), drawn, learned=False)
-        if not static_proxies:
-            self.weight("proxies", (self.meta_classes, embed_dim), initial_weights.SMALL)
+    meta_classes: Optional[int] = None
+    class_map: Literal["balanced", "independent"] = "balanced"
+    static_proxies: bool = False
+    scale: Positive = 3.0
+    temperature: Positive = 1.0
+
+    def __post_init__(self) -> None:
+        self.groups = self.embed_dim if self.meta_classes is None else self.meta_classes
+        self.require(self.groups >= 2, f"meta_classes must be at least 2, not {self.groups}.")
+        self.sharpness = 2 * self.scale**2 / self.temperature
+        drawn = meta_classes_of(self.groups, balanced=self.class_map == "balanced")
+        self.weight("class_map", (self.num_classes,), drawn, learned=False)
+        if not self.static_proxies:
+            self.weight("proxies", (self.groups, self.embed_dim), initial_weights.SMALL)
 
     def check(self, rows, width):
-        classes.check_width(self, width, self.meta_classes if self.static_proxies else self.embed_dim)
+        classes.check_width(self, width, self.groups if self.static_proxies else self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, weights, class_map, proxies=None):
         meta = F.take(class_map, labels)
         if self.static_proxies:
-            return classes.cross_entropy(F, embeddings, meta, self.meta_classes, weights=weights)
-        logits = classes.nearness(F, embeddings, proxies, self.meta_classes, self.sharpness)
-        hidden = classes.hide_own(F, meta, self.meta_classes, self.dtype)
-        return classes.cross_entropy(F, logits, meta, self.meta_classes, hidden=hidden, weights=weights)
+            return classes.cross_entropy(F, embeddings, meta, self.groups, weights=weights)
+        logits = classes.nearness(F, embeddings, proxies, self.groups, self.sharpness)
+        hidden = classes.hide_own(F, meta, self.groups, self.dtype)
+        return classes.cross_entropy(F, logits, meta, self.groups, hidden=hidden, weights=weights)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
+from ...base.options import within
 from ..graph import bins as binned
 from ..graph import rows
 from ..graph.pair_blocks import with_gradient
@@ -37,10 +39,7 @@ class FastAP(Loss):
 
     reads = "rows"
 
-    def __init__(self, num_classes, embed_dim, *, bins: int = 10):
-        super().__init__(num_classes, embed_dim)
-        self.require(1 <= bins <= 10_000, f"bins must be from 1 to 10000, not {bins}.")
-        self.bins = bins
+    bins: Annotated[int, within(1, 10_000)] = 10
 
     def hybrid_forward(self, F, embeddings, labels, weights):
         pairs = all_pairs(F, embeddings, labels, self.dtype)

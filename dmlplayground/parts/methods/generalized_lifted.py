@@ -32,20 +32,12 @@ class GeneralizedLifted(Loss):
 
     reads = "pairs"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        pos_margin: float = 0.0,
-        neg_margin: float = 1.0,
-        skip_lone: bool = False,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.pos_margin = pos_margin
-        self.neg_margin = neg_margin
-        self.skip_lone = skip_lone
-        self.means_rows = not skip_lone
+    pos_margin: float = 0.0
+    neg_margin: float = 1.0
+    skip_lone: bool = False
+
+    def __post_init__(self) -> None:
+        self.means_rows = not self.skip_lone
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         distances = pairs.distances()

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Annotated
+
+from ...base.options import within
 from ..graph import bins, rows
 from ..graph.pair_blocks import with_gradient
 from .shared import usual_settings
@@ -30,10 +33,7 @@ class Histogram(Loss):
 
     reads = "pairs"
 
-    def __init__(self, num_classes, embed_dim, *, nodes: int = 65):
-        super().__init__(num_classes, embed_dim)
-        self.require(2 <= nodes <= 10_000, f"nodes must be from 2 to 10000, not {nodes}.")
-        self.nodes = nodes
+    nodes: Annotated[int, within(2, 10_000)] = 65
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         similarities = pairs.similarities()

@@ -36,9 +36,9 @@ class LiftedStructure(Loss):
     margin: how much farther than a positive the negatives of both its rows must be.
     """
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
+    margin: float = 1.0
+
+    def __post_init__(self) -> None:
         self.blocks = _BLOCKS
 
     def check(self, rows, width):

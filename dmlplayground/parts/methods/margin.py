@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...base.options import NotNegative
 from ..graph import classes, rows
 from ..miners.distance_weighted import check_cutoffs
 from .shared import initial_weights
@@ -66,32 +67,22 @@ class Margin(Loss):
 
     reads = "triplets"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: float = 0.2,
-        beta: float = 1.2,
-        learn_beta: bool = True,
-        per_class: bool = True,
-        beta_by: Literal["class", "position"] = "class",
-        nu: float = 0.0,
-        cutoff: float = 0.5,
-        nonzero_cutoff: float = 1.4,
-    ):
-        super().__init__(num_classes, embed_dim)
-        check_cutoffs(self, cutoff, nonzero_cutoff)
-        self.require(nu >= 0, f"nu must not be negative, not {nu}.")
-        self.margin = margin
-        self.per_class = per_class
-        self.beta_by = beta_by
-        self.nu = nu if learn_beta else 0.0
-        self.draw = {"name": "distance_weighted", "cutoff": cutoff, "nonzero_cutoff": nonzero_cutoff}
-        self.weight("beta", (num_classes if per_class else 1,), initial_weights.constant(beta), learn_beta)
+    margin: float = 0.2
+    beta: float = 1.2
+    learn_beta: bool = True
+    per_class: bool = True
+    beta_by: Literal["class", "position"] = "class"
+    nu: NotNegative = 0.0
+    cutoff: float = 0.5
+    nonzero_cutoff: float = 1.4
+
+    def __post_init__(self) -> None:
+        check_cutoffs(self, self.cutoff, self.nonzero_cutoff)
+        beta = initial_weights.constant(self.beta)
+        self.weight("beta", (self.num_classes if self.per_class else 1,), beta, self.learn_beta)
 
     def default_miner(self):
-        return self.draw
+        return {"name": "distance_weighted", "cutoff": self.cutoff, "nonzero_cutoff": self.nonzero_cutoff}
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)
@@ -108,7 +99,7 @@ class Margin(Loss):
         )
         active = rows.sum_of(F, too_far) + rows.sum_of(F, too_near)
         loss = F.sum(near + far)
-        if self.nu:
+        if self.nu and self.learn_beta:
             loss = loss + self.nu * F.sum(F.broadcast_mul(triplets.near_weights, beta))
         return loss / F.maximum(active, 1)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
@@ -43,23 +44,13 @@ class MultiSimilarity(Loss):
 
     reads = "pairs"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        alpha: float = 2.0,
-        beta: float = 40.0,
-        base: float = 0.5,
-        skip_incomplete: bool = False,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.require(alpha > 0 and beta > 0, f"alpha and beta must be above 0, not {alpha} and {beta}.")
-        self.alpha = alpha
-        self.beta = beta
-        self.base = base
-        self.skip_incomplete = skip_incomplete
-        self.means_rows = not skip_incomplete
+    alpha: Positive = 2.0
+    beta: Positive = 40.0
+    base: float = 0.5
+    skip_incomplete: bool = False
+
+    def __post_init__(self) -> None:
+        self.means_rows = not self.skip_incomplete
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         beyond = pairs.similarities() - self.base

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...base.options import NotNegative
 from ..graph import interleaved
 from ..graph.rows import row_sums
-from ..regularizers.embedding_norm import EmbeddingNorm
-from .shared.base import KIND, Loss
+from .shared.base import KIND
+from .shared.paired import PairedLoss
 from .shared.search_ranges import LENGTH, about
 
 
@@ -24,7 +25,7 @@ from .shared.search_ranges import LENGTH, about
     },
     ranges={"method.l2_reg": about(5e-4), **LENGTH},
 )
-class NPairs(Loss):
+class NPairs(PairedLoss):
     """Every anchor picks its own positive out of all the positives of the batch, by inner product.
 
     Rows come as pairs a0 p0 a1 p1 ... With S = A P^T and t_ij = [y_i = y_j], each row of t divided by its
@@ -47,44 +48,29 @@ class NPairs(Loss):
     symmetric: average this with the loss in which every positive picks its anchor.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        l2_reg: float = 5e-4,
-        symmetric: bool = False,
-        negatives: Literal["pairs", "all"] = "pairs",
-    ):
-        super().__init__(num_classes, embed_dim)
+    l2_reg: NotNegative = 5e-4
+    symmetric: bool = False
+    negatives: Literal["pairs", "all"] = "pairs"
+
+    def __post_init__(self) -> None:
         self.require(
-            not symmetric or negatives == "pairs",
+            not self.symmetric or self.negatives == "pairs",
             "with all negatives it is symmetric, so leave symmetric false.",
         )
-        self.all = negatives == "all"
-        self.require(l2_reg >= 0, f"l2_reg must not be negative, not {l2_reg}.")
-        self.norm = EmbeddingNorm(weight=l2_reg, power=2.0)
-        self.symmetric = symmetric
-
-    def check(self, rows, width):
-        interleaved.require_even(self.key, rows)
-
-    def check_labels(self, labels):
-        interleaved.require_pairs(self.key, labels)
 
     def hybrid_forward(self, F, embeddings, labels):
-        if self.all:
+        if self.negatives == "all":
             return self._against_all(F, embeddings, labels)
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
         targets = interleaved.shared_targets(F, labels)
         loss = interleaved.pick_own_pair(F, anchors, positives, targets)
         if self.symmetric:
             loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
-        return loss + self.norm.weight * self.norm.of_pairs(F, anchors, positives)
+        return loss + self.l2_reg * interleaved.squared_lengths(F, anchors, positives)
 
     def _against_all(self, F, embeddings, labels):
         positives = interleaved.partners(F, embeddings)
         own = row_sums(F, embeddings * positives)
         similarities = F.dot(embeddings, embeddings, transpose_b=True)
         loss = interleaved.own_against_others(F, own, similarities, labels)
-        return loss + self.norm.weight * self.norm.of_pairs(F, embeddings, positives)
+        return loss + self.l2_reg * interleaved.squared_lengths(F, embeddings, positives)

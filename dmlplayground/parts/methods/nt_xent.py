@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+from ...base.options import Positive
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
@@ -38,12 +39,11 @@ class NTXent(Loss):
 
     reads = "pairs"
 
-    def __init__(self, num_classes, embed_dim, *, temperature: float = 0.07, floor: float = 0.0):
-        super().__init__(num_classes, embed_dim)
-        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
-        self.require(0 <= floor < 1, f"floor must be from 0 to below 1, not {floor}.")
-        self.temperature = temperature
-        self.floor = floor
+    temperature: Positive = 0.07
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.require(0 <= self.floor < 1, f"floor must be from 0 to below 1, not {self.floor}.")
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         logits = pairs.similarities() / self.temperature

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.options import Count
 from ..graph import pairwise, rows
 from .shared.base import KIND, Loss
 from .shared.search_ranges import LENGTH, one_of
@@ -45,10 +46,7 @@ class Prototypical(Loss):
     supports: rows of each class that make up its prototype; the others are queries.
     """
 
-    def __init__(self, num_classes, embed_dim, *, supports: int = 5):
-        super().__init__(num_classes, embed_dim)
-        self.require(supports >= 1, f"supports must be at least 1, not {supports}.")
-        self.supports = supports
+    supports: Count = 5
 
     def check_layout(self, labels):
         super().check_layout(labels)

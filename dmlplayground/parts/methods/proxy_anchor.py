@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+from ...base.options import Positive
 from ..graph import classes, rows
 from .shared import usual_settings
 from .shared.base import KIND
@@ -35,11 +36,12 @@ class ProxyAnchor(Classifier):
     alpha: how much the hardest rows count more than the others. The paper has 32.
     """
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 0.1, alpha: float = 32.0):
-        super().__init__(num_classes, embed_dim, init_std=math.sqrt(2 / num_classes))
-        self.require(alpha > 0, f"alpha must be above 0, not {alpha}.")
-        self.margin = margin
-        self.alpha = alpha
+    margin: float = 0.1
+    alpha: Positive = 32.0
+
+    def __post_init__(self) -> None:
+        self.init_std = math.sqrt(2 / self.num_classes)
+        super().__post_init__()
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         similarities = classes.nearness(F, embeddings, proxies, self.num_classes, self.alpha)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import classes
 from .shared.base import KIND
 from .shared.proxy_classifier import Classifier
@@ -52,28 +53,20 @@ class ProxyNCA(Classifier):
     released_sign: the softmax of +D instead of -D, as the released code's second form has it.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        scale: float = 3.0,
-        temperature: float = 1.0,
-        exclude_positive: bool = True,
-        label_smoothing: float = 0.0,
-        released_sign: bool = False,
-        init_std: float = 0.00125,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init_std=init_std)
+    scale: Positive = 3.0
+    temperature: Positive = 1.0
+    exclude_positive: bool = True
+    label_smoothing: float = 0.0
+    released_sign: bool = False
+    init_std: float = 0.00125
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.require(
-            scale > 0 and temperature > 0,
-            f"scale and temperature must be above 0, not {scale} and {temperature}.",
+            not (self.released_sign and self.exclude_positive),
+            "released_sign needs exclude_positive to be false.",
         )
-        self.require(
-            not (released_sign and exclude_positive), "released_sign needs exclude_positive to be false."
-        )
-        self.sharpness = 2 * scale**2 / temperature * (-1 if released_sign else 1)
-        self.exclude_positive = exclude_positive
+        self.sharpness = 2 * self.scale**2 / self.temperature * (-1 if self.released_sign else 1)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         # D_ik = (scale^2 / temperature) (|x_i|^2 + 1) - sharpness x_i.p_k, and what is the same for all k

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import classes
 from .shared import initial_weights
 from .shared.base import KIND
@@ -62,20 +63,15 @@ class ProxySoftmax(Classifier):
     released_sign: the softmax with its sign reversed, as the released code has it.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        temperature: float = 0.05,
-        label_smoothing: float = 0.1,
-        released_sign: bool = False,
-        init: initial_weights.Start = "normal",
-        init_std: float = 0.00125,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
-        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
-        self.sharpness = (-1 if released_sign else 1) / temperature
+    temperature: Positive = 0.05
+    label_smoothing: float = 0.1
+    released_sign: bool = False
+    init: initial_weights.Start = "normal"
+    init_std: float = 0.00125
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.sharpness = (-1 if self.released_sign else 1) / self.temperature
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import classes, rows
 from .shared import initial_weights
 from .shared.base import KIND, Loss
@@ -40,14 +41,14 @@ class ProxyTriplet(Loss):
 
     reads = "rows"
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 1.0, scale: float = 1.0):
-        super().__init__(num_classes, embed_dim)
+    margin: float = 1.0
+    scale: Positive = 1.0
+
+    def __post_init__(self) -> None:
         classes.check_classes(self)
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = margin
-        self.sharpness = 2 * scale**2
-        drawn = initial_weights.xavier(num_classes, embed_dim, magnitude=0.2)
-        self.weight("proxies", (num_classes, embed_dim), drawn)
+        self.sharpness = 2 * self.scale**2
+        drawn = initial_weights.xavier(self.num_classes, self.embed_dim, magnitude=0.2)
+        self.weight("proxies", (self.num_classes, self.embed_dim), drawn)
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

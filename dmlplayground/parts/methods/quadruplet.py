@@ -35,10 +35,8 @@ class Quadruplet(Loss):
     reads = "triplets"
     in_batch = True  # the fourth row
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 0.2, second_margin: float = 0.2):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
-        self.second_margin = second_margin
+    margin: float = 0.2
+    second_margin: float = 0.2
 
     def default_miner(self):
         return {"name": "distance_weighted"}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import NotNegative, Positive
 from ..graph import pairwise, rows
 from .shared.base import KIND, Loss
 from .shared.search_ranges import about, between, blocks
@@ -48,31 +49,16 @@ class RankedList(Loss):
         does, which pushes the nearest negatives harder.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: float = 0.4,
-        alpha: float = 1.2,
-        temperature: float = 10.0,
-        negative_weight: float = 1.0,
-        detach_weights: bool = True,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.require(alpha > 0, f"alpha must be above 0, not {alpha}.")
-        self.require(temperature >= 0, f"temperature must not be negative, not {temperature}.")
-        self.require(negative_weight >= 0, f"negative_weight must not be negative, not {negative_weight}.")
-        self.negative_weight = negative_weight
-        self.radius = alpha - margin
-        self.alpha = alpha
-        self.temperature = temperature
-        self.detach_weights = detach_weights
+    margin: float = 0.4
+    alpha: Positive = 1.2
+    temperature: NotNegative = 10.0
+    negative_weight: NotNegative = 1.0
+    detach_weights: bool = True
 
     def hybrid_forward(self, F, embeddings, labels):
         same, positive = pairwise.positive_pairs(F, labels)
         distances = pairwise.distances(F, embeddings)
-        far, is_far = rows.above(F, distances - self.radius, positive)
+        far, is_far = rows.above(F, distances - (self.alpha - self.margin), positive)
         pull = rows.row_sums(F, far) / F.maximum(rows.row_sums(F, is_far), 1)
         near, is_near = rows.above(F, self.alpha - distances, 1 - same)
         # softmax(temperature near) over N_i is w over its sum, whatever the temperature

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import pairwise, soft_ranks
 from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, sum_of, total
@@ -39,26 +40,13 @@ class RecallAtK(Loss):
 
     reads = "rows"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        ks: tuple[int, ...] = (1, 2, 4, 8, 16),
-        temperature: float = 1.0,
-        rank_temperature: float = 0.01,
-        count_query: bool = False,
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.require(ks and min(ks) >= 1, f"ks are whole numbers from 1, not {ks}.")
-        self.require(
-            temperature > 0 and rank_temperature > 0,
-            f"temperature and rank_temperature must be above 0, not {temperature} and {rank_temperature}.",
-        )
-        self.ks = tuple(ks)
-        self.temperature = temperature
-        self.rank_temperature = rank_temperature
-        self.count_query = count_query
+    ks: tuple[int, ...] = (1, 2, 4, 8, 16)
+    temperature: Positive = 1.0
+    rank_temperature: Positive = 0.01
+    count_query: bool = False
+
+    def __post_init__(self) -> None:
+        self.require(self.ks and min(self.ks) >= 1, f"ks are whole numbers from 1, not {self.ks}.")
         self.blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import pairwise, soft_ranks
 from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, total
@@ -35,10 +36,9 @@ class SmoothAP(Loss):
 
     reads = "rows"
 
-    def __init__(self, num_classes, embed_dim, *, temperature: float = 0.01):
-        super().__init__(num_classes, embed_dim)
-        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
-        self.temperature = temperature
+    temperature: Positive = 0.01
+
+    def __post_init__(self) -> None:
         self.blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):

@@ -34,10 +34,8 @@ class SNRContrastive(Loss):
 
     reads = "pairs"
 
-    def __init__(self, num_classes, embed_dim, *, pos_margin: float = 0.0, neg_margin: float = 1.0):
-        super().__init__(num_classes, embed_dim)
-        self.pos_margin = pos_margin
-        self.neg_margin = neg_margin
+    pos_margin: float = 0.0
+    neg_margin: float = 1.0
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         noise = noise_to_signal(F, pairs)

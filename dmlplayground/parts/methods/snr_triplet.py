@@ -30,9 +30,7 @@ class SNRTriplet(Loss):
 
     reads = "triplets"
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 0.2):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
+    margin: float = 0.2
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
         noise = noise_to_signal(F, triplets.every_pair)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Annotated
+
+from ...base.options import NotNegative, Positive, within
 from ..graph import classes, rows
 from .shared import initial_weights, usual_settings
 from .shared.base import KIND, Loss
@@ -52,33 +55,22 @@ class SoftTriple(Loss):
 
     reads = "rows"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        centers: int = 10,
-        scale: float = 20.0,
-        gamma: float = 0.1,
-        margin: float = 0.01,
-        tau: float = 0.2,
-        average_pairs: bool = False,
-        label_smoothing: float = 0.0,
-    ):
-        super().__init__(num_classes, embed_dim)
-        classes.check_classes(self, label_smoothing)
-        self.require(1 <= centers <= 1000, f"centers must be from 1 to 1000, not {centers}.")
-        self.require(scale > 0 and gamma > 0, f"scale and gamma must be above 0, not {scale} and {gamma}.")
-        self.require(tau >= 0, f"tau must not be negative, not {tau}.")
-        self.centers = centers
-        self.scale = scale
-        self.gamma = gamma
-        self.margin = margin
-        self.label_smoothing = label_smoothing
-        pairs = num_classes * centers * (centers - 1) / (2 if average_pairs else 1)
-        self.pull = tau / pairs if pairs else 0.0
-        limit = (num_classes * centers) ** -0.5
-        self.weight("proxies", (num_classes, centers, embed_dim), initial_weights.uniform(limit))
+    centers: Annotated[int, within(1, 1000)] = 10
+    scale: Positive = 20.0
+    gamma: Positive = 0.1
+    margin: float = 0.01
+    tau: NotNegative = 0.2
+    average_pairs: bool = False
+    label_smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        classes.check_classes(self, self.label_smoothing)
+        pairs = self.num_classes * self.centers * (self.centers - 1) / (2 if self.average_pairs else 1)
+        self.pull = self.tau / pairs if pairs else 0.0
+        limit = (self.num_classes * self.centers) ** -0.5
+        self.weight(
+            "proxies", (self.num_classes, self.centers, self.embed_dim), initial_weights.uniform(limit)
+        )
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)

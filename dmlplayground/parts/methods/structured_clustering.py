@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...base.options import NotNegative
 from ..graph import pairwise
 from .shared.base import KIND, Loss
 from .shared.search_ranges import about, blocks
@@ -51,12 +52,11 @@ class StructuredClustering(Loss):
     refine: sweeps of the search that replace each medoid by a better one; 0: none.
     """
 
-    def __init__(self, num_classes, embed_dim, *, gamma: float = 1.0, refine: int = 5):
-        super().__init__(num_classes, embed_dim)
-        self.require(gamma >= 0, f"gamma must not be negative, not {gamma}.")
-        self.require(refine >= 0, f"refine is a number of sweeps, 0 for none, not {refine}.")
-        self.gamma = gamma
-        self.refine = refine
+    gamma: NotNegative = 1.0
+    refine: int = 5
+
+    def __post_init__(self) -> None:
+        self.require(self.refine >= 0, f"refine is a number of sweeps, 0 for none, not {self.refine}.")
 
     def host(self, embeddings, labels):
         found, own, push = search(embeddings, labels, self.gamma, self.refine)

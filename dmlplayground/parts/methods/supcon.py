@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Positive
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
@@ -29,10 +30,7 @@ class SupCon(Loss):
 
     reads = "pairs"
 
-    def __init__(self, num_classes, embed_dim, *, temperature: float = 0.1):
-        super().__init__(num_classes, embed_dim)
-        self.require(temperature > 0, f"temperature must be above 0, not {temperature}.")
-        self.temperature = temperature
+    temperature: Positive = 0.1
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         logits = pairs.similarities() / self.temperature

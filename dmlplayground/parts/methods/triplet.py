@@ -31,19 +31,9 @@ class Triplet(Loss):
 
     reads = "triplets"
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: float = 0.2,
-        squared: bool = False,
-        average: Literal["active", "all"] = "active",
-    ):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
-        self.squared = squared
-        self.average = average
+    margin: float = 0.2
+    squared: bool = False
+    average: Literal["active", "all"] = "active"
 
     def hybrid_forward(self, F, embeddings, labels, triplets):
         pairs = triplets.every_pair

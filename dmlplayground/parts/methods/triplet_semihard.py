@@ -46,9 +46,9 @@ class TripletSemihard(Loss):
     margin: how much farther, in squared distance, a negative must be than a positive.
     """
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
-        super().__init__(num_classes, embed_dim)
-        self.margin = margin
+    margin: float = 1.0
+
+    def __post_init__(self) -> None:
         self.blocks = _BLOCKS
 
     def check(self, rows, width):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+from ...base.options import Positive
 from ..graph import angles, rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss
@@ -35,16 +36,13 @@ class TupletMargin(Loss):
 
     reads = "pairs"
 
-    def __init__(self, num_classes, embed_dim, *, margin: float = 5.73, scale: float = 64.0):
-        super().__init__(num_classes, embed_dim)
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = math.radians(margin)
-        self.scale = scale
+    margin: float = 5.73
+    scale: Positive = 64.0
 
     def hybrid_forward(self, F, embeddings, labels, pairs):
         similarities = pairs.similarities()
         rivals = F.broadcast_add(self.scale * similarities, rows.log_weights(F, pairs.negative))
         rivals = rows.log_sum_exp(F, rivals, keepdims=True)
-        _, turned = angles.turned(F, similarities, -self.margin)
+        _, turned = angles.turned(F, similarities, -math.radians(self.margin))
         losses = rows.softplus(F, F.broadcast_sub(rivals, self.scale * turned))
         return rows.count_mean(F, losses, pairs.positive)

@@ -17,10 +17,11 @@ class Angular(Miner):
 
     gives = "triplets"
 
-    def __init__(self, *, angle: float = 20.0):
-        super().__init__()
-        self.require(0 <= angle < 90, f"angle is from 0 to below 90 degrees, not {angle}.")
-        self.slope = math.tan(math.radians(angle))
+    angle: float = 20.0
+
+    def __post_init__(self) -> None:
+        self.require(0 <= self.angle < 90, f"angle is from 0 to below 90 degrees, not {self.angle}.")
+        self.slope = math.tan(math.radians(self.angle))
 
     def hybrid_forward(self, F, pairs):
         # |n - (a + p) / 2|^2 = (D_an^2 + D_pn^2) / 2 - D_ap^2 / 4

@@ -30,18 +30,12 @@ class DistanceWeighted(Miner):
     gives = "triplets"
     unit = False
 
-    def __init__(
-        self,
-        *,
-        cutoff: float = 0.5,
-        nonzero_cutoff: Optional[float] = 1.4,
-        each: Literal["pair", "anchor"] = "pair",
-    ):
-        super().__init__()
-        check_cutoffs(self, cutoff, nonzero_cutoff)
-        self.cutoff = cutoff
-        self.nonzero_cutoff = nonzero_cutoff
-        self.each = each
+    cutoff: float = 0.5
+    nonzero_cutoff: Optional[float] = 1.4
+    each: Literal["pair", "anchor"] = "pair"
+
+    def __post_init__(self) -> None:
+        check_cutoffs(self, self.cutoff, self.nonzero_cutoff)
 
     def check(self, rows, width):
         largest = random_draws.LARGEST_BATCH

@@ -18,10 +18,8 @@ class MultiSimilarity(Miner):
 
     gives = "pairs"
 
-    def __init__(self, *, epsilon: float = 0.1, self_pairs: bool = False):
-        super().__init__()
-        self.epsilon = epsilon
-        self.self_pairs = self_pairs
+    epsilon: float = 0.1
+    self_pairs: bool = False
 
     def hybrid_forward(self, F, pairs):
         similarities = pairs.similarities()

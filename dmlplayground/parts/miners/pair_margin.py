@@ -15,10 +15,8 @@ class PairMargin(Miner):
 
     gives = "pairs"
 
-    def __init__(self, *, pos_margin: float = 0.2, neg_margin: float = 0.8):
-        super().__init__()
-        self.pos_margin = pos_margin
-        self.neg_margin = neg_margin
+    pos_margin: float = 0.2
+    neg_margin: float = 0.8
 
     def hybrid_forward(self, F, pairs):
         # Compared by squares, since a root of the whole matrix takes longer than all the rest.

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from ...base.options import at_least
 from ..graph import random_draws
 from .shared.base import KIND, Miner
 from .shared.tuples import Listed
@@ -27,25 +28,22 @@ class Parametric(Miner):
 
     gives = "triplets"
 
-    def __init__(
-        self,
-        *,
-        form: Literal["uniform", "hards", "veryhards", "semihards"] = "uniform",
-        low: float = 0.0,
-        high: float = 2.0,
-        support: int = 21,
-    ):
-        super().__init__()
-        self.require(0 <= low < high, f"low must be from 0 to below high, not {low} and {high}.")
-        self.require(support >= 2, f"support must be at least 2, not {support}.")
-        self.first, self.last = _BANDS[form]
-        self.low, self.high, self.bins = low, high, support - 1
+    form: Literal["uniform", "hards", "veryhards", "semihards"] = "uniform"
+    low: float = 0.0
+    high: float = 2.0
+    support: Annotated[int, at_least(2)] = 21
+
+    def __post_init__(self) -> None:
+        self.require(
+            0 <= self.low < self.high, f"low must be from 0 to below high, not {self.low} and {self.high}."
+        )
 
     def hybrid_forward(self, F, pairs):
         distances = pairs.distances()
-        width = (self.high - self.low) / self.bins
+        width = (self.high - self.low) / (self.support - 1)
+        first, last = _BANDS[self.form]
         edges = self.low + width * F.floor((distances - self.low) / width)
-        chosen = (edges >= self.first - 1e-6) * (edges <= self.last + 1e-6)
+        chosen = (edges >= first - 1e-6) * (edges <= last + 1e-6)
         inside = (distances >= self.low) * (distances <= self.high) * pairs.negative
         weights = random_draws.or_else(F, inside * (chosen + (1 - chosen) * _HARDLY), pairs.negative)
         positive, negative = (

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from typing import Optional
+from dataclasses import field
+from typing import Literal, Optional
 
+from ...base.options import Share
 from ..graph import random_draws, rows
 from .distance_weighted import DistanceWeighted
 from .shared.base import KIND
@@ -21,10 +23,9 @@ class RhoDistance(DistanceWeighted):
     nonzero_cutoff: no negative is drawn from this distance on; null: no such bound, as in the study.
     """
 
-    def __init__(self, *, p: float = 0.2, cutoff: float = 0.5, nonzero_cutoff: Optional[float] = None):
-        super().__init__(cutoff=cutoff, nonzero_cutoff=nonzero_cutoff, each="anchor")
-        self.require(0 <= p <= 1, f"p is a probability from 0 to 1, not {p}.")
-        self.p = p
+    p: Share = 0.2
+    nonzero_cutoff: Optional[float] = None
+    each: Literal["anchor"] = field(default="anchor", init=False)
 
     def draw(self, F, pairs, distances, allowed):
         law = random_draws.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...base.options import Positive
 from ..graph import random_draws, rows
 from .shared.base import KIND, Miner
 from .shared.tuples import Band, Listed
@@ -21,11 +22,8 @@ class SemiHard(Miner):
 
     gives = "triplets"
 
-    def __init__(self, *, margin: float = 0.2, each: Literal["anchor", "all"] = "anchor"):
-        super().__init__()
-        self.require(margin > 0, f"margin must be above 0, not {margin}.")
-        self.margin = margin
-        self.each = each
+    margin: Positive = 0.2
+    each: Literal["anchor", "all"] = "anchor"
 
     def hybrid_forward(self, F, pairs):
         distances = pairs.distances()

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from .shared.base import KIND, Optimizer
+from ...base.options import Positive
+from .shared.base import KIND, Kept, Optimizer
 
 
 @KIND.register(title="Adam")
@@ -23,13 +23,9 @@ class Adam(Optimizer):
 
     slots = 2
 
-    def __init__(self, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-7, **shared: Any):
-        super().__init__(**shared)
-        self.require_shares(beta1=beta1, beta2=beta2)
-        self.require_epsilon(epsilon)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+    beta1: Kept = 0.9
+    beta2: Kept = 0.999
+    epsilon: Positive = 1e-7
 
     def update(self, F, weight, gradient, state, lr, weight_decay, step):
         mean, square = state

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
-
-from .shared.base import KIND, Optimizer
+from ...base.options import Positive
+from .shared.base import KIND, Kept, Optimizer
 
 
 @KIND.register(title="Layer-wise adaptive rates (LARS)", also=("layerwise adaptive rate scaling",))
@@ -22,14 +21,9 @@ class LARS(Optimizer):
 
     slots = 1
 
-    def __init__(self, *, momentum: float = 0.9, trust: float = 1e-3, epsilon: float = 1e-9, **shared: Any):
-        super().__init__(**shared)
-        self.require_shares(momentum=momentum)
-        self.require_epsilon(epsilon)
-        self.require(trust > 0, f"trust must be above 0, not {trust}.")
-        self.momentum = momentum
-        self.trust = trust
-        self.epsilon = epsilon
+    momentum: Kept = 0.9
+    trust: Positive = 1e-3
+    epsilon: Positive = 1e-9
 
     def update(self, F, weight, gradient, state, lr, weight_decay, step):
         if self.clip is not None:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from .shared.base import KIND, Optimizer
+from ...base.options import Fraction, Positive
+from .shared.base import KIND, Kept, Optimizer
 
 
 @KIND.register(title="RMSProp, with momentum on the scaled gradient", also=("rms prop",))
@@ -24,25 +25,15 @@ class RMSProp(Optimizer):
 
     slots = 2  # mean square, velocity
 
-    def __init__(
-        self,
-        *,
-        rho: float = 0.9,
-        rho_decay: float = 1.0,
-        momentum: float = 0.9,
-        epsilon: float = 1e-7,
-        root: Literal["of the square", "of both"] = "of the square",
-        **shared: Any,
-    ):
-        super().__init__(**shared)
-        self.require_shares(rho=rho, momentum=momentum)
-        self.require(0 < rho_decay <= 1, f"rho_decay must be above 0 and at most 1, not {rho_decay}.")
-        self.require_epsilon(epsilon)
-        self.first_rho = self.rho = rho
-        self.rho_decay = rho_decay
-        self.momentum = momentum
-        self.epsilon = epsilon
-        self.root = root
+    rho: Kept = 0.9
+    rho_decay: Fraction = 1.0
+    momentum: Kept = 0.9
+    epsilon: Positive = 1e-7
+    root: Literal["of the square", "of both"] = "of the square"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.first_rho = self.rho
 
     def begin_epoch(self, epoch):
         self.rho = self.first_rho * self.rho_decay ** (epoch - 1)

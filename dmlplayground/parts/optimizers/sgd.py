@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
-
-from .shared.base import KIND, Optimizer
+from .shared.base import KIND, Kept, Optimizer
 
 
 @KIND.register(title="Stochastic gradient descent, with momentum", also=("momentum", "heavy ball"))
@@ -16,11 +14,11 @@ class SGD(Optimizer):
     momentum: the share of the last move that is made again.
     """
 
-    def __init__(self, *, momentum: float = 0.9, **shared: Any):
-        super().__init__(**shared)
-        self.require_shares(momentum=momentum)
-        self.momentum = momentum
-        self.slots = 1 if momentum else 0
+    momentum: Kept = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.slots = 1 if self.momentum else 0
 
     def update(self, F, weight, gradient, state, lr, weight_decay, step):
         options = {"out": weight, "lr": lr, "wd": weight_decay, "lazy_update": False, **self.clipping}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Optional
 
+from ...base.options import Count
 from .shared.base import KIND, Protocol
 
 
@@ -30,10 +31,7 @@ class Paper(Protocol):
         epochs of an ensemble's members are counted through.
     """
 
-    def __init__(self, *, criterion: Optional[str] = None, epoch: Optional[int] = None):
-        super().__init__(criterion=criterion)
-        self.require(epoch is None or epoch >= 1, f"epoch must be at least 1, not {epoch}.")
-        self.epoch = epoch
+    epoch: Optional[Count] = None
 
     def check(self, epochs, members, every):
         if self.epoch is not None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import NotNegative, Positive
 from ..graph import rows
 from ..graph.pairwise import root
 from .shared.base import KIND, Regularizer
@@ -18,18 +19,9 @@ class EmbeddingNorm(Regularizer):
     power: the exponent of the lengths.
     """
 
-    def __init__(self, *, weight: float = 0.005, power: float = 2.0):
-        super().__init__(weight)
-        self.require(power > 0, f"power must be above 0, not {power}.")
-        self.power = power
+    weight: NotNegative = 0.005
+    power: Positive = 2.0
 
     def hybrid_forward(self, F, embeddings, labels):
-        return F.mean(self._powers(F, embeddings))
-
-    def of_pairs(self, F, anchors, positives):
-        """The mean over pairs of |a|^power + |p|^power."""
-        return F.mean(self._powers(F, anchors) + self._powers(F, positives))
-
-    def _powers(self, F, embeddings):
         squares = rows.row_sums(F, F.square(embeddings))
-        return squares if self.power == 2 else root(F, squares) ** self.power
+        return F.mean(squares if self.power == 2 else root(F, squares) ** self.power)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import NotNegative
 from ..graph import pairwise
 from .shared.base import KIND, Regularizer
 
@@ -21,10 +22,9 @@ class IntraPairVariance(Regularizer):
     neg_slack: how far negatives may rise above their mean, as a share of it.
     """
 
-    def __init__(self, *, weight: float = 1.0, pos_slack: float = 0.01, neg_slack: float = 0.01):
-        super().__init__(weight)
-        self.pos_slack = pos_slack
-        self.neg_slack = neg_slack
+    weight: NotNegative = 1.0
+    pos_slack: float = 0.01
+    neg_slack: float = 0.01
 
     def hybrid_forward(self, F, embeddings, labels):
         same, positive = pairwise.positive_pairs(F, labels)

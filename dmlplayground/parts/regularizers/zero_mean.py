@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import NotNegative
 from ..graph import rows
 from .shared.base import KIND, Regularizer
 
@@ -15,8 +16,7 @@ class ZeroMean(Regularizer):
     weight: what the term is multiplied by.
     """
 
-    def __init__(self, *, weight: float = 0.005):
-        super().__init__(weight)
+    weight: NotNegative = 0.005
 
     def hybrid_forward(self, F, embeddings, labels):
         return F.mean(F.abs(rows.row_sums(F, embeddings)))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Count
 from .shared.base import KIND, BatchSampler, need_blocks, need_classes
 
 
@@ -10,9 +11,7 @@ class Blocks(BatchSampler):
     per_class: how many images of each class.
     """
 
-    def __init__(self, *, per_class: int = 5):
-        self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
-        self.per_class = per_class
+    per_class: Count = 5
 
     def check(self, batch_size, num_classes):
         blocks = need_blocks(batch_size, self.per_class)

@@ -6,6 +6,7 @@ from typing import Optional
 import numpy as np
 
 from ...base import seeds
+from ...base.options import Count
 from .shared.base import KIND, BatchSampler, View, need_classes
 
 
@@ -23,11 +24,8 @@ class ClassPasses(BatchSampler):
     a class twice.
     """
 
-    def __init__(self, *, per_class: int = 4, listed: int = 100_000):
-        self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
-        self.require(listed >= 1, f"listed must be at least 1, not {listed}.")
-        self.per_class = per_class
-        self.listed = listed
+    per_class: Count = 4
+    listed: Count = 100_000
 
     def over(self, labels, batch_size, iterations, seed):
         super().over(labels, batch_size, iterations, seed)

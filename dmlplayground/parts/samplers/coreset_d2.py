@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from typing import Optional
-
 import numpy as np
 
+from ...base.options import NotNegative
 from .shared.base import KIND
-from .shared.looking import Coreset, Refresh
+from .shared.looking import Coreset
 
 
 @KIND.register(
@@ -27,18 +26,7 @@ class CoresetD2(Coreset):
     dimensions it would vanish.
     """
 
-    def __init__(
-        self,
-        *,
-        per_class: int = 2,
-        pool: int = 512,
-        power: float = 1.0,
-        refresh: Refresh = "steps",
-        projection: Optional[int] = None,
-    ):
-        super().__init__(per_class, pool, refresh, projection)
-        self.require(power >= 0, f"power must not be negative, not {power}.")
-        self.power = power
+    power: NotNegative = 1.0
 
     def choose(self, points, rng):
         return pick(points, self.blocks, rng, self.power)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 import numpy as np
 
+from ...base.options import NotNegative
 from .shared.base import KIND
-from .shared.looking import Matching, Refresh
+from .shared.looking import Matching
 
 BINS = 50
 
@@ -34,29 +33,13 @@ class DistanceMatching(Matching):
     The study's released code compares the heights of the histograms' bars as if they were distances; this does not.
     """
 
-    def __init__(
-        self,
-        *,
-        per_class: int = 2,
-        pool: int = 512,
-        candidates: int = 10,
-        mean: float = 1.0,
-        std: float = 1.0,
-        distance: float = 150.0,
-        refresh: Refresh = "steps",
-        projection: Optional[int] = None,
-    ):
-        super().__init__(per_class, pool, refresh, projection)
-        self.require(candidates >= 1, f"candidates must be at least 1, not {candidates}.")
-        self.require(
-            min(mean, std, distance) >= 0, "the weights mean, std and distance must not be negative."
-        )
-        self.candidates = candidates
-        self.weights = {"mean": mean, "std": std, "distance": distance}
+    mean: NotNegative = 1.0
+    std: NotNegative = 1.0
+    distance: NotNegative = 150.0
 
     def costs(self, points, drawn):
         profile = Profile(points)
-        return [profile.cost(points[places], **self.weights) for places in drawn]
+        return [profile.cost(points[places], self.mean, self.std, self.distance) for places in drawn]
 
 
 def cost(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.options import Count
 from .shared.base import KIND, BatchSampler, need_classes
 
 
@@ -13,13 +14,8 @@ class Episodes(BatchSampler):
     queries: rows of each class that are compared with the prototypes.
     """
 
-    def __init__(self, *, supports: int = 5, queries: int = 5):
-        self.require(
-            min(supports, queries) >= 1,
-            f"supports and queries must be at least 1, not {supports} and {queries}.",
-        )
-        self.supports = supports
-        self.queries = queries
+    supports: Count = 5
+    queries: Count = 5
 
     def check(self, batch_size, num_classes):
         rows = self.supports + self.queries

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 import numpy as np
 
 from .shared.base import KIND
-from .shared.looking import Matching, Refresh
+from .shared.looking import Matching
 
 RIDGE = 1e-8  # on the diagonals of both covariances, in the root alone
 
@@ -26,19 +24,6 @@ class FrechetMatching(Matching):
 
     The study's released code has no option for this sampler.
     """
-
-    def __init__(
-        self,
-        *,
-        per_class: int = 2,
-        pool: int = 512,
-        candidates: int = 10,
-        refresh: Refresh = "steps",
-        projection: Optional[int] = None,
-    ):
-        super().__init__(per_class, pool, refresh, projection)
-        self.require(candidates >= 1, f"candidates must be at least 1, not {candidates}.")
-        self.candidates = candidates
 
     def costs(self, points, drawn):
         pool = Normal(points)

@@ -7,7 +7,7 @@ from typing import Optional
 import numpy as np
 
 from .shared.base import KIND
-from .shared.looking import Coreset, Refresh
+from .shared.looking import Coreset
 
 SOFT = 97  # percentile of the gaps from which a soft pick is drawn
 
@@ -23,17 +23,7 @@ class GreedyCoreset(Coreset):
     random; these are not.
     """
 
-    def __init__(
-        self,
-        *,
-        per_class: int = 2,
-        pool: int = 512,
-        soft: bool = False,
-        refresh: Refresh = "steps",
-        projection: Optional[int] = None,
-    ):
-        super().__init__(per_class, pool, refresh, projection)
-        self.soft = soft
+    soft: bool = False
 
     def choose(self, points, rng):
         first = int(rng.integers(len(points)))

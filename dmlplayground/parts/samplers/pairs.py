@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ...base.options import Share
 from .shared.base import KIND, BatchSampler, need_classes
 
 
@@ -11,12 +12,7 @@ class Pairs(BatchSampler):
         images.
     """
 
-    def __init__(self, *, same_image: float = 0.0):
-        self.require(
-            0 <= same_image <= 1,
-            f"same_image is a probability and must be between 0 and 1, not {same_image}.",
-        )
-        self.same_image = same_image
+    same_image: Share = 0.0
 
     def check(self, batch_size, num_classes):
         self.require(batch_size % 2 == 0, f"batch_size {batch_size} is odd; pairs need an even one.")

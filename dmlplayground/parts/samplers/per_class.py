@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import field
+
+from ...base.options import Count
 from .blocks import Blocks
 from .shared.base import KIND, need_blocks, need_classes
 
@@ -14,10 +17,12 @@ class PerClass(Blocks):
         default classes differ, and images too where the class has enough.
     """
 
-    def __init__(self, *, n: int = 2, replacement: bool = False):
-        self.require(n >= 1, f"n must be at least 1, not {n}.")
-        super().__init__(per_class=n)
-        self.replacement = replacement
+    per_class: int = field(init=False)
+    n: Count = 2
+    replacement: bool = False
+
+    def __post_init__(self) -> None:
+        self.per_class = self.n
 
     def check(self, batch_size, num_classes):
         if not self.replacement:

@@ -17,8 +17,7 @@ class Shuffled(BatchSampler):
         ``keep`` gives a smaller batch. If ``iterations`` is set, one pass follows the other without regard to epochs.
     """
 
-    def __init__(self, *, last: Literal["roll", "drop", "keep"] = "roll"):
-        self.last = last
+    last: Literal["roll", "drop", "keep"] = "roll"
 
     def over(self, labels, batch_size, iterations, seed):
         self.require(

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from ...base.options import Share
 from .shared.base import KIND, Schedule
 
 
@@ -15,10 +15,7 @@ class Cosine(Schedule):
     final: the share of the rate at the end.
     """
 
-    def __init__(self, *, final: float = 0.0, **shared: Any):
-        super().__init__(**shared)
-        self.require_share(final=final)
-        self.final = final
+    final: Share = 0.0
 
     def after(self, passed, length, epoch):
         return self.final + (1 - self.final) * (1 + math.cos(math.pi * passed / length)) / 2

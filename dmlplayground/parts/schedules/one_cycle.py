@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from ...base.options import Share
 from .shared.base import KIND, Schedule
 
 
@@ -17,14 +17,13 @@ class OneCycle(Schedule):
     final: the share of the rate at the end.
     """
 
-    def __init__(self, *, peak: float = 0.3, start: float = 0.04, final: float = 4e-6, **shared: Any):
-        super().__init__(**shared)
+    peak: float = 0.3
+    start: Share = 0.04
+    final: Share = 4e-6
+
+    def __post_init__(self) -> None:
         self.require(not self.rise, "it rises by itself: leave rise at 0 and set peak.")
-        self.require(0 < peak < 1, f"peak must be between 0 and 1, not {peak}.")
-        self.require_share(start=start, final=final)
-        self.peak = peak
-        self.start = start
-        self.final = final
+        self.require(0 < self.peak < 1, f"peak must be between 0 and 1, not {self.peak}.")
 
     def after(self, passed, length, epoch):
         share = passed / length

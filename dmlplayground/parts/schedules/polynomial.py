@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
-
+from ...base.options import Positive, Share
 from .shared.base import KIND, Schedule
 
 
@@ -15,12 +14,8 @@ class Polynomial(Schedule):
     final: the share of the rate at the end.
     """
 
-    def __init__(self, *, power: float = 1.0, final: float = 0.0, **shared: Any):
-        super().__init__(**shared)
-        self.require(power > 0, f"power must be above 0, not {power}.")
-        self.require_share(final=final)
-        self.power = power
-        self.final = final
+    power: Positive = 1.0
+    final: Share = 0.0
 
     def after(self, passed, length, epoch):
         return self.final + (1 - self.final) * (1 - passed / length) ** self.power

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from typing import Any, Optional
+from dataclasses import field
+from typing import Optional
 
+from ...base.options import Count, Fraction
 from .shared.base import KIND, Pace, Schedule
 
 
@@ -18,22 +20,10 @@ class Step(Schedule):
     moves: when a rise changes the rate: before every "epoch", or before every "step" of the optimizer.
     """
 
-    def __init__(
-        self,
-        *,
-        factor: float = 0.5,
-        steps: list[int] = [],  # noqa: B006 (read, never changed)
-        every: Optional[int] = None,
-        moves: Pace = "epoch",
-        **shared: Any,
-    ):
-        super().__init__(moves=moves, **shared)
-        self.require(0 < factor <= 1, f"factor must be above 0 and at most 1, not {factor}.")
-        self.require(all(step >= 1 for step in steps), f"steps are epochs from 1, not {steps}.")
-        self.require(every is None or every >= 1, f"every must be at least 1, not {every}.")
-        self.factor = factor
-        self.steps = steps
-        self.every = every
+    factor: Fraction = 0.5
+    steps: list[Count] = field(default_factory=list)
+    every: Optional[Count] = None
+    moves: Pace = "epoch"
 
     def after(self, passed, length, epoch):
         count = epoch // self.every if self.every else sum(epoch >= step for step in self.steps)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .shared.base import KIND, Transform, windows
+from ...base.options import Fraction
+from .shared.base import KIND, Side, Transform, windows
 from .shared.stored import Stored
 
 
@@ -16,12 +17,12 @@ class Paper(Transform):
     flip: whether half of the training images are mirrored.
     """
 
-    def __init__(self, *, resize: int = 256, crop: float = 0.875, flip: bool = True):
-        self.require(0 < crop <= 1, f"crop must be above 0 and at most 1, not {crop}.")
-        self.require_sides(resize=resize)
-        self.stored = self.stored_for_test = Stored("squash", resize)
-        self.crop = crop
-        self.flip = flip
+    resize: Side = 256
+    crop: Fraction = 0.875
+    flip: bool = True
+
+    def __post_init__(self) -> None:
+        self.stored = self.stored_for_test = Stored("squash", self.resize)
 
     def train(self, images, rows, rng):
         height, width = self.test_shape(images)

@@ -9,9 +9,7 @@ class Plain(Transform):
     """Images unchanged, in training and in test; all must have the same size. Also for features."""
 
     takes_features = True
-
-    def __init__(self) -> None:
-        self.stored = self.stored_for_test = Stored("none")
+    stored = stored_for_test = Stored("none")
 
     def train(self, images, rows, rng):
         return images[rows]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from .shared.base import KIND, AreaCrop
+from .shared.base import KIND, AreaCrop, Side
 from .shared.stored import Stored
 
 
@@ -15,6 +15,12 @@ class RealityCheck(AreaCrop):
     stored, and crops, which change little, are linear.
     """
 
-    def __init__(self, *, size: int = 227):
-        super().__init__(size, 0.16, ("linear",), large_centre=True)
-        self.stored = self.stored_for_test = Stored("short", 256, "area")
+    smallest = 0.16
+    interpolations = ("linear",)
+    large_centre = True
+    stored = stored_for_test = Stored("short", 256, "area")
+
+    size: Side = 227
+
+    def __post_init__(self) -> None:
+        self.test_size = self.size

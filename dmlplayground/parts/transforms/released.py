@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import Annotated
+
 from ...base import opencv
-from .shared.base import KIND, AreaCrop
+from ...base.options import Must
+from .shared.base import KIND, LARGEST, AreaCrop
 from .shared.stored import Stored
 
 
@@ -16,10 +19,15 @@ class Released(AreaCrop):
     size: height and width of the crop, in pixels.
     """
 
-    def __init__(self, *, squash: int = 256, squash_test: bool = False, size: int = 224):
-        super().__init__(size, 0.08, tuple(opencv.INTERPOLATIONS))
-        if squash:
-            self.require_sides(squash=squash)
-        self.require(squash or not squash_test, "squash_test needs a size to squash to.")
-        self.stored = Stored("squash", squash) if squash else Stored("none")
-        self.stored_for_test = self.stored if squash_test else Stored("short", 256)
+    interpolations = tuple(opencv.INTERPOLATIONS)
+
+    squash: Annotated[
+        int, Must(f"be from 1 to {LARGEST} pixels, or 0", lambda side: 0 <= side <= LARGEST)
+    ] = 256
+    squash_test: bool = False
+
+    def __post_init__(self) -> None:
+        self.test_size = self.size
+        self.require(self.squash or not self.squash_test, "squash_test needs a size to squash to.")
+        self.stored = Stored("squash", self.squash) if self.squash else Stored("none")
+        self.stored_for_test = self.stored if self.squash_test else Stored("short", 256)

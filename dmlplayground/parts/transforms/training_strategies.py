@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .shared.base import KIND, AreaCrop
+from .shared.base import KIND, AreaCrop, Side
 from .shared.stored import Stored
 
 
@@ -21,11 +21,15 @@ class TrainingStrategies(AreaCrop):
     The study's augmentation "adv" is augment: [grey, colour_jitter] at their defaults.
     """
 
-    def __init__(self, *, crop: Literal["area", "window"] = "area", size: int = 224, test_size: int = 224):
-        super().__init__(size, 0.08, ("antialiased",), test_size=test_size, large_centre=True)
-        self.crop = crop
-        self.stored_for_test = Stored("short", 256, "area")
-        self.stored = self.stored_for_test if crop == "window" else Stored("none")
+    interpolations = ("antialiased",)
+    large_centre = True
+    stored_for_test = Stored("short", 256, "area")
+
+    crop: Literal["area", "window"] = "area"
+    test_size: Side = 224
+
+    def __post_init__(self) -> None:
+        self.stored = self.stored_for_test if self.crop == "window" else Stored("none")
 
     def _window(self, height, width, shapes, place):
         if self.crop == "area":

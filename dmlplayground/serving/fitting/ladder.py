@@ -30,7 +30,7 @@ from ...trial.config import Places, Trial
 from ...trial.store import BEST, trained_weights
 from ...trial.store.records import Record
 from ...trial.training import folds, lr_finder, models, scoring, train
-from ...trial.training.learner import HEAD, features
+from ...trial.training.networks import HEAD, features
 from . import choose, closed_form, timing
 from .choose import Plan
 from .judge import NAMES, Judgement, judge

@@ -19,6 +19,7 @@ from ...parts import backbones, data, metrics, transforms
 from ...parts.data import Dataset
 from ...parts.data.shared import loader
 from ...parts.metrics.shared.engine.components import principal_components
+from ...parts.transforms import Transform
 from .. import config
 from ..config import Trial
 from ..store import trained_weights
@@ -62,18 +63,20 @@ def _devices(trial: Trial) -> list[mx.Context]:
     return [device_by_name(f"{kind}:{index}") for index in range(trial.devices)]
 
 
-def embed(learners: Sequence[Learner], dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
+def embed(
+    learners: Sequence[Learner], dataset: Dataset, transform: Transform, threads: int = 1
+) -> np.ndarray:
     """The learners' embeddings of a data set, joined: (N, sum of widths)."""
     parts = [outputs(learner, dataset, transform, threads) for learner in learners]
     return join(learners[0].trial, parts, [learner.fold for learner in learners])
 
 
-def outputs(learner: Learner, dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
+def outputs(learner: Learner, dataset: Dataset, transform: Transform, threads: int = 1) -> np.ndarray:
     """The learner's embeddings of a data set, for ``join``."""
     return learner.embed(blocks(dataset, transform, threads))
 
 
-def blocks(dataset: Dataset, transform, threads: int = 1) -> Iterator[np.ndarray]:
+def blocks(dataset: Dataset, transform: Transform, threads: int = 1) -> Iterator[np.ndarray]:
     """All images of a data set, in blocks to embed."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
@@ -98,7 +101,7 @@ def _lengths(rows: np.ndarray) -> np.ndarray:
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Any]:
+def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Transform]:
     """The images a trial embeds, its own or those of the data set ``name``, and its transform."""
     transform = transforms.create(**trial.transform)
     options = trial.data if name is None else {"name": name}

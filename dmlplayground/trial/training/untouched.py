@@ -18,7 +18,7 @@ from ..config import Trial, starts_trained
 from ..store import records
 from . import models
 from .folds import Division
-from .learner import features
+from .networks import features
 
 
 def entry(

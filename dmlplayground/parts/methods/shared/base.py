@@ -40,23 +40,23 @@ class Loss(registry.Named):
     """
 
     kind = "method"
-    reads: Reads = "batch"
+    reads: Reads = field(default="batch", init=False)
 
     #: For the rare loss that computes something on the host: a method ``host(embeddings, labels)`` on NumPy arrays,
     #: whose arrays ``hybrid_forward`` is given after the labels. It waits for its embeddings; no other loss may.
-    host: Optional[Callable[..., tuple]] = None
+    host: ClassVar[Optional[Callable[..., tuple]]] = None
 
     #: For a loss on pairs or triplets that also looks for rows in the batch itself: it takes no memory.
     in_batch: ClassVar[bool] = False
 
     #: Whether the value is a mean over all rows of the batch, those without pairs too.
-    means_rows: bool = False
+    means_rows = False
 
-    def __init__(self, num_classes: int, embed_dim: int):
-        self.num_classes = num_classes
-        self.embed_dim = embed_dim
-        self.dtype = "float32"  # of embeddings and weights, as ``Objective.cast`` sets it
-        self.weights: dict[str, Weight] = {}
+    dtype = "float32"  # of embeddings and weights, as ``Objective.cast`` sets it
+
+    num_classes: int
+    embed_dim: int
+    weights: dict[str, Weight] = field(default_factory=dict, init=False)
 
     def weight(self, name: str, shape: tuple[int, ...], init: Fill, learned: bool = True) -> None:
         """Declare weights of the loss's own; ``hybrid_forward`` gets them by this name."""

@@ -47,6 +47,6 @@ SMALL = normal(0.01 / 8)
 Start = Literal["normal", "uniform"]
 
 
-def started(start: Start, deviation: float, width: int) -> Fill:
+def started(start: str, deviation: float, width: int) -> Fill:
     """Normal with this deviation, or uniform as a linear layer over ``width`` numbers: between -1 and 1 over its root."""
     return normal(deviation) if start == "normal" else uniform(width**-0.5)

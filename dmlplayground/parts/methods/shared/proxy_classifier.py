@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....base.options import Positive
 from ...graph import angles, classes
 from . import initial_weights
 from .base import Loss
@@ -18,19 +19,16 @@ class Classifier(Loss):
 
     reads = "rows"
 
-    def __init__(
-        self,
-        num_classes: int,
-        embed_dim: int,
-        label_smoothing: float = 0.0,
-        init: initial_weights.Start = "normal",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim)
-        classes.check_classes(self, label_smoothing)
-        self.label_smoothing = label_smoothing
-        self.require(init_std > 0, f"init_std must be above 0, not {init_std}.")
-        self.weight("proxies", (num_classes, embed_dim), initial_weights.started(init, init_std, embed_dim))
+    # A subclass makes options of these.
+    label_smoothing = 0.0
+    init = "normal"
+    init_std = 1.0
+
+    def __post_init__(self) -> None:
+        classes.check_classes(self, self.label_smoothing)
+        self.require(self.init_std > 0, f"init_std must be above 0, not {self.init_std}.")
+        start = initial_weights.started(self.init, self.init_std, self.embed_dim)
+        self.weight("proxies", (self.num_classes, self.embed_dim), start)
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)
@@ -45,22 +43,15 @@ class Classifier(Loss):
 class AngleMultiplied(Classifier):
     """Base: the angle to the own class counts ``margin`` times. A subclass writes ``compared``."""
 
-    def __init__(
-        self,
-        num_classes,
-        embed_dim,
-        *,
-        margin: int = 4,
-        scale: float = 1.0,
-        label_smoothing: float = 0.0,
-        init: initial_weights.Start = "normal",
-        init_std: float = 1.0,
-    ):
-        super().__init__(num_classes, embed_dim, label_smoothing, init, init_std)
-        self.require(margin >= 1, f"margin is a whole number from 1, not {margin}.")
-        self.require(scale > 0, f"scale must be above 0, not {scale}.")
-        self.margin = margin
-        self.scale = scale
+    margin: int = 4
+    scale: Positive = 1.0
+    label_smoothing: float = 0.0
+    init: initial_weights.Start = "normal"
+    init_std: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require(self.margin >= 1, f"margin is a whole number from 1, not {self.margin}.")
 
     def compared(self, F, embeddings, proxies, labels):
         """The logits (B, C), and each row's largest possible logit for its own class (B,)."""

@@ -33,8 +33,7 @@ class Miner(registry.Named):
     keeps_all: ClassVar[bool] = False  # gives back the pairs that it was given
     in_batch: ClassVar[bool] = False  # looks for rows in the batch itself, and so takes no memory
 
-    def __init__(self):
-        self.width = 0  # of the embeddings, set when the miner joins an objective or is given a batch
+    width = 0  # of the embeddings, set when the miner joins an objective or is given a batch
 
     def check(self, rows: int, width: int) -> None:
         """Raise UserError if the miner cannot read a batch of this shape."""

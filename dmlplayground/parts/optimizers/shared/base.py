@@ -7,12 +7,16 @@ operators, which they are given as ``F``: nothing here imports MXNet, and nothin
 
 from __future__ import annotations
 
-from typing import Optional
+from functools import cached_property
+from typing import Annotated, Optional
 
-from ....base.options import options_of
+from ....base.options import Must, Positive, options_of
 from ....base.registry import Kind, Named, Part
 
 HIGHEST = 1e30  # of a rate: what 32 bits hold, with room for a product
+
+#: The weight of the old value in a running mean.
+Kept = Annotated[float, Must("be from 0 to below 1", lambda value: 0 <= value < 1)]
 
 
 class Optimizer(Named):
@@ -31,23 +35,14 @@ class Optimizer(Named):
     kind = "optimizer"
     slots = 0  # arrays of state beside every array of weights, all zero to begin with
 
-    def __init__(
-        self,
-        *,
-        lr: float = 1e-4,
-        weight_decay: float = 1e-5,
-        clip: Optional[float] = None,
-        clip_norm: Optional[float] = None,
-    ):
-        self.require(0 <= lr <= HIGHEST, f"{lr:g} is not a valid learning rate (lr).")
-        self.require(0 <= weight_decay <= HIGHEST, f"{weight_decay:g} is not a valid weight_decay.")
-        for key, value in {"clip": clip, "clip_norm": clip_norm}.items():
-            self.require(value is None or value > 0, f"{key} must be above 0, not {value}.")
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.clip = clip
-        self.clip_norm = clip_norm
-        self.clipping = {} if clip is None else {"clip_gradient": clip}  # as MXNet's own updates take it
+    lr: float = 1e-4
+    weight_decay: float = 1e-5
+    clip: Optional[Positive] = None
+    clip_norm: Optional[Positive] = None
+
+    def __post_init__(self) -> None:
+        self.require(0 <= self.lr <= HIGHEST, f"{self.lr:g} is not a valid learning rate (lr).")
+        self.require(0 <= self.weight_decay <= HIGHEST, f"{self.weight_decay:g} is not a valid weight_decay.")
 
     def update(self, F, weight, gradient, state, lr: float, weight_decay: float, step: int) -> None:
         """Move ``weight`` in place, and the arrays of ``state`` with it; ``step`` counts from 1."""
@@ -56,21 +51,18 @@ class Optimizer(Named):
     def begin_epoch(self, epoch: int) -> None:
         """Called before every epoch, counted from 1."""
 
+    @cached_property
+    def clipping(self) -> dict[str, float]:
+        """``clip`` as MXNet's own updates take it."""
+        return {} if self.clip is None else {"clip_gradient": self.clip}
+
     def decayed(self, weight, gradient, weight_decay: float):
         """The gradient with weight decay in it, then clipped, in the order of MXNet's Adam."""
         gradient = gradient + weight_decay * weight
         return gradient if self.clip is None else gradient.clip(-self.clip, self.clip)
 
-    def require_shares(self, **shares: float) -> None:
-        """Refuse a value that cannot weigh a running mean."""
-        for key, value in shares.items():
-            self.require(0 <= value < 1, f"{key} must be from 0 to below 1, not {value}.")
 
-    def require_epsilon(self, epsilon: float) -> None:
-        self.require(epsilon > 0, f"epsilon must be above 0, not {epsilon}.")
-
-
-SHARED = options_of(Optimizer.__init__, skip=("self",))
+SHARED = options_of(Optimizer)
 """The options of every optimizer. They keep their values when a trial gets another optimizer."""
 
 KIND: Kind[Part, Optimizer] = Kind("optimizer", "dmlplayground.parts.optimizers")

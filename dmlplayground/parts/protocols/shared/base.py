@@ -71,11 +71,10 @@ class Protocol(Named):
 
     #: For protocols that watch validation classes: the number of evaluations without a better one after which training
     #: stops, and whether the untrained network is one to be better than.
-    patience: Optional[int] = None
+    patience: Optional[int] = field(default=None, init=False)
     untrained_counts = False
 
-    def __init__(self, *, criterion: Optional[str] = None):
-        self.criterion = criterion
+    criterion: Optional[str] = None
 
     @property
     def trainings(self) -> int:

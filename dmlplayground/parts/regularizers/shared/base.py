@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....base import registry
+from ....base.options import NotNegative
 
 
 class Regularizer(registry.Named):
@@ -16,10 +17,9 @@ class Regularizer(registry.Named):
 
     kind = "regularizer"
 
-    def __init__(self, weight: float):
-        self.require(weight >= 0, f"weight must not be negative, not {weight}.")
-        self.weight = weight
-        self.dtype = "float32"
+    dtype = "float32"
+
+    weight: NotNegative
 
     def hybrid_forward(self, F, embeddings, labels):
         raise NotImplementedError

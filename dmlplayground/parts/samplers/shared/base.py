@@ -122,7 +122,7 @@ class BatchSampler(Named):
 
     #: How the embeddings it looks at are kept: ``steps``, the last that training gave of each image, after all were
     #: embedded once; or ``epochs``, all embedded anew before every epoch.
-    refresh: str = "steps"
+    refresh = "steps"
 
     def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         """This sampler, ready to draw; ``iterations`` batches are an epoch, or (None) as many as make one pass."""

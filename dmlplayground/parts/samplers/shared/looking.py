@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Optional
+from typing import Annotated, Literal, Optional
 
 import numpy as np
 
 from ....base import seeds
+from ....base.options import Count, at_least
 from .base import BatchSampler, Groups, View, need_blocks, need_classes
 
 Refresh = Literal["steps", "epochs"]
@@ -22,16 +23,10 @@ class Looking(BatchSampler):
     projection: how many dimensions a random projection, new for each batch, leaves of the embeddings.
     """
 
-    def __init__(self, per_class: int, pool: int, refresh: Refresh, projection: Optional[int]):
-        self.require(per_class >= 1, f"per_class must be at least 1, not {per_class}.")
-        self.require(pool >= 2, f"pool must be at least 2, not {pool}.")
-        self.require(
-            projection is None or projection >= 1, f"projection must be at least 1, not {projection}."
-        )
-        self.per_class = per_class
-        self.pool = pool
-        self.refresh = refresh
-        self.projection = projection
+    per_class: Count = 2
+    pool: Annotated[int, at_least(2)] = 512
+    refresh: Refresh = "steps"
+    projection: Optional[Count] = None
 
     def check(self, batch_size, num_classes):
         blocks = need_blocks(batch_size, self.per_class)
@@ -100,7 +95,7 @@ class Matching(Looking):
     candidates: how many batches are compared.
     """
 
-    candidates: int
+    candidates: Count = 10
 
     def batch(self, memory, rng):
         pool = self._pool(rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ....base.options import NotNegative
 from ....base.registry import Kind, Named, Part
 
 #: When the rate moves: before every epoch, or before every step of the optimizer.
@@ -24,10 +25,8 @@ class Schedule(Named):
 
     kind = "schedule"
 
-    def __init__(self, *, moves: Pace = "step", rise: float = 0.0):
-        self.require(rise >= 0, f"rise is a number of epochs, not {rise}.")
-        self.moves = moves
-        self.rise = rise
+    moves: Pace = "step"
+    rise: NotNegative = 0.0
 
     def scale(self, epoch: int, epochs: int, step: int = 0, steps: int = 1) -> float:
         """The multiplier before step ``step`` (from 0) of ``steps`` in epoch ``epoch`` (from 1) of ``epochs``."""
@@ -39,10 +38,6 @@ class Schedule(Named):
     def after(self, passed: float, length: float, epoch: int) -> float:
         """The multiplier when ``passed`` of the ``length`` epochs that follow the rise are over; ``epoch`` counts all."""
         raise NotImplementedError
-
-    def require_share(self, **shares: float) -> None:
-        for key, value in shares.items():
-            self.require(0 <= value <= 1, f"{key} must be from 0 to 1, not {value}.")
 
 
 KIND: Kind[Part, Schedule] = Kind("schedule", "dmlplayground.parts.schedules")

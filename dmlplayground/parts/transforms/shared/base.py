@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Optional
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from ....base import opencv
 from ....base.errors import UserError
-from ....base.options import Option
+from ....base.options import Must, Option
 from ....base.registry import Kind, Named, Part, split
 from ... import augmentations
 from .stored import Stored
 
 ASPECTS = (math.log(3 / 4), math.log(4 / 3))  # of random-area crops, width to height
 TRIES = 10
-LARGEST_SIDE = 4096  # pixels: a batch of larger images would fill any memory
+LARGEST = 4096  # pixels: a batch of larger images would fill any memory
+Side = Annotated[int, Must(f"be from 1 to {LARGEST} pixels", lambda side: 1 <= side <= LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class Transform(Named):
     """
 
     kind = "transform"
-    stored: Stored
-    stored_for_test: Stored
+    stored: Stored = field(init=False)
+    stored_for_test: Stored = field(init=False)
     takes_features = False  # rows of numbers instead of images
 
     def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -98,13 +99,6 @@ class Transform(Named):
             "takes images, but these are features; choose plain.",
         )
         self.test_shape(images)
-
-    def require_sides(self, **sides: int) -> None:
-        """Refuse a height or width of images that cannot be."""
-        for key, side in sides.items():
-            self.require(
-                1 <= side <= LARGEST_SIDE, f"{key} must be from 1 to {LARGEST_SIDE} pixels, not {side}."
-            )
 
     def one_size(self, images: Any) -> tuple[int, int]:
         """Height and width of images that must all be alike."""
@@ -141,21 +135,12 @@ class AreaCrop(Transform):
     flip; in test the centre of ``test_size``. A window that does not fit is drawn again, ten times; then it is the
     centre of ``size``, or (``large_centre``) the largest of allowed proportions."""
 
-    def __init__(
-        self,
-        size: int,
-        smallest: float,
-        interpolations: tuple[str, ...],
-        *,
-        test_size: Optional[int] = None,
-        large_centre: bool = False,
-    ):
-        self.size = size
-        self.test_size = size if test_size is None else test_size
-        self.require_sides(size=self.size, test_size=self.test_size)
-        self.smallest = smallest
-        self.interpolations = interpolations
-        self.large_centre = large_centre
+    smallest = 0.08  # share of the area
+    interpolations: ClassVar[tuple[str, ...]]
+    large_centre = False
+    test_size = 224
+
+    size: Side = 224
 
     def train(self, images, rows, rng):
         # Every image uses the same number of random draws, so that others' draws do not depend on it.

@@ -22,7 +22,7 @@ Arrays = dict[str, np.ndarray]
 _PARAMS_MAGIC = (0x112).to_bytes(8, "little")  # a list of NDArrays
 _SAFETENSORS_DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
-    "U8": "|u1", "BOOL": "|b1",
+    "U8": "|u1", "BOOL": "|b1", "BF16": torch_files.BFLOAT16,
 }  # fmt: skip
 
 
@@ -73,19 +73,14 @@ def _read_safetensors(path: Path) -> Arrays:
     try:
         header = json.loads(bytes(content[8:begin]))
         header.pop("__metadata__", None)
-        return {name: _safetensor(entry, content[begin:]) for name, entry in header.items()}
+        arrays = {}
+        for name, entry in header.items():
+            first, last = (begin + place for place in entry["data_offsets"])
+            values = torch_files.numbers(content[first:last], _SAFETENSORS_DTYPES[entry["dtype"]])
+            arrays[name] = values.reshape(entry["shape"])
+        return arrays
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise UserError(f"{path} is not a .safetensors file, or is damaged: {problem}.") from None
-
-
-def _safetensor(entry: Mapping[str, Any], body: memoryview) -> np.ndarray:
-    first, last = entry["data_offsets"]
-    part = body[first:last]
-    if entry["dtype"] == "BF16":
-        values = (np.frombuffer(part, "<u2").astype("<u4") << 16).view("<f4")
-    else:
-        values = np.frombuffer(part, _SAFETENSORS_DTYPES[entry["dtype"]])
-    return values.reshape(entry["shape"])
 
 
 def _read_tfjs(path: Path) -> Arrays:

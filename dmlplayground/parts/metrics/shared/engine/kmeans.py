@@ -9,7 +9,9 @@ could matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
@@ -67,231 +69,202 @@ def kmeans(
             f"k-means needs 1 <= clusters <= {len(points)} points and at least one start and iteration."
         )
     data = _Data(points, memory)
-    runs = (_run(data, k, seeds.generator(seed, "kmeans", start), max_iterations) for start in range(starts))
-    clusters, inertia, iterations, converged = min(runs, key=lambda run: run[1])
-    return KMeans(clusters, inertia / data.frame.factor**2, starts, iterations, converged)
+    runs = (_Run(data, k, seeds.generator(seed, "kmeans", start)) for start in range(starts))
+    return min((run.improved(max_iterations, starts) for run in runs), key=lambda found: found.inertia)
 
 
 class _Data:
     """The points, and what all steps need to know of them."""
 
     def __init__(self, points: Embeddings, memory: int):
-        self.frame = Frame(points)
-        self.rows = Rows(self.frame, points, memory)
-        self.size = len(points)
+        frame = Frame(points)
+        self.dim, self.factor, self.rows = frame.dim, frame.factor, Rows(frame, points, memory)
         self.squares = np.concatenate([2 * _halved_squares(self.rows[part]) for part in points.slices()])
 
     def __len__(self) -> int:
-        return self.size
+        return len(self.squares)
 
-    def slices(self, width: int) -> list[slice]:
-        """All points in slices of so many that they have at most TILE products with ``width`` others."""
-        step = max(1, TILE // max(width, self.frame.dim))
-        return [slice(start, min(start + step, self.size)) for start in range(0, self.size, step)]
-
-
-def _run(data: _Data, k: int, random: np.random.Generator, max_iterations: int) -> tuple:
-    """One run. ``value`` is half of a point's squared distance to its centre, less half of its own square."""
-    label, value, centres = _start(data, k, random)
-    changed = np.arange(len(centres))
-    iteration = 0
-    while len(changed) and iteration < max_iterations:
-        iteration += 1
-        changed = np.union1d(changed, _fill_empty(data, label, value, len(centres)))
-        moved = _move(data, label, centres, changed)
-        before = label.copy()
-        _assign(data, label, value, centres, moved)
-        switched = label != before
-        changed = np.union1d(before[switched], label[switched])
-    return label, _inertia(data, label, centres), iteration, not len(changed)
+    def parts(self, width: int, which: Optional[np.ndarray] = None) -> list:
+        """Points (all, or ``which``) in parts that have at most TILE products with ``width`` others."""
+        step = max(1, TILE // max(width, self.dim))
+        if which is None:
+            return [slice(start, start + step) for start in range(0, len(self), step)]
+        return [which[start : start + step] for start in range(0, len(which), step)]
 
 
-def _start(data: _Data, k: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Greedy k-means++: candidates are drawn by their squared distance from the centres so far, and of every
-    few the one that lowers the sum of those most becomes a centre. Returns labels, values and centres.
+class _Run:
+    """One run: the centres, and of every point its cluster (``label``) and its ``value``, which is half of its squared
+    distance to its centre, less half of its own square."""
 
-    With many clusters, the best of the other candidates stand again in the next round. What they gain then is cheap to
-    tell, since few points have got a nearer centre meanwhile; so half as many new ones do as well.
-    """
-    label, value = np.zeros(len(data), np.int64), np.full(len(data), np.inf, np.float32)
-    centres = np.empty((k, data.frame.dim), np.float32)
-    trials, batch, found = 2 + int(np.log(k)), max(1, k // ROUNDS), 0
-    kept, fresh = (0, trials) if batch == 1 else (2 * trials, trials // 2 + 1)
-    chosen = random.integers(len(data), size=1)
-    candidates, gains = np.empty((batch, 0), int), np.empty((batch, 0))
-    while True:
-        new, before = np.arange(found, found + len(chosen)), value.copy()
-        centres[new] = data.rows[chosen]
-        _compare(data, None, centres, new, label, value)
-        found += len(chosen)
-        total = np.cumsum(_squared_distances(data, label, value, centres))
-        if found == k or total[-1] <= 0:
-            return label, value, centres[:found]
-        groups = min(batch, k - found)
-        candidates, gains = _best_again(data, candidates[:groups], gains[:groups], before, value, kept)
-        drawn = random.random((groups, fresh if gains.size else trials)) * total[-1]
-        drawn = np.minimum(np.searchsorted(total, drawn, side="right"), len(data) - 1)
-        candidates = np.concatenate([candidates, drawn], axis=1)
-        gains = np.concatenate([gains, _gains(data, drawn, value)], axis=1)
-        best = np.arange(groups), gains.argmax(axis=1)
-        chosen = _apart(data, candidates[best], gains[best], value)
+    def __init__(self, data: _Data, k: int, random: np.random.Generator):
+        self.data = data
+        self.label = np.zeros(len(data), np.int64)
+        self.value = np.full(len(data), np.inf, np.float32)
+        self.centres = np.empty((k, data.dim), np.float32)
+        self.centres = self.centres[: self._start(k, random)]
 
+    def improved(self, max_iterations: int, starts: int) -> KMeans:
+        """Lloyd's iterations, until no point moves."""
+        changed = np.arange(len(self.centres))
+        iteration = 0
+        while len(changed) and iteration < max_iterations:
+            iteration += 1
+            moved = self._move(np.union1d(changed, self._fill_empty()))
+            before = self.label.copy()
+            self._assign(moved)
+            switched = self.label != before
+            changed = np.union1d(before[switched], self.label[switched])
+        inertia = sum(
+            float(np.einsum("ij,ij->", away, away)) for _, away in self._away(np.arange(len(self.data)))
+        )
+        return KMeans(self.label, inertia / self.data.factor**2, starts, iteration, not len(changed))
 
-def _best_again(
-    data: _Data, candidates: np.ndarray, gains: np.ndarray, before: np.ndarray, value: np.ndarray, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The best ``count`` candidates of every group, and what they gain now that values are lower than ``before``."""
-    if not count or not gains.size:
-        return candidates[:, :0], gains[:, :0]
-    changed = np.flatnonzero(value < before)
-    gains = gains - _gains(data, candidates, before, changed, value)
-    order = np.argsort(-gains, axis=1, kind="stable")[:, :count]
-    return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(gains, order, axis=1)
+    def _start(self, k: int, random: np.random.Generator) -> int:
+        """Greedy k-means++: candidates are drawn by their squared distance from the centres so far, and of every
+        few the one that lowers the sum of those most becomes a centre. Returns how many centres there are.
 
+        With many clusters, the best of the other candidates stand again in the next round. What they gain then is cheap to
+        tell, since few points have got a nearer centre meanwhile; so half as many new ones do as well.
+        """
+        trials, batch, found = 2 + int(np.log(k)), max(1, k // ROUNDS), 0
+        kept, fresh = (0, trials) if batch == 1 else (2 * trials, trials // 2 + 1)
+        chosen = random.integers(len(self.data), size=1)
+        candidates, gains = np.empty((batch, 0), int), np.empty((batch, 0))
+        while True:
+            new, before = np.arange(found, found + len(chosen)), self.value.copy()
+            self.centres[new] = self.data.rows[chosen]
+            self._compare(new)
+            found += len(chosen)
+            total = np.cumsum(self._squared_distances())
+            if found == k or total[-1] <= 0:
+                return found
+            groups = min(batch, k - found)
+            candidates, gains = self._best_again(candidates[:groups], gains[:groups], before, kept)
+            drawn = random.random((groups, fresh if gains.size else trials)) * total[-1]
+            drawn = np.minimum(np.searchsorted(total, drawn, side="right"), len(self.data) - 1)
+            candidates = np.concatenate([candidates, drawn], axis=1)
+            gains = np.concatenate([gains, self._gains(drawn, self.value)], axis=1)
+            best = np.arange(groups), gains.argmax(axis=1)
+            chosen = self._apart(candidates[best], gains[best])
 
-def _apart(data: _Data, points: np.ndarray, gains: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Of the best candidates of a round, those that are nearer to a centre so far than to any better candidate."""
-    if len(points) == 1:
-        return points
-    order = np.argsort(-gains, kind="stable")
-    points = points[order]
-    rows = data.rows[points]
-    claimed = _halved_squares(rows) - rows @ rows.T < value[points][:, None]
-    kept: list[int] = []
-    for candidate in range(len(points)):
-        if not claimed[candidate, kept].any():
-            kept.append(candidate)
-    return points[kept]
+    def _best_again(
+        self, candidates: np.ndarray, gains: np.ndarray, before: np.ndarray, count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best ``count`` candidates of every group, and what they gain now that values are lower than ``before``."""
+        if not count or not gains.size:
+            return candidates[:, :0], gains[:, :0]
+        gains = gains - self._gains(candidates, before, np.flatnonzero(self.value < before), self.value)
+        order = np.argsort(-gains, axis=1, kind="stable")[:, :count]
+        return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(gains, order, axis=1)
 
+    def _apart(self, points: np.ndarray, gains: np.ndarray) -> np.ndarray:
+        """Of the best candidates of a round, those that are nearer to a centre so far than to any better candidate."""
+        if len(points) == 1:
+            return points
+        points = points[np.argsort(-gains, kind="stable")]
+        rows = self.data.rows[points]
+        claimed = _halved_squares(rows) - rows @ rows.T < self.value[points][:, None]
+        kept: list[int] = []
+        for candidate in range(len(points)):
+            if not claimed[candidate, kept].any():
+                kept.append(candidate)
+        return points[kept]
 
-def _squared_distances(data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Each point's squared distance from its centre, computed anew where rounding could hide a zero."""
-    squares = 2.0 * value + data.squares
-    close = np.flatnonzero(squares < 1e-4 * data.squares)
-    for part in _chunks(close, 4 * data.frame.dim):
-        difference = data.rows[part].astype(np.float64) - centres[label[part]]
-        squares[part] = np.einsum("ij,ij->i", difference, difference)
-    return squares
+    def _away(self, which: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of these points, part after part: which they are, and their differences from their centres."""
+        for part in self.data.parts(4 * self.data.dim, which):
+            yield part, self.data.rows[part].astype(np.float64) - self.centres[self.label[part]]
 
+    def _squared_distances(self) -> np.ndarray:
+        """Each point's squared distance from its centre, computed anew where rounding could hide a zero."""
+        squares = 2.0 * self.value + self.data.squares
+        for part, away in self._away(np.flatnonzero(squares < 1e-4 * self.data.squares)):
+            squares[part] = np.einsum("ij,ij->i", away, away)
+        return squares
 
-def _gains(
-    data: _Data,
-    candidates: np.ndarray,
-    value: np.ndarray,
-    which: np.ndarray | None = None,
-    least: np.ndarray | None = None,
-) -> np.ndarray:
-    """By how much each candidate would lower the sum of the values (of all points, or of ``which``, and none of these
-    further than to their ``least``)."""
-    rows = data.rows[candidates.ravel()]
-    bias, width = _halved_squares(rows), max(len(rows), data.frame.dim)
-    parts: list = data.slices(len(rows)) if which is None else _chunks(which, width)
-    least = np.full(len(data), -np.inf, np.float32) if least is None else least
+    def _gains(
+        self,
+        candidates: np.ndarray,
+        value: np.ndarray,
+        which: Optional[np.ndarray] = None,
+        least: Optional[np.ndarray] = None,
+    ) -> np.ndarray:
+        """By how much each candidate would lower the sum of the values (of all points, or of ``which``, and none of these
+        further than to their ``least``)."""
+        rows = self.data.rows[candidates.ravel()]
+        bias = _halved_squares(rows)
+        least = np.full(len(value), -np.inf, np.float32) if least is None else least
 
-    def of_part(part: np.ndarray | slice) -> np.ndarray:
-        return loops().gains(data.rows[part], rows, bias, value[part], least[part])
+        def of_part(part: np.ndarray | slice) -> np.ndarray:
+            return loops().gains(self.data.rows[part], rows, bias, value[part], least[part])
 
-    return np.sum(for_each(of_part, parts), axis=0, dtype=np.float64).reshape(candidates.shape)
+        found = for_each(of_part, self.data.parts(len(rows), which))
+        return np.sum(found, axis=0, dtype=np.float64).reshape(candidates.shape)
+
+    def _compare(self, ids: np.ndarray, which: Optional[np.ndarray] = None) -> None:
+        """Give points (all, or ``which``) to one of the centres ``ids`` where that is nearer than their own."""
+        rows = self.centres[ids]
+        bias = _halved_squares(rows)
+
+        def compare(part: np.ndarray | slice) -> None:
+            label, value = self.label[part], self.value[part]
+            loops().nearest(self.data.rows[part], rows, bias, ids, label, value)
+            self.label[part], self.value[part] = label, value
+
+        for_each(compare, self.data.parts(1024, which))
+
+    def _fill_empty(self) -> np.ndarray:
+        """Give every empty cluster the point farthest from its centre; returns the clusters that this changed."""
+        sizes = np.bincount(self.label, minlength=len(self.centres))
+        empty, changed = np.flatnonzero(sizes == 0), []
+        farthest = iter(
+            np.argsort(-(2.0 * self.value + self.data.squares), kind="stable") if len(empty) else ()
+        )
+        for cluster in empty:
+            point = next((p for p in farthest if sizes[self.label[p]] > 1), None)
+            if point is None:
+                break
+            sizes[self.label[point]] -= 1
+            changed += [self.label[point], cluster]
+            self.label[point], self.value[point] = cluster, -self.data.squares[point] / 2
+        return np.array(changed, np.int64)
+
+    def _move(self, changed: np.ndarray) -> np.ndarray:
+        """Set the centres of the ``changed`` clusters to the means of their points; returns those that moved."""
+        return np.concatenate([self._move_some(some) for some in self.data.parts(4 * self.data.dim, changed)])
+
+    def _move_some(self, clusters: np.ndarray) -> np.ndarray:
+        sizes = np.bincount(self.label, minlength=len(self.centres))
+        clusters = clusters[sizes[clusters] > 0]
+        place = np.full(len(self.centres), -1)
+        place[clusters] = np.arange(len(clusters))
+        members = np.flatnonzero(place[self.label] >= 0)
+        members = members[np.argsort(self.label[members], kind="stable")]
+        sums = np.zeros((len(clusters), self.data.dim))
+        for part in self.data.parts(4 * self.data.dim, members):
+            present, starts = np.unique(self.label[part], return_index=True)
+            sums[place[present]] += np.add.reduceat(self.data.rows[part].astype(np.float64), starts, axis=0)
+        means = (sums / sizes[clusters, None]).astype(np.float32)
+        moved = np.any(means != self.centres[clusters], axis=1)
+        self.centres[clusters[moved]] = means[moved]
+        return clusters[moved]
+
+    def _assign(self, moved: np.ndarray) -> None:
+        """Embeddings whose centre moved away from them are compared with all centres, the others with the moved ones:
+        those that stayed were not nearer before, so they cannot be nearer now."""
+        affected = np.flatnonzero(np.isin(self.label, moved))
+        half, now = _halved_squares(self.centres), np.empty(len(affected), np.float32)
+        for places in self.data.parts(4 * self.data.dim, np.arange(len(affected))):
+            part = affected[places]
+            own = self.label[part]
+            products = np.einsum("ij,ij->i", self.data.rows[part], self.centres[own], dtype=np.float64)
+            now[places] = half[own] - products
+        away = np.zeros(len(self.data), bool)
+        away[affected] = now > self.value[affected]
+        self.value[affected] = now
+        self._compare(np.arange(len(self.centres)), np.flatnonzero(away))
+        self._compare(moved, np.flatnonzero(~away))
 
 
 def _halved_squares(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows, dtype=np.float64) / 2
-
-
-def _chunks(which: np.ndarray, width: int) -> list[np.ndarray]:
-    step = max(1, TILE // width)
-    return [which[start : start + step] for start in range(0, len(which), step)]
-
-
-def _compare(
-    data: _Data,
-    which: np.ndarray | None,
-    centres: np.ndarray,
-    ids: np.ndarray,
-    label: np.ndarray,
-    value: np.ndarray,
-) -> None:
-    """Give points (all, or ``which``) to one of the centres ``ids`` where that is nearer than their own."""
-    rows, width = centres[ids], max(1024, data.frame.dim)
-    bias = _halved_squares(rows)
-    parts: list = data.slices(width) if which is None else _chunks(which, width)
-
-    def compare(part: np.ndarray | slice) -> None:
-        nearest, least = label[part], value[part]
-        loops().nearest(data.rows[part], rows, bias, ids, nearest, least)
-        label[part], value[part] = nearest, least
-
-    for_each(compare, parts)
-
-
-def _fill_empty(data: _Data, label: np.ndarray, value: np.ndarray, k: int) -> np.ndarray:
-    """Give every empty cluster the point farthest from its centre; returns the clusters that this changed."""
-    sizes = np.bincount(label, minlength=k)
-    empty, changed = np.flatnonzero(sizes == 0), []
-    farthest = iter(np.argsort(-(2.0 * value + data.squares), kind="stable")) if len(empty) else iter(())
-    for cluster in empty:
-        point = next((p for p in farthest if sizes[label[p]] > 1), None)
-        if point is None:
-            break
-        sizes[label[point]] -= 1
-        changed += [label[point], cluster]
-        label[point], value[point] = cluster, -data.squares[point] / 2
-    return np.array(changed, np.int64)
-
-
-def _move(data: _Data, label: np.ndarray, centres: np.ndarray, changed: np.ndarray) -> np.ndarray:
-    """Set the centres of the ``changed`` clusters to the means of their points; returns those that moved."""
-    moved = [_move_some(data, label, centres, some) for some in _chunks(changed, 4 * data.frame.dim)]
-    return np.concatenate(moved)
-
-
-def _move_some(data: _Data, label: np.ndarray, centres: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    sizes = np.bincount(label, minlength=len(centres))
-    clusters = clusters[sizes[clusters] > 0]
-    place = np.full(len(centres), -1)
-    place[clusters] = np.arange(len(clusters))
-    members = np.flatnonzero(place[label] >= 0)
-    members = members[np.argsort(label[members], kind="stable")]
-    sums = np.zeros((len(clusters), data.frame.dim))
-    for part in _chunks(members, 4 * data.frame.dim):
-        present, starts = np.unique(label[part], return_index=True)
-        sums[place[present]] += np.add.reduceat(data.rows[part].astype(np.float64), starts, axis=0)
-    means = (sums / sizes[clusters, None]).astype(np.float32)
-    moved = np.any(means != centres[clusters], axis=1)
-    centres[clusters[moved]] = means[moved]
-    return clusters[moved]
-
-
-def _assign(
-    data: _Data, label: np.ndarray, value: np.ndarray, centres: np.ndarray, moved: np.ndarray
-) -> None:
-    """Embeddings whose centre moved away from them are compared with all centres, the others with the moved ones:
-    those that stayed were not nearer before, so they cannot be nearer now."""
-    is_moved = np.zeros(len(centres), bool)
-    is_moved[moved] = True
-    affected = np.flatnonzero(is_moved[label])
-    now = _own_values(data, affected, label, centres)
-    away = np.zeros(len(data), bool)
-    away[affected] = now > value[affected]
-    value[affected] = now
-    _compare(data, np.flatnonzero(away), centres, np.arange(len(centres)), label, value)
-    _compare(data, np.flatnonzero(~away), centres, moved, label, value)
-
-
-def _own_values(data: _Data, which: np.ndarray, label: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    half = _halved_squares(centres)
-    values = np.empty(len(which), np.float32)
-    for part in _chunks(np.arange(len(which)), 4 * data.frame.dim):
-        own = label[which[part]]
-        values[part] = half[own] - np.einsum(
-            "ij,ij->i", data.rows[which[part]], centres[own], dtype=np.float64
-        )
-    return values
-
-
-def _inertia(data: _Data, label: np.ndarray, centres: np.ndarray) -> float:
-    total = 0.0
-    for part in _chunks(np.arange(len(data)), 4 * data.frame.dim):
-        difference = data.rows[part].astype(np.float64) - centres[label[part]]
-        total += float(np.einsum("ij,ij->", difference, difference))
-    return total

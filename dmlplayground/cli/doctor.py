@@ -1,7 +1,4 @@
-"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy.
-
-With ``--full`` every part is also put to work on every device (``rehearsals``).
-"""
+"""``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy."""
 
 from __future__ import annotations
 
@@ -9,20 +6,17 @@ import http.client
 import importlib
 import os
 import platform
-import resource
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent import futures
 from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
 from urllib import request
 
-from ... import __version__
-from ...base import compat, devices, files, layout, optional
-
-__all__ = ["Check", "main", "report"]
+from .. import __version__
+from ..base import compat, devices, layout, optional
 
 REQUIRED = {  # package as pip knows it: module
     "numpy": "numpy",
@@ -51,58 +45,23 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-def main() -> int:
-    """Print the report; 0 when training can start here, 1 when it cannot."""
-    checks = report()
-    print("\n".join(as_lines(checks)))
-    states = [check.state for check in checks]
-    verdict = "not usable" if "fault" in states else "usable"
-    print(
-        f"\n{verdict} ({layout.plural(states.count('fault'), 'fault')}, {layout.plural(states.count('note'), 'note')})"
-    )
-    return 1 if "fault" in states else 0
+def ok(name: str, found: str, note: str = "") -> Check:
+    """All is well, but for what the ``note`` says."""
+    return Check(name, "note" if note else "ok", found, note)
 
 
-def full(file: Path) -> int:
-    """Put every part to work on every device as well, print a table of what works, and keep all of it in a file; 0 when
-    everything works."""
-    with files.replacing(file):
-        pass  # a place that cannot be written is found before the work
-    checks = [*report(), *_downloads()]
-    print("\n".join(as_lines(checks)), flush=True)
-    if any(check.state == "fault" for check in checks):
-        print("\nnot usable: no part can be tried.")
-        return 1
-    from . import rehearsals
-
-    outcomes = []
-    for outcome in rehearsals.Rehearsals(rehearsals.devices()).outcomes():
-        outcomes.append(outcome)
-        _progress(f"{len(outcomes)} tried, {outcome.kind} {outcome.name} on {outcome.device}")
-    _progress("")
-    faults = sum(bool(outcome.fault) for outcome in outcomes)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB
-    table = [*rehearsals.tell(outcomes), f"This process took {memory:.1f} GiB of memory at most."]
-    verdict = f"{faults} of {len(outcomes)} parts tried do not work" if faults else "everything works"
-    with files.replacing(file) as report_file:
-        lines = [*as_lines(checks), "", *table, "", *rehearsals.every(outcomes), "", verdict]
-        report_file.write("\n".join(lines) + "\n")
-    print("\n".join(["", *table, "", verdict, f"all of this, part by part: {file}"]))
-    return 1 if faults else 0
-
-
-def as_lines(checks: Iterable[Check]) -> Iterator[str]:
-    """The checks as lines."""
+def main(full: bool = False) -> int:
+    """Print the report; 0 when training can start here, 1 when it cannot. ``full``: servers are asked as well."""
+    checks = [*report(), *(_downloads() if full else ())]
     for check in checks:
-        yield f"{MARKS[check.state]} {check.name:<12} {check.found}"
+        print(f"{MARKS[check.state]} {check.name:<12} {check.found}")
         if check.remedy:
-            yield f"{'':15}-> {check.remedy}"
-
-
-def _progress(line: str) -> None:
-    """A line that the next one takes the place of, where a terminal shows it."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+            print(f"{'':15}-> {check.remedy}")
+    faults, notes = (sum(check.state == state for check in checks) for state in ("fault", "note"))
+    counted = f"{layout.plural(faults, 'fault')}, {layout.plural(notes, 'note')}"
+    print(f"\n{'not usable' if faults else 'usable'} ({counted})")
+    print("whether a part works on a device: dmlplayground check NAME --device gpu")
+    return 1 if faults else 0
 
 
 def report() -> list[Check]:
@@ -116,8 +75,8 @@ def report() -> list[Check]:
 
 
 def _python() -> Iterator[Check]:
-    yield Check("version", "ok", f"dmlplayground {__version__}")
-    yield Check("python", "ok", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
+    yield ok("version", f"dmlplayground {__version__}")
+    yield ok("python", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
 
 
 def _mxnet() -> Iterator[Check]:
@@ -135,10 +94,8 @@ def _mxnet() -> Iterator[Check]:
         yield Check("mxnet", "fault", f"{found}: they overwrite each other's files", f"Install one {afresh}")
     elif total != 12:
         yield Check("mxnet", "fault", f"{found} adds up wrongly", f"Install it {afresh}")
-    elif mx.__version__ != "1.9.1":
-        yield Check("mxnet", "note", found, f"Only 1.9.1 is tested; {afresh}")
     else:
-        yield Check("mxnet", "ok", found)
+        yield ok("mxnet", found, "" if mx.__version__ == "1.9.1" else f"Only 1.9.1 is tested; {afresh}")
 
 
 def _gradients() -> Iterator[Check]:
@@ -176,44 +133,40 @@ def _packages() -> Iterator[Check]:
             versions.append(f"{package} {metadata.version(package)}")
         except ImportError as error:
             yield Check(package, "fault", f"cannot be imported: {error}", f"pip install {package}")
-    yield Check("packages", "ok", ", ".join(versions))
+    yield ok("packages", ", ".join(versions))
 
 
 def _numpy() -> Iterator[Check]:
     version = metadata.version("numpy")
     numbers = tuple(map(int, version.split(".")[:2]))
     if numbers >= (2, 0):
-        found = f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
-        yield Check("numpy", "ok", found)
-    elif numbers < (1, 23):
-        yield Check(
-            "numpy", "note", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'"
+        yield ok(
+            "numpy", f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
         )
+    elif numbers < (1, 23):
+        yield ok("numpy", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'")
 
 
 def _gluoncv() -> Iterator[Check]:
     try:
         importlib.import_module("gluoncv")
-        yield Check("gluoncv", "ok", metadata.version("gluoncv"))
+        yield ok("gluoncv", metadata.version("gluoncv"))
     except ImportError as error:
-        yield Check("gluoncv", "note", "cannot be imported; only the networks of its zoo need it", str(error))
+        yield ok("gluoncv", "cannot be imported; only the networks of its zoo need it", str(error))
 
 
 def _opencv() -> Iterator[Check]:
     try:
-        yield Check("opencv", "ok", importlib.import_module("cv2").__version__)
+        yield ok("opencv", importlib.import_module("cv2").__version__)
     except ImportError as error:
         remedy = "apt install libgl1 libglib2.0-0, or opencv-python-headless in place of opencv-python."
-        yield Check("opencv", "note", f"cannot be imported ({error}); nothing here needs it", remedy)
+        yield ok("opencv", f"cannot be imported ({error}); nothing here needs it", remedy)
 
 
 def _optional() -> Iterator[Check]:
     for module, package in optional.PACKAGES.items():
-        if util.find_spec(module) is None:
-            found = f"{module} is not installed; {package.needed_by} need it: {package.install}"
-        else:
-            found = f"{module} is installed"
-        yield Check("extra", "ok", found)
+        missing = f"{module} is not installed; {package.needed_by} need it: {package.install}"
+        yield ok("extra", missing if util.find_spec(module) is None else f"{module} is installed")
 
 
 # --- what the machine has -----------------------------------------------------------------------------------
@@ -222,44 +175,42 @@ def _optional() -> Iterator[Check]:
 def _gpus() -> Iterator[Check]:
     capabilities = devices.gpu_capabilities()
     if not capabilities:
-        yield Check("gpus", "ok", "none that NVIDIA's driver shows; training runs on the CPU")
+        yield ok("gpus", "none that NVIDIA's driver shows; training runs on the CPU")
     elif "mxnet" not in sys.modules or not devices.built_for_cuda():
         remedy = f"pip uninstall {compat.CPU_BUILD}, then {compat.INSTALL_CUDA}."
-        yield Check("gpus", "note", f"{len(capabilities)}, which this build of MXNet cannot use", remedy)
+        yield ok("gpus", f"{len(capabilities)}, which this build of MXNet cannot use", remedy)
+    old = "There is code for 5.0 to 8.9 only: use an older GPU, or train on the CPU with --set device=cpu."
     for index, capability in enumerate(capabilities):
         found = f"compute capability {devices.capability_text(capability)}"
         if capability >= devices.FIRST_TOO_NEW:
-            remedy = "There is code for 5.0 to 8.9 only: use an older GPU, or train on the CPU with --set device=cpu."
-            yield Check(f"gpu:{index}", "note", f"{found} is too new for MXNet 1.9.1", remedy)
+            yield ok(f"gpu:{index}", f"{found} is too new for MXNet 1.9.1", old)
         else:
-            yield Check(f"gpu:{index}", "ok", found)
+            yield ok(f"gpu:{index}", found)
 
 
 def _cores() -> Iterator[Check]:
     allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))  # not on macOS
     usable, quota = len(allowed(0)), _cgroup_cores()
     found = f"{usable} usable of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}"
-    if quota is not None and quota < usable:
-        remedy = (
-            f"Run no more than {max(1, int(quota))} trials at a time: sweep --workers {max(1, int(quota))}."
-        )
-        yield Check("cores", "note", f"{found}, of which the control group allows {quota:g}", remedy)
+    if quota is None or quota >= usable:
+        yield ok("cores", found)
     else:
-        yield Check("cores", "ok", found)
+        most = max(1, int(quota))
+        remedy = f"Run no more than {most} trials at a time: sweep --workers {most}."
+        yield ok("cores", f"{found}, of which the control group allows {quota:g}", remedy)
 
 
 def _threads() -> Iterator[Check]:
     setting = os.environ.get("OMP_NUM_THREADS", "")
     if setting in ("", "1"):
-        yield Check(
-            "threads", "ok", f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process"
-        )
+        found = f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process"
+        yield ok("threads", found)
     else:
         remedy = (
             "Good for one training alone on the machine (with OMP_WAIT_POLICY=passive); 8 to 30 times slower "
             "as soon as anything else runs, even our own loader threads. Otherwise: unset OMP_NUM_THREADS."
         )
-        yield Check("threads", "note", f"OMP_NUM_THREADS={setting}", remedy)
+        yield ok("threads", f"OMP_NUM_THREADS={setting}", remedy)
 
 
 def _blas() -> Iterator[Check]:
@@ -267,16 +218,16 @@ def _blas() -> Iterator[Check]:
         from threadpoolctl import threadpool_info  # comes with scikit-learn, which may be what is missing
     except ImportError:
         return
-    libraries = [info for info in threadpool_info() if info["internal_api"] == "openblas"]
     chosen = os.environ.get("OPENBLAS_CORETYPE")
-    for info in libraries:
-        owner = Path(info["filepath"]).parent.name.split(".")[0]
-        found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
-        if info["architecture"] in SLOW_KERNELS and _has_avx2():
-            remedy = "It does not know this processor and does not use AVX: export OPENBLAS_CORETYPE=Haswell."
-            yield Check("blas", "note", found, remedy)
-        else:
-            yield Check("blas", "ok", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""))
+    slow = "It does not know this processor and does not use AVX: export OPENBLAS_CORETYPE=Haswell."
+    for info in threadpool_info():
+        if info["internal_api"] == "openblas":
+            owner = Path(info["filepath"]).parent.name.split(".")[0]
+            found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
+            unknown = info["architecture"] in SLOW_KERNELS and _has_avx2()
+            yield ok(
+                "blas", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""), slow if unknown else ""
+            )
 
 
 def _has_avx2() -> bool:
@@ -290,14 +241,12 @@ def _memory() -> Iterator[Check]:
     found = f"{total:.1f} GiB" + (
         f", of which the control group allows {limit:.1f}" if usable < total else ""
     )
-    if usable < 4:
-        yield Check("memory", "note", found, "A trial takes 1 to 2 GiB: run one at a time, with --workers 1.")
-    else:
-        yield Check("memory", "ok", found)
+    little = "A trial takes 1 to 2 GiB: run one at a time, with --workers 1."
+    yield ok("memory", found, little if usable < 4 else "")
 
 
 def _cache() -> Iterator[Check]:
-    from ...parts.data.shared import cache
+    from ..parts.data.shared import cache
 
     folder = cache.folder()
     existing = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
@@ -305,13 +254,9 @@ def _cache() -> Iterator[Check]:
     found = f"{folder}, {free:.1f} GiB free"
     elsewhere = "export DMLPLAYGROUND_CACHE=/a/folder/with/room"
     if not os.access(existing, os.W_OK):
-        yield Check(
-            "cache", "note", f"{folder} cannot be written: images are prepared again in each run", elsewhere
-        )
-    elif free < 5:
-        yield Check("cache", "note", found, f"The largest data set takes about 5 GiB: {elsewhere}")
+        yield ok("cache", f"{folder} cannot be written: images are prepared again in each run", elsewhere)
     else:
-        yield Check("cache", "ok", found)
+        yield ok("cache", found, f"The largest data set takes about 5 GiB: {elsewhere}" if free < 5 else "")
 
 
 # --- what the network reaches -------------------------------------------------------------------------------
@@ -319,7 +264,7 @@ def _cache() -> Iterator[Check]:
 
 def addresses() -> dict[str, str]:
     """Everything that is fetched from the web: what it is, by its address."""
-    from ...parts import backbones, data
+    from ..parts import backbones, data
 
     found = {}
     for name in data.names():
@@ -342,7 +287,7 @@ def _downloads() -> Iterator[Check]:
             if answer:
                 yield Check("download", "note", f"{what}: {host} was not reached: {answer}")
             else:
-                yield Check("download", "ok", f"{what}: {host} has it")
+                yield ok("download", f"{what}: {host} has it")
 
 
 def _answer(address: str) -> str:

@@ -1,0 +1,218 @@
+"""Runs a search: settings are proposed, trained, and judged on validation classes.
+
+Proposals that are decided by their numbers (``sobol``, ``every``) are known before anything is trained; ``tpe`` proposes one
+after the other. With rungs many settings get a short training, the best of these a longer one, and so on. A trial of a rung
+is a training of its own, with a schedule of its own length. Who goes on is decided by the scores of all trials of the rung,
+of equals the first. So a search finds the same with any number of workers, and goes on from its records alone when it was
+stopped.
+
+The store then holds ``best.yaml``, ``repeat.yaml`` (``winners``) and ``search.json``, everything that was tried.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Optional
+
+from ..base import files, layout
+from ..base.errors import UserError
+from ..parts import data, protocols
+from ..trial import config
+from ..trial.config import part_keys
+from ..trial.store import manifest, records
+from ..trial.store.records import Record
+from . import runner, sobol, winners
+from .executors import Executor
+from .search_space import Search
+
+PATIENCE = 20  # so many proposals for each trial, if most of them cannot be trained
+
+
+@dataclass
+class Proposal:
+    """Settings, and what they came to: on each rung that they reached, where there are rungs."""
+
+    number: int
+    values: dict[str, Any]
+    reached: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def value(self) -> Optional[float]:
+        return self.reached[-1].get("value") if self.reached else None
+
+
+def tune_all(
+    wanted: Mapping[str, Search],
+    store: Path,
+    executor: Executor,
+    *,
+    workers: Optional[int] = None,
+    quiet: bool = True,
+) -> list[Path]:
+    """Run searches one after the other, each in the folder of its name; gives the files of their winners."""
+    found = []
+    for name, search in wanted.items():
+        if not quiet:
+            number = f", search {search.number}" if search.rungs else ""
+            trials = layout.plural(search.trials, "trial")
+            print(f"{search.title}{number}: {trials}, records in {store / name}", flush=True)
+        found.append(tune(search, store / name, executor, workers=workers, quiet=quiet))
+    return found
+
+
+def tune(
+    search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = False
+) -> Path:
+    """Search until all is done, and return the winner's file. The same call continues a search that was stopped."""
+    manifest.write_search(store, search.title, search.about)
+    if search.draw == "tpe" and not search.rungs:
+        from . import tpe  # needs Optuna
+
+        tried = tpe.run(search, store, executor, workers, quiet)
+    else:
+        tried = _by_number(search, store, executor, workers, quiet)
+    _write_record(search, tried, store)
+    furthest = max((len(one.reached) for one in tried), default=0)
+    best = _ranked([one for one in tried if len(one.reached) == furthest], search)
+    if not best:
+        raise UserError(
+            f"the search found nothing: none of its {len(tried)} trials finished; see {store / winners.TRIED}."
+        )
+    return _write_winner(search, tried, best[0], store)
+
+
+def _by_number(
+    search: Search, store: Path, executor: Executor, workers: Optional[int], quiet: bool
+) -> list[Proposal]:
+    """All that is tried, on one rung after the other; without rungs as if on one."""
+    tried = going_on = _proposals(search)
+    for rung, count in enumerate([rung.trials for rung in search.rungs] or [search.trials]):
+        going_on = going_on[:count]
+        trials = [search.trial(proposal.values, rung) for proposal in going_on]
+        runner.run(store, trials, executor, workers=workers, quiet=quiet, searching=not search.rungs)
+        for proposal, trial in zip(going_on, trials):
+            proposal.reached.append(outcome(search, store / trial.id))
+        going_on = _ranked(going_on, search)
+        if not going_on:
+            of_rung = f" of its rung {rung + 1}" if search.rungs else ""
+            raise UserError(f"the search found nothing: no trial{of_rung} finished; see {store}.")
+    return tried
+
+
+def _proposals(search: Search) -> list[Proposal]:
+    """What the search tries, leaving out what cannot be trained or was proposed before."""
+    found: dict[str, Proposal] = {}
+    wanted = search.rungs[0].trials if search.rungs else search.trials
+    every = search.draw == "every"
+    proposal = search.combination if every else partial(sobol.proposal, search)
+    problem: Optional[UserError] = None
+    classes = None
+    for number in range(wanted if every else PATIENCE * wanted):
+        values = dict(proposal(number))
+        try:
+            trials = [search.trial(values, rung) for rung in range(max(1, len(search.rungs)))]
+            classes = classes or data.require(**trials[0].data)
+            for trial in trials:
+                config.check_data(trial, classes)
+        except UserError as refused:
+            problem = refused
+            continue
+        found.setdefault(trials[0].id, Proposal(number, values))
+        if len(found) == wanted:
+            break
+    if not found:
+        raise none_can_be_trained(problem)
+    return list(found.values())
+
+
+def none_can_be_trained(last: Optional[UserError]) -> UserError:
+    return UserError(f"none of the search's proposals can be trained; the last one: {last}")
+
+
+def outcome(search: Search, folder: Path) -> dict[str, Any]:
+    """What became of a trial: its score on the validation classes, and that after every epoch."""
+    record = records.find(folder)
+    found: dict[str, Any] = {"id": folder.name, "status": record.status if record else "missing"}
+    if record is None or record.status != "finished":
+        return found
+    curve = curve_of(record)
+    if search.rungs:
+        found.update(_best_of(curve, _criterion(record)))
+    elif (value := validation(record)) is not None:
+        found["value"] = value
+    else:
+        found["problem"] = "its criterion is not finite"
+    return {**found, "curve": curve}
+
+
+def _best_of(curve: list[Optional[float]], criterion: Any) -> dict[str, Any]:
+    """The best epoch of a curve; the first of equals."""
+    best: dict[str, Any] = {}
+    for epoch, value in enumerate(curve, 1):
+        if value is not None and (not best or criterion.better(value, best["value"])):
+            best = {"epoch": epoch, "value": value}
+    return best
+
+
+def curve_of(record: Record) -> list[Optional[float]]:
+    """The criterion after every epoch, averaged over folds; the epochs of an ensemble's members are counted through."""
+    key = _criterion(record).key
+    folds: dict[int, list[Optional[float]]] = {}
+    for entry in record.epochs:
+        if entry["epoch"]:
+            folds.setdefault(entry["fold"], []).append(entry.get("metrics", {}).get(key))
+    return [None if None in values else statistics.mean(values) for values in zip(*folds.values())]
+
+
+def validation(record: Record) -> Optional[float]:
+    """What a search without rungs goes by: the criterion at its best on each fold, averaged; nothing if it is not finite."""
+    return protocols.create(**record.config["protocol"]).judged(record.results)
+
+
+def _criterion(record: Record) -> Any:
+    trial = config.trial(record.config)
+    return config.criterion(trial.protocol, trial.evaluation)
+
+
+def _ranked(proposals: list[Proposal], search: Search) -> list[Proposal]:
+    """Those that have a score, the best first."""
+    sign = -1 if search.direction == "maximize" else 1
+    scored = [(sign * one.value, one.number, one) for one in proposals if one.value is not None]
+    return [one for _, _, one in sorted(scored, key=lambda row: row[:2])]
+
+
+def _write_record(search: Search, tried: list[Proposal], store: Path) -> None:
+    """All that was tried, as JSON."""
+    rungs = [{"trials": rung.trials, "length": str(rung.share), "folds": rung.folds} for rung in search.rungs]
+    content = {
+        "title": search.title,
+        "about": search.about,
+        "number": search.number,
+        "seed": search.seed,
+        **({"images": search.images, "rungs": rungs} if rungs else {"draw": search.draw}),
+        "config": search.config,
+        "tried": [vars(proposal) for proposal in tried],
+    }
+    files.write_json(store / winners.TRIED, content)
+
+
+def _write_winner(search: Search, tried: list[Proposal], best: Proposal, store: Path) -> Path:
+    last = best.reached[-1]
+    record = records.find(store / last["id"])
+    assert record is not None and best.value is not None
+    states = Counter(reached["status"] for proposal in tried for reached in proposal.reached)
+    if not search.rungs:
+        return winners.write(search, record, store, best.value, states)
+    further = {
+        "number": search.number,
+        "epoch": last["epoch"],
+        "by_length": {str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)},
+    }
+    # A trial that trains on all classes reports this epoch beside its best and its last.
+    chosen = {"protocol.name": part_keys.NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}
+    return winners.write(search, record, store, best.value, states, further, chosen)
