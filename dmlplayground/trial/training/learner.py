@@ -16,7 +16,7 @@ from ...parts.backbones.shared.engines import extract
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
 from . import mixed_precision, networks, trainers
-from .networks import named, on_device
+from .networks import named
 from .trainers import PartTrainer, WeightAverage
 
 Batch = tuple[np.ndarray, np.ndarray]
@@ -171,11 +171,9 @@ class Learner:
 
     def _parameters(self) -> dict[str, mx.gluon.Parameter]:
         """Everything that decides embeddings and loss, by its place."""
-        blocks = {"network": self.network, "loss": self.loss}
+        blocks = {"network.": self.network, "loss.": self.loss}
         return {
-            f"{block}.{name}": parameter
-            for block, owner in blocks.items()
-            for name, parameter in named(owner).items()
+            block + name: found for block, owner in blocks.items() for name, found in named(owner).items()
         }
 
     def weights(self) -> dict[str, np.ndarray]:
@@ -224,3 +222,10 @@ def weights_in(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
     start = f"{part}:"
     return {key[len(start) :]: array for key, array in state.items() if key.startswith(start)}
+
+
+def on_device(context: mx.Context, array: np.ndarray) -> nd.NDArray:
+    """The array on a device. A CPU reads it in place, since MXNet's own copy of a block is slow."""
+    if context.device_type == "cpu":
+        return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
+    return nd.array(array, ctx=context, dtype=array.dtype)

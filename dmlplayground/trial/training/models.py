@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
 import mxnet as mx
 import numpy as np
+from mxnet.gluon import nn
 
 from ...base import outside, seeds
 from ...base.devices import check_amp
@@ -16,6 +17,7 @@ from ...base.devices import context as device_by_name
 from ...base.errors import UserError
 from ...base.files import digest
 from ...parts import backbones, data, metrics, transforms
+from ...parts.backbones.shared.engines import extract
 from ...parts.data import Dataset
 from ...parts.data.shared import loader
 from ...parts.metrics.shared.engine.components import principal_components
@@ -23,7 +25,8 @@ from ...parts.transforms import Transform
 from .. import config
 from ..config import Trial
 from ..store import trained_weights
-from .learner import Learner
+from . import networks
+from .learner import Learner, on_device
 
 # Images in a batch to embed, roughly: enough to be quick, few enough for any machine.
 EMBEDDING_PIXELS = 256 * 64 * 64
@@ -81,6 +84,14 @@ def blocks(dataset: Dataset, transform: Transform, threads: int = 1) -> Iterator
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
     return loader.test_batches(dataset, transform, batch_size=size, threads=threads)
+
+
+def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) -> np.ndarray:
+    """What the trial's backbone gives for all images before any training and without a head, (N, features) float32."""
+    network = networks.joined(trial, networks.backbone(trial, pretrained=True), nn.Flatten())
+    network.collect_params().reset_ctx(context)
+    network.hybridize(static_alloc=True, static_shape=True)
+    return extract(network, (on_device(context, block) for block in blocks), 0)
 
 
 def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
-import mxnet as mx
-import numpy as np
 from mxnet import gluon, nd
 from mxnet.gluon import nn
 
 from ...base import registry
 from ...parts import backbones
-from ...parts.backbones.shared.engines import extract
 from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
@@ -23,10 +19,9 @@ HEAD = "network.head."  # what the names of a head's weights begin with
 
 def network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
     name, options = registry.split(trial.backbone)
-    backbone = _backbone(trial, pretrained)
     features = backbones.get(name).features or options["features"]
     head = Head(trial.head, features, trial.embed_dim, num_classes)
-    made = _joined(trial, backbone, head)
+    made = joined(trial, backbone(trial, pretrained), head)
     if trial.head.start and pretrained:
         _start(head, trial.head.start)
     return made
@@ -41,7 +36,7 @@ def _start(head: Head, path: str) -> None:
         parameter.set_data(nd.array(weights[name]))
 
 
-def _backbone(trial: Trial, pretrained: bool) -> gluon.HybridBlock:
+def backbone(trial: Trial, pretrained: bool) -> gluon.HybridBlock:
     name, options = registry.split(trial.backbone)
     if not pretrained:
         options["pretrained"] = "none"
@@ -51,7 +46,7 @@ def _backbone(trial: Trial, pretrained: bool) -> gluon.HybridBlock:
     return backbone
 
 
-def _joined(trial: Trial, backbone: gluon.HybridBlock, head: gluon.HybridBlock) -> Embedder:
+def joined(trial: Trial, backbone: gluon.HybridBlock, head: gluon.HybridBlock) -> Embedder:
     preprocessing = backbones.get(trial.backbone["name"]).preprocessing
     network = Embedder(backbone, preprocessing, head)
     head.initialize()
@@ -59,21 +54,6 @@ def _joined(trial: Trial, backbone: gluon.HybridBlock, head: gluon.HybridBlock) 
         for constant in (network.mean, network.scale):
             constant.initialize()
     return network
-
-
-def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) -> np.ndarray:
-    """What the trial's backbone gives for all images before any training and without a head, (N, features) float32."""
-    network = _joined(trial, _backbone(trial, pretrained=True), nn.Flatten())
-    network.collect_params().reset_ctx(context)
-    network.hybridize(static_alloc=True, static_shape=True)
-    return extract(network, (on_device(context, block) for block in blocks), 0)
-
-
-def on_device(context: mx.Context, array: np.ndarray) -> nd.NDArray:
-    """The array on a device. A CPU reads it in place, since MXNet's own copy of a block is slow."""
-    if context.device_type == "cpu":
-        return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
-    return nd.array(array, ctx=context, dtype=array.dtype)
 
 
 def named(block: gluon.Block) -> dict[str, gluon.Parameter]:
