@@ -65,6 +65,8 @@ EXTRAS = {
         "types-PyYAML",
     ],
 }
+EXTRAS["openvino"] = [*EXTRAS["onnx"], "openvino>=2024.0,<2027"]  # which reads the ONNX graph
+EXTRAS["eight-bit"] = [*EXTRAS["onnx"], "onnxruntime>=1.17"]
 EXTRAS["all"] = sorted(
     {
         *EXTRAS["cpu"],

@@ -1,15 +1,16 @@
 """Images a second through the backbones, embedding and training, beside PyTorch's in the same run.
 
-    python benchmarks/backbones.py [--peer-python PATH] [--networks inception_bn_caffe resnet50_v1b]
-                                   [--batch-size 32] [--rounds 3] [--clock wall]
+    taskset -c 0 python benchmarks/backbones.py [--peer-python PATH] [--networks resnet50_v1b inception_bn_caffe]
+                                                [--batch-size 32] [--rounds 3] [--clock wall] [--record FILE]
 
 Every network takes uint8 images of 224 pixels, normalises them and ends in a linear embedding of 64 numbers.
 Embedding is a forward pass, by each of our engines; a training step is forward, backward and Adam, in float32 and as
-``amp: bfloat16`` has it. The peer
-is any interpreter that has torch; it computes the same layers (tests/reference/torch_networks.py) in float32,
-by both memory layouts, of which the better counts. Both sides stay loaded and take turns; the best of all
-rounds counts, in processor seconds, which others on the machine disturb least. One thread each unless
-OMP_NUM_THREADS says otherwise; then read the wall clock, on an idle machine.
+``amp: bfloat16`` has it. The peer is any interpreter that has torch; it computes the same layers
+(tests/reference/torch_networks.py) in both precisions: as they are called, in both memory layouts, and compiled
+(``torch.compile``; weights frozen where nothing is trained). Like is compared with like: float32 with the best of torch's
+float32, bfloat16 with the best of its bfloat16. Both sides stay loaded and take turns; the best of all rounds counts, in
+processor seconds, which others on the machine disturb least. One thread each unless OMP_NUM_THREADS says otherwise; then
+read the wall clock, on an idle machine.
 
 The last table is what the engines do to recall: EfficientNet-Lite0 with ImageNet weights, on the characters.
 """
@@ -22,14 +23,21 @@ import os
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
-OURS = ("float32", "fused", "bfloat16", "train", "train bfloat16")
-PEERS = ("embed", "embed channels_last", "train", "train channels_last")
+#: What is compared, each of our jobs with the best of the peer's.
+KINDS = {
+    "embed float32": ("float32", "fused", "openvino"),
+    "embed bfloat16": ("bfloat16", "openvino_bfloat16"),
+    "train float32": ("train",),
+    "train bfloat16": ("train bfloat16",),
+}
+WAYS = ("plain", "channels_last", "compiled")  # of torch; what is compiled is channels last, too
 REPEATS = 2  # of a job in one turn; the first call of a job, which builds graphs, does not count
 
 
@@ -98,32 +106,45 @@ def ours(name: str, job: str, batch_size: int):
 
 def peer(name: str, job: str, batch_size: int):
     import torch
+    import torch._inductor.config
 
     sys.path.insert(0, str(ROOT / "tests/reference"))
     from torch_networks import NETWORKS
 
+    kind, precision, way = job.split()
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    layout = torch.channels_last if job.endswith("channels_last") else torch.contiguous_format
+    layout = torch.contiguous_format if way == "plain" else torch.channels_last
     network = NETWORKS[name]().to(memory_format=layout)
     head = torch.nn.LazyLinear(64)
     pixels = torch.randint(0, 256, (batch_size, 224, 224, 3), dtype=torch.uint8)
     mean, std = torch.tensor([104.0, 117.0, 128.0]), torch.tensor([58.0, 57.0, 57.0])
 
-    def forward():
-        images = ((pixels.float() - mean) / std).permute(0, 3, 1, 2).contiguous(memory_format=layout)
-        return head(network.features(images))
+    class Whole(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.network, self.head = network, head
 
-    if job.startswith("embed"):
-        network.eval()
-        return torch.inference_mode()(forward)
-    network.train()
-    forward()
-    learned = [*network.parameters(), *head.parameters()]
-    optimizer = torch.optim.Adam(learned, lr=1e-5)
+        def forward(self, pixels):
+            images = ((pixels.float() - mean) / std).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bfloat16"):
+                return self.head(self.network.features(images)).float()
+
+    whole = Whole().train(kind == "train")
+    whole(pixels)  # which gives the head its shape
+    forward = torch.compile(whole) if way == "compiled" else whole
+    if kind == "embed":
+        torch._inductor.config.freezing = True
+
+        def embed():
+            with torch.no_grad():
+                forward(pixels)
+
+        return embed
+    optimizer = torch.optim.Adam(whole.parameters(), lr=1e-5)
 
     def step():
         optimizer.zero_grad()
-        (forward() ** 2).mean().backward()
+        (forward(pixels) ** 2).mean().backward()
         optimizer.step()
 
     return step
@@ -150,34 +171,53 @@ class Side:
         return json.loads(answer)
 
 
-def compare(arguments) -> None:
-    for name in arguments.networks:  # new processes for each: memory of one does not burden the next
-        sides = {"ours": Side(sys.executable, "ours", arguments.clock)}
-        if arguments.peer_python:
-            sides["torch"] = Side(arguments.peer_python, "peer", arguments.clock)
-        turns = [("ours", job) for job in OURS] + [("torch", job) for job in PEERS if "torch" in sides]
-        best = dict.fromkeys(turns, float("inf"))
-        for _ in range(arguments.rounds):
-            for side, job in turns:
-                best[side, job] = min(best[side, job], sides[side].seconds(name, job, arguments.batch_size))
-        for side in sides.values():
-            side.process.stdin.close()
-        report(
-            name, {turn: arguments.batch_size / seconds for turn, seconds in best.items()}, arguments.clock
-        )
+def compare(arguments) -> list[dict]:
+    rows = []
+    for name in arguments.networks:
+        print(f"\n{name}, images per {arguments.clock} second")
+        for kind in arguments.kinds:
+            rows += report(name, kind, speeds(name, kind, arguments), arguments.clock)
+    return rows
 
 
-def report(name: str, speeds: dict[tuple[str, str], float], clock: str) -> None:
-    print(f"\n{name}, images per {clock} second")
-    theirs = {job: speed for (side, job), speed in speeds.items() if side == "torch"}
-    peers = {
-        kind: max((speed for job, speed in theirs.items() if job.startswith(kind)), default=None)
-        for kind in ("embed", "train")
-    }
-    for (side, job), speed in speeds.items():
-        best = peers["train" if job.startswith("train") else "embed"]
-        ratio = f"  {speed / best:.2f} x torch" if side == "ours" and best else ""
-        print(f"  {side:5} {job:20} {speed:8.1f}{ratio}", flush=True)
+def speeds(name: str, kind: str, arguments) -> dict[tuple[str, str], float]:
+    """Images a second of each side's jobs. New processes for each kind: the memory of one does not burden the next."""
+    sides = {"ours": Side(sys.executable, "ours", arguments.clock)}
+    turns = [("ours", job) for job in KINDS[kind]]
+    if arguments.peer_python:
+        sides["torch"] = Side(arguments.peer_python, "peer", arguments.clock)
+        turns += [("torch", f"{kind} {way}") for way in WAYS]
+    best = dict.fromkeys(turns, float("inf"))
+    for _ in range(arguments.rounds):
+        for side, job in turns:
+            best[side, job] = min(best[side, job], sides[side].seconds(name, job, arguments.batch_size))
+    for side in sides.values():
+        side.process.stdin.close()
+        side.process.wait()
+    return {turn: arguments.batch_size / taken for turn, taken in best.items()}
+
+
+def report(name: str, kind: str, found: dict[tuple[str, str], float], clock: str) -> list[dict]:
+    """Print the speeds; the rows of ours beside the peer's best."""
+    rows = []
+    theirs = max(((speed, job) for (side, job), speed in found.items() if side == "torch"), default=None)
+    for (side, job), speed in found.items():
+        ratio = f"  {speed / theirs[0]:.2f} x {theirs[1]}" if side == "ours" and theirs else ""
+        print(f"  {kind:15} {side:5} {job:30} {speed:8.1f}{ratio}", flush=True)
+        if side == "ours":
+            case = f"{name}, {kind}" + (f", {job}" if len(KINDS[kind]) > 1 else "")
+            peer = f"torch, {theirs[1].split()[2]}" if theirs else ""
+            unit = f"images a {clock} second"
+            rows.append(
+                {
+                    "case": case,
+                    "ours": speed,
+                    "theirs": theirs[0] if theirs else None,
+                    "unit": unit,
+                    "peer": peer,
+                }
+            )
+    return rows
 
 
 def recall() -> None:
@@ -185,7 +225,8 @@ def recall() -> None:
     from mxnet import nd
 
     import dmlplayground as dml
-    from dmlplayground.parts.backbones.shared.engines import ENGINES, Engine, extract
+    from dmlplayground.base import optional
+    from dmlplayground.parts.backbones.shared.engines import ENGINES, PRECISIONS, Engine, extract
 
     dataset = dml.data.load("glyphs", split="test", size=64)
     network = embedder("efficientnet_lite0", pretrained="imagenet")
@@ -193,6 +234,8 @@ def recall() -> None:
         f"\nrecall of efficientnet_lite0, a random projection of ImageNet features, on {len(dataset)} images"
     )
     for kind in ENGINES:
+        if kind in PRECISIONS and not optional.installed("openvino"):
+            continue
         engine = Engine(network, kind)
         blocks = (nd.array(dataset.images[i : i + 100], dtype="uint8") for i in range(0, len(dataset), 100))
         scores = dml.metrics.evaluate(extract(engine, blocks, 64), dataset.labels, clustering=False)
@@ -204,10 +247,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--peer-python", help="an interpreter with torch")
-    parser.add_argument("--networks", nargs="+", default=["inception_bn_caffe", "resnet50_v1b"])
+    parser.add_argument("--networks", nargs="+", default=["resnet50_v1b", "inception_bn_caffe"])
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), metavar="KIND")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="cpu")
+    parser.add_argument("--record", help="a file for the figures")
     parser.add_argument("--role", choices=("ours", "peer"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.role != "peer":
@@ -217,7 +262,16 @@ def main() -> None:
         return
     threads = os.environ["OMP_NUM_THREADS"]
     print(f"OMP_NUM_THREADS={threads}, batches of {arguments.batch_size}, best of {arguments.rounds} rounds")
-    compare(arguments)
+    rows = compare(arguments)
+    if arguments.record:
+        about = (
+            f"Images of 224 pixels, batches of {arguments.batch_size}, {threads} thread, in turns. The other is the fastest of "
+            "torch's ways in the same precision: as called, channels last, or compiled (frozen where nothing is trained)."
+        )
+        when = f"{date.today():%Y-%m}"
+        Path(arguments.record).write_text(
+            json.dumps({"about": about, "when": when, "rows": rows}, indent=1) + "\n"
+        )
     recall()
 
 

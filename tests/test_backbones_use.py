@@ -10,12 +10,13 @@ import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.backbones import Homes, Package
-from dmlplayground.parts.backbones.shared.engines import ENGINES, Engine
+from dmlplayground.parts.backbones.shared.engines import Engine
 from dmlplayground.trial.training import scoring
 
 
 def test_engines_agree_and_recall_does_not_move(trained):
-    scores = {engine: scoring.of_trial(trained, engine=engine, clustering=False) for engine in ENGINES}
+    ours = ("float32", "fused", "bfloat16")
+    scores = {engine: scoring.of_trial(trained, engine=engine, clustering=False) for engine in ours}
     assert scores["fused"]["R@1"] == pytest.approx(scores["float32"]["R@1"], abs=0.002)
     assert scores["bfloat16"]["R@1"] == pytest.approx(scores["float32"]["R@1"], abs=0.02)
     learner = scoring.learners(trained)[0]
@@ -28,6 +29,21 @@ def test_engines_agree_and_recall_does_not_move(trained):
             engine == "fused" or np.abs(found - expected).max() > 1e-6
         )  # it did compute in another precision
     np.testing.assert_array_equal(learner.network(images).asnumpy(), expected)  # and the network is as it was
+
+
+def test_openvino_gives_what_mxnet_gives(trained):
+    pytest.importorskip("openvino")
+    pytest.importorskip("onnx")
+    learner = scoring.learners(trained)[0]
+    images = nd.array(np.random.default_rng(0).integers(0, 256, (8, 32, 32, 3)), dtype="uint8")
+    for engine, tolerance in (("openvino", 2e-5), ("openvino_bfloat16", 0.05)):
+        computed = Engine(learner.network, engine)
+        for batch in (images, images[:3]):  # the last batch of a data set is smaller
+            expected = learner.network(batch).asnumpy()
+            assert np.abs(computed(batch).asnumpy() - expected).max() < tolerance * np.abs(expected).max()
+    assert scoring.of_trial(trained, engine="openvino", clustering=False)["R@1"] == pytest.approx(
+        scoring.of_trial(trained, clustering=False)["R@1"], abs=0.002
+    )
 
 
 def test_a_trials_weights_are_a_start_for_another(trained, tmp_path):
@@ -46,7 +62,10 @@ def test_a_trials_weights_are_a_start_for_another(trained, tmp_path):
 
 
 def test_an_unknown_engine_is_refused(trained):
-    with pytest.raises(UserError, match="unknown engine 'float16'. .*Known: bfloat16, float32, fused"):
+    with pytest.raises(
+        UserError,
+        match="unknown engine 'float16'. .*Known: bfloat16, float32, fused, openvino, openvino_bfloat16",
+    ):
         scoring.of_trial(trained, engine="float16")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ import yaml
 from sweeps_fixture import SMALL
 
 from dmlplayground import cli, config, methods
+from dmlplayground.base import errors, registry
 from dmlplayground.cli import run_summary
 
 
@@ -64,6 +66,23 @@ def test_experiments_are_listed_and_told():
     told = run("experiments", "table2_cub200").stdout
     for words in ("main table", "A grid of 260 trials", "backbone  [inception_bn, resnet50_v2]"):
         assert words in told
+
+
+def test_a_list_as_json(capsys):
+    assert cli.main(["samplers", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == set(registry.kind("samplers").names())
+    assert cli.main(["data", "glyphs", "--json"]) == 0
+    [(name, facts)] = json.loads(capsys.readouterr().out).items()
+    size = facts["options"]["size"]
+    assert name == "glyphs" and size["default"] == 64 and size["note"] and "whole number" in size["type"]
+
+
+def test_a_near_name_is_named_alone():
+    """Of many names; where none is near, or there are few, all are listed."""
+    assert str(errors.unknown("method", "nparis", methods.names())).endswith("Did you mean 'npairs'?")
+    assert "Known: angular, " in str(errors.unknown("method", "zzzz", methods.names()))
+    assert str(errors.unknown("split", "tran", ["test", "train"])).endswith("Known: test, train.")
 
 
 def test_a_misspelt_search_is_answered_with_a_search():

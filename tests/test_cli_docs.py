@@ -104,4 +104,4 @@ def test_pages_that_are_older_than_the_code_are_built_anew(outcome, tmp_path, mo
 
 def test_a_port_that_is_none_is_refused(capsys):
     assert cli.main(["docs", "--port", "70000"]) == 2
-    assert "--port must be from 0 to 65535, not 70000" in capsys.readouterr().err
+    assert "--port: must be at most 65,535" in capsys.readouterr().err

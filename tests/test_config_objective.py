@@ -32,11 +32,13 @@ def test_every_loss_takes_every_miner_or_refuses_it_in_one_line(method, miner):
 
 
 def test_the_list_of_miners_says_which_goes_with_which():
-    told = {words[0]: words[1:] for words in map(str.split, miners.table().splitlines()) if words}
+    told = {
+        words[0]: words[1:] for words in map(str.split, "\n".join(miners.about_all()).splitlines()) if words
+    }
     for method, found in COMBINATIONS.items():
         assert told[method][:2] == [found.own, "all" if found.miners else "none"]
         assert told[method][2] == ("all" if found.with_memory else "none")
-    story = miners.as_text("intra_random")
+    story = "\n".join(miners.about_one("intra_random"))
     takers, remembering = story.split("Losses that accept it:")[1].split("With a memory")
     assert "contrastive" in takers and "npairs" not in takers
     assert "none" in remembering

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+import mxnet as mx
 import pytest
 
 from dmlplayground.base import registry
@@ -115,7 +116,7 @@ def test_a_metric_that_points_the_wrong_way_is_found(tmp_path):
             return ranks.total(ranks.rank == 1)
         """,
     )
-    assert "it_is_best_where_classes_are_apart" in found
+    assert "against its direction" in found["direction"]
 
 
 def test_the_command_ends_with_a_table_and_its_code_says_whether_all_passed(tmp_path, capsys, monkeypatch):
@@ -130,3 +131,19 @@ def test_the_command_ends_with_a_table_and_its_code_says_whether_all_passed(tmp_
     assert "X hard: only: " in capsys.readouterr().out
     assert main(["check", "semihrad"]) == 2
     assert "Did you mean 'semihard'" in capsys.readouterr().err
+    assert main(["check", "semihard", "--device", "tpu"]) == 2
+    assert "unknown device 'tpu'. Known: cpu, gpu" in capsys.readouterr().err
+
+
+def test_without_a_name_every_part_of_the_kind_is_meant():
+    assert conformance.named(None, "miners") == [("miners", key) for key in registry.kind("miners").names()]
+    assert {plural for plural, _ in conformance.named(None)} == set(registry.HOMES) - {"studies"}
+
+
+def test_a_check_computes_on_the_device_that_is_named(monkeypatch):
+    def where(key):
+        raise AssertionError(f"{mx.nd.zeros(1).context}")
+
+    monkeypatch.setattr(conformance, "checks_of", lambda plural: [where])
+    assert [one.fault for one in conformance.made([("miners", "semihard")], "cpu:1")] == ["cpu(1)"]
+    assert mx.current_context() == mx.cpu()

@@ -425,6 +425,26 @@ def odd_pictures(folder):
     return sorted(folder.iterdir())
 
 
+@pytest.mark.slow
+def test_the_lines_for_other_programs_embed_odd_pictures_as_we_do(trained, tmp_path):
+    """In a process that has neither MXNet nor us."""
+    for package in ("onnx", "onnxruntime"):
+        pytest.importorskip(package)
+    (tmp_path / "odd").mkdir()
+    files = [str(path) for path in odd_pictures(tmp_path / "odd")]
+    model = dml.load(trained)
+    model.export(tmp_path / "network.onnx", "onnx", resize=True)
+    page = blocks("python", PAGES["serving.md"])[1]
+    program = (
+        f"import sys\n{page[: page.index('gallery =')]}\nnp.save('found.npy', embed(sys.argv[1:]))\n"
+        "assert not {'mxnet', 'dmlplayground'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", program, *files], check=True, cwd=tmp_path)
+    expected = model.embed(files)
+    away = np.abs(np.load(tmp_path / "found.npy") - expected).max(axis=1) / np.abs(expected).max()
+    assert away.max() < 5e-3, dict(zip(files, away))  # pixels may differ by one grey level
+
+
 def test_the_lines_for_other_programs_read_odd_pictures_as_we_do(tmp_path):
     """In a process that has neither MXNet nor us."""
     page = blocks("python", PAGES["serving.md"])[1]

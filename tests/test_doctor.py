@@ -75,12 +75,12 @@ def test_numpy(version, states, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "part, module, remedy",
-    [(doctor._gluoncv, "gluoncv", "portalocker"), (doctor._opencv, "cv2", "apt install libgl1")],
+    "name, module, remedy",
+    [("gluoncv", "gluoncv", "portalocker"), ("opencv", "cv2", "apt install libgl1")],
 )
-def test_what_only_some_need_is_a_note(part, module, remedy, monkeypatch):
+def test_what_only_some_need_is_a_note(name, module, remedy, monkeypatch):
     without(monkeypatch, module, ImportError("libGL.so.1 or portalocker is not there"))
-    (check,) = part()
+    check = only(doctor._packages, name)
     assert check.state == "note" and remedy in check.remedy
 
 

@@ -135,6 +135,14 @@ def test_a_command_that_cannot_be_started(tmp_path):
         dml.train({**TINY, "trainer": {"command": "no_such_program {job}"}}, tmp_path)
 
 
+def test_a_label_that_is_nearly_a_known_method_is_noticed(capsys):
+    trainer = {"command": "x {job}"}
+    for name in ("protoypical", "my_prototypical", "nothing_alike"):
+        config.trial({**TINY, "method": name, "trainer": trainer})
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "method protoypical: a label for what the command trains. If prototypical is meant" in line
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -13,7 +13,9 @@ from data_fixture import class_folders, picture
 
 import dmlplayground as dml
 from dmlplayground import cli
-from dmlplayground.serving.fitting import choose, closed_form, judge, ladder, look, timing
+from dmlplayground.parts.data.shared import catalogue
+from dmlplayground.serving import judge
+from dmlplayground.serving.fitting import choose, closed_form, ladder, look, timing
 from dmlplayground.trial.training.learner import Learner
 
 CLASSES = [f"class {i}" for i in range(12)]
@@ -22,6 +24,13 @@ CLASSES = [f"class {i}" for i in range(12)]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DMLPLAYGROUND_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def no_heic(monkeypatch):
+    """As where the extra heic is not installed, whatever is installed here."""
+    suffixes = tuple(suffix for suffix in catalogue.SUFFIXES if suffix not in catalogue.HEIC)
+    monkeypatch.setattr(catalogue, "SUFFIXES", suffixes)
 
 
 @pytest.fixture
@@ -84,7 +93,7 @@ def test_from_a_folder_to_a_search(photos, tmp_path, small, capsys, monkeypatch)
     )
     assert f"delivered: {best['name']}" in told
     assert (
-        "it stops" in told
+        "It stops" in told
         and "Two images match if" in told
         and "What to do next" in (out / "index.html").read_text()
     )
@@ -115,6 +124,37 @@ def test_a_killed_ladder_goes_on(photos, tmp_path, small, monkeypatch, capsys):
     monkeypatch.setattr(ladder.Ladder, "_measure", measure)
     assert cli.main(words(photos, "--out", out)) == 0
     assert json.loads((out / ladder.FILE).read_text())["rungs"][: len(before)] == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "memory", "size", "words"),
+    [
+        (3000, 1e12, 32, "it stops after"),
+        (90, 1e12, 24, "to train on images of 32 px needs --minutes"),
+        (3000, 1.5e6, 24, "to train on images of 32 px needs 0 GB of memory"),
+        (10, 1e12, None, "it stops before the whole network is trained: that needs --minutes"),
+    ],
+)
+def test_the_network_is_trained_on_the_largest_images_that_time_and_memory_allow(
+    photos, tmp_path, small, monkeypatch, seconds, memory, size, words
+):
+    """A step takes 1 s and 1 MB at 24 px."""
+    monkeypatch.setattr(ladder, "LEAST_STEPS", 60)
+    monkeypatch.setattr(choose, "PASSES", {True: 1000})
+    monkeypatch.setattr(ladder.timing, "duration", lambda _: (1.0, 1.0))
+    monkeypatch.setattr(ladder.timing, "peak_memory", iter([0, 10**6]).__next__)
+    monkeypatch.setattr(ladder.timing, "free_memory", lambda: memory)
+    out = tmp_path / "run"
+    plan = choose.plan(look.look(photos), choose.write(out, look.look(photos)))
+    climbed = ladder.Ladder(plan, out, seconds / 60, {}, lambda *_: None, True)
+    for each in plan.sizes:
+        climbed._rung("untouched", each, climbed._untouched)
+    climbed.rungs[1].scores[judge.NAMES[1]] = 2.0  # 32 px is the best size
+    climbed._rung("principal components", 32, climbed._components)
+    for rung in climbed.rungs:
+        rung.seconds = 0.0
+    found = climbed._measure()
+    assert found.get("size") == size and words in found["reason"]
 
 
 def test_what_is_worse_than_the_untouched_network_is_not_delivered(photos, tmp_path, small, monkeypatch):

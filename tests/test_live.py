@@ -52,7 +52,7 @@ def running(store, epochs):
 def test_the_state_tells_what_runs_where_and_how_long_it_will_take(store):
     trial, folder = running(store, epochs=4)
     with locks.hold(folder):
-        now = state.of(store, locks.Watch())
+        now = state.Listing(store).now()
     (shown,) = now["running"]
     entries = stream.read(folder)
     each = [entry["seconds"] + entry["evaluation_seconds"] for entry in entries[1:]]
@@ -72,19 +72,19 @@ def test_scores_that_are_not_finite_and_parts_that_are_gone_stop_nothing(store):
     record.config["method"]["name"] = "a method of yesterday"
     record.save(folder)
     with locks.hold(folder):
-        (shown,) = state.of(store, locks.Watch())["running"]
+        (shown,) = state.Listing(store).now()["running"]
     assert [number for number, _ in shown["curve"]] == [0, 1, 3, 4] and shown["total"] == 0
 
 
 def test_a_trial_whose_process_is_gone_is_not_running(store):
     trial, _ = running(store, epochs=2)
-    now = state.of(store, locks.Watch())
+    now = state.Listing(store).now()
     assert not now["running"] and now["states"]["interrupted"] >= 1
     assert trial.id in [one["id"] for one in now["stopped"]]
 
 
 def test_failures_come_with_their_traceback(store):
-    stopped = [one for one in state.of(store, locks.Watch())["stopped"] if one["status"] == "failed"]
+    stopped = [one for one in state.Listing(store).now()["stopped"] if one["status"] == "failed"]
     assert len(stopped) == 3
     assert all("Diverged" in one["reason"] and "Traceback" in one["traceback"] for one in stopped)
 
@@ -92,18 +92,18 @@ def test_failures_come_with_their_traceback(store):
 def test_planned_trials_are_waiting(store):
     planned = {"npairs-new-s0": fixture.configuration(embed_dim=8)}
     manifest.write(store, "A sweep", "", "", planned)
-    now = state.of(store, locks.Watch())
+    now = state.Listing(store).now()
     assert now["title"] == "A sweep" and now["states"][state.WAITING] == 1
 
 
 def test_the_version_changes_with_a_record_and_with_nothing_else(store):
-    before = state.version(store)
+    before = state.Listing(store).now()["version"]
     _, folder = running(store, epochs=1)
-    begun = state.version(store)
+    begun = state.Listing(store).now()["version"]
     assert begun != before
     with (folder / stream.FILE).open("a") as file:
         file.write("\n")
-    assert state.version(store) == begun
+    assert state.Listing(store).now()["version"] == begun
 
 
 # --- over HTTP ----------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_the_pages(client, store):
     page = client.get("/stores/0/")
     assert page.status_code == 200 and "margin" in page.text and 'id="live"' in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert client.get("/stores/0/state.json").json() == state.of(store, locks.Watch())
+    assert client.get("/stores/0/state.json").json() == state.Listing(store).now()
 
 
 def test_the_report_is_new_when_a_record_is(client, store):

@@ -341,17 +341,6 @@ def test_batches_with_little_to_mine(name, place):
         assert (labels[a1] == labels[p]).all() and (a1 != p).all() and (labels[a2] != labels[n]).all()
 
 
-@pytest.mark.parametrize("name", mining.names())
-def test_the_same_seed_mines_the_same(name):
-    x, labels = batch()
-    runs = []
-    for _ in range(2):
-        mx.random.seed(4)
-        runs.append(mining.create(name).mine(x, labels))
-    for one, other in zip(*runs):
-        np.testing.assert_array_equal(one, other)
-
-
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -156,7 +156,7 @@ def found_of(miner, options, x, labels):
         nd, nd.array(x, dtype="float64"), nd.array(labels, dtype="float64"), "float64"
     )
     mx.random.seed(2)
-    return pairs, mining_batch.mine(nd, made, pairs)
+    return pairs, mining_batch.kept_by(made, nd, pairs)
 
 
 @every_miner

@@ -77,6 +77,83 @@ def test_stopping_keeps_the_epochs(tmp_path, cluster, monkeypatch):
     assert all(locks.current(tmp_path / trial.id) is None for trial in wanted)
 
 
+LOSS = '''
+from dmlplayground.parts.methods.shared.base import KIND, Loss
+
+
+@KIND.register(title="Pull and push", paper="None.", year=2026)
+class OwnLoss(Loss):
+    """Squared distances of one class, less those of others.
+
+    reach: how far others are pushed.
+    """
+
+    def __init__(self, num_classes, embed_dim, *, reach: float = 1.0):
+        super().__init__(num_classes, embed_dim)
+        self.reach = reach
+
+    def hybrid_forward(self, F, embeddings, labels):
+        apart = F.sum(F.square(F.expand_dims(embeddings, 0) - F.expand_dims(embeddings, 1)), axis=2)
+        same = F.broadcast_equal(F.expand_dims(labels, 0), F.expand_dims(labels, 1))
+        return F.mean(F.where(same, apart, F.relu(self.reach - apart)))
+'''
+COMMAND = """
+import json, sys, time
+from pathlib import Path
+import numpy as np
+
+job = json.loads(Path(sys.argv[1]).read_text())
+images = np.load(job["images"])
+flat = images.reshape(len(images), -1)[:, : job["embed_dim"]] / 255
+for epoch in job["evaluate"]:
+    if job["done"] is None or epoch > job["done"]:
+        time.sleep(0.3)
+        np.save(Path(job["output"], f"epoch-{epoch}.npy"), flat + epoch * job["settings"]["method"]["step"])
+        Path(job["output"], f"epoch-{epoch}.json").write_text(json.dumps({"images": 12 if epoch else 0}))
+"""
+
+
+def outsiders(folder, kind: str) -> list:
+    """Trials of a loss of one's own, or of a command."""
+    file = folder / f"{kind}.py"
+    if kind == "own_loss":
+        file.write_text(LOSS)
+        own = {"method": {"name": kind, "reach": 2.0}, "parts": [str(file)], "epochs": 300}
+    else:
+        file.write_text(COMMAND)
+        trainer = {"command": f"python {file} {{job}}", "seconds": 120}
+        every = {"evaluation": {"clustering": False, "every": 1}}
+        own = {
+            "method": {"name": kind, "step": 0.5},
+            "trainer": trainer,
+            "epochs": 12,
+            "iterations": 1,
+        } | every
+    return [config.trial({**BASE, **own, "seed": seed}) for seed in range(2)]
+
+
+@pytest.mark.parametrize("kind", ["own_loss", "own_command"])
+def test_what_is_from_outside_is_killed_and_goes_on(tmp_path, cluster, monkeypatch, kind):
+    """The runner dies in the middle, and the file is gone from its place: the nodes have the store's copy."""
+    wanted = outsiders(tmp_path, kind)
+    store, file = tmp_path / "ray", tmp_path / f"{kind}.py"
+
+    def stop_when_one_runs(self):
+        if any(job.epochs > 1 for job in self.running):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(runner.Runner, "_show", stop_when_one_runs)
+        runner.run(store, wanted, executors.create("ray", cluster.address), quiet=True)
+    assert {record.status for record in records.load_store(store)} == {"interrupted"}
+    file.rename(tmp_path / "elsewhere.py")
+    runner.run(store, wanted, executors.create("ray", cluster.address), quiet=True)
+    (tmp_path / "elsewhere.py").rename(file)
+    assert len(numbers(store)) == 2
+    runner.run(tmp_path / "local", wanted, local.Local(), quiet=True)
+    assert numbers(store) == numbers(tmp_path / "local")
+
+
 def test_no_cluster_at_the_address():
     with pytest.raises(UserError, match="no Ray cluster answers at 127.0.0.1:9"):
         executors.create("ray", "127.0.0.1:9")

@@ -276,7 +276,7 @@ def test_a_sheet_is_no_wider_than_its_longest_row(tmp_path, capsys):
 def test_output_that_is_closed_or_knows_few_characters(monkeypatch, tmp_path, output):
     written = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr("sys.stdout", None if output == "closed" else written)
-    monkeypatch.setattr("dmlplayground.cli.commands.methods.as_text", lambda name: "a – b")
+    monkeypatch.setattr("dmlplayground.cli.listing.as_text", lambda *_: "a – b")
     assert cli.main(["methods", "npairs"]) == 0
     written.seek(0)
     assert written.read() == ("" if output == "closed" else "a ? b\n")

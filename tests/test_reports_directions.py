@@ -7,7 +7,7 @@ import reports_fixture as fixture
 
 from dmlplayground import metrics, reports
 from dmlplayground.reports import figures, optimism, trial_details
-from dmlplayground.reports.grouping import arenas, ranked_by
+from dmlplayground.reports.grouping import Arena, arenas
 from dmlplayground.reports.leaderboard import BELOW
 from dmlplayground.reports.statistics import Summary
 
@@ -101,7 +101,9 @@ def test_cards_name_the_best_and_how_far_it_is_ahead(name, higher):
     assert f"ahead of {second} (95 % interval +" in lead.details[0]
     assert (" points ahead of" in lead.details[0]) == metrics.get(name).percent
     assert "leads with" not in str(lead.details)
-    assert [cell.method for cell in ranked_by(arena, name).champions()] == [first, second, last]
+    cells = [dataclasses.replace(cell, headline=name) for cell in arena.cells]
+    ranked = Arena(sorted(cells, key=lambda cell: cell.rank))
+    assert [cell.method for cell in ranked.champions()] == [first, second, last]
 
 
 def test_another_leader_after_the_last_epoch_is_the_best_there(name, higher):

@@ -130,7 +130,7 @@ def test_the_page_shows_it(tmp_path):
         "Where the noise comes from",
         "Which is better next time",
         "Order by length: MAP@R",
-        'data-figure="all0-repeated"',
+        'aria-label="R@1 over divisions and searches"',
     ):
         assert words in page
     assert '"all0-repeated":' in page

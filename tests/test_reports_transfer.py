@@ -35,7 +35,7 @@ def test_nothing_is_told_where_nothing_was_measured():
 
 def test_a_perfect_predictor():
     first = transfer.predictors(arena(trials()))[0]
-    assert (first.figure, first.trials) == ("rho_spectrum@2", 10)
+    assert (first.number, first.trials) == ("rho_spectrum@2", 10)
     assert first.correlation(True) < -0.9
     low, high = first.interval(True)
     assert low <= first.correlation(True) <= high < -0.5
@@ -47,7 +47,7 @@ def test_the_spectrum_of_test_images_is_a_predictor_and_their_scores_are_not():
         record.results["best"]["metrics"]["rho_spectrum@2"] = record.results["best"].pop("training")[
             "rho_spectrum@2"
         ]
-    told = {(one.figure, one.part) for one in transfer.predictors(arena(made))}
+    told = {(one.number, one.part) for one in transfer.predictors(arena(made))}
     assert ("rho_spectrum@2", "metrics") in told
     assert {figure for figure, part in told if part == "metrics"} == {"rho_spectrum@2"}
 
@@ -64,7 +64,7 @@ def test_correlations_by_hand():
 def test_equal_and_missing_values_are_left_out():
     """A constant figure has no correlation, and an infinite or missing value no point."""
     found = trials(lambda level, seed: None if seed else (math.inf if level > 0.45 else level))
-    told = {one.figure: one for one in transfer.predictors(arena(found))}
+    told = {one.number: one for one in transfer.predictors(arena(found))}
     assert "density_intra" not in told
     assert "embedding_norm" not in told
     assert told["rho_spectrum@2"].trials == 4

@@ -16,8 +16,8 @@ import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
+from dmlplayground.serving import card, matching, mxnet_files, results_sheet
 from dmlplayground.serving import image_inputs as pictures
-from dmlplayground.serving import matching, mxnet_files, results_sheet
 from dmlplayground.serving.distances import distances
 from dmlplayground.serving.index import Found, Index
 
@@ -397,7 +397,8 @@ def test_an_exported_network_is_read_by_plain_mxnet_and_by_us(trained, tmp_path,
     model = dml.load(trained)
     written = model.export(tmp_path / "out" / "network")
     assert json.loads(written[0].read_text())["input"]["height"] == 32
-    assert [path.name for path in written] == ["network.json", "network-symbol.json", "network-0000.params"]
+    names = ["network.json", "network-symbol.json", "network-0000.params", "network.md"]
+    assert [path.name for path in written] == names
     images = np.random.default_rng(0).integers(0, 256, (4, 32, 32, 3)).astype(np.uint8)
     np.save(tmp_path / "images.npy", images)
     plain = (
@@ -423,7 +424,7 @@ def test_every_member_of_an_ensemble_is_exported(tmp_path):
     given = {**TRIAL, "epochs": 1, "ensemble": {"members": 2}}
     record = dml.train(given, store=tmp_path)
     written = dml.load(tmp_path / record.id, "last").export(tmp_path / "both")
-    assert len(written) == 5
+    assert len(written) == 6
     members = mxnet_files.read(written[0])
     assert [member.width for member in members] == [16, 16]
     images = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3)).astype(np.uint8)
@@ -489,7 +490,7 @@ def run_onnx(path, folder, *batches):
 @pytest.mark.parametrize("case", ONNX_TRIALS)
 def test_an_onnx_graph_gives_our_embeddings(case, tmp_path):
     model = onnx_model(case, tmp_path)
-    (path,) = model.export(tmp_path / "network", "onnx")
+    path, _ = model.export(tmp_path / "network", "onnx")
     assert path.name == "network.onnx"
     rng = np.random.default_rng(1)
     batches = [rng.integers(0, 256, (count, 64, 64, 3)).astype(np.uint8) for count in (3, 1)]
@@ -502,8 +503,8 @@ def test_an_onnx_graph_gives_our_embeddings(case, tmp_path):
 @pytest.mark.slow
 def test_an_onnx_graph_refuses_other_sizes_and_resizes_if_it_shall(tmp_path):
     model = onnx_model("conv4", tmp_path)
-    (fixed,) = model.export(tmp_path / "fixed", "onnx")
-    (free,) = model.export(tmp_path / "free.onnx", "onnx", resize=True)
+    fixed, _ = model.export(tmp_path / "fixed", "onnx")
+    free, _ = model.export(tmp_path / "free.onnx", "onnx", resize=True)
     rng = np.random.default_rng(1)
     smooth = rng.integers(0, 256, (2, 6, 8, 3)).repeat(15, 1).repeat(15, 2).astype(np.uint8)  # 90 x 120
     with pytest.raises(AssertionError, match="Got invalid dimensions"):
@@ -541,13 +542,59 @@ def test_resizing_inside_the_graph_by_other_transforms(tmp_path, transform):
         {**trial, "epochs": 1, "transform": {"name": transform, **options}}, store=tmp_path / "runs"
     )
     model = dml.load(tmp_path / "runs" / record.id)
-    (path,) = model.export(tmp_path / "network", "onnx", resize=True)
+    path, _ = model.export(tmp_path / "network", "onnx", resize=True)
     images = (
         np.random.default_rng(3).integers(0, 256, (2, 5, 8, 3)).repeat(40, 1).repeat(40, 2).astype(np.uint8)
     )
     expected = model.embed(images)
     (found,) = run_onnx(path, tmp_path, images)
     assert np.abs(found - expected).max() < 5e-3 * np.abs(expected).max()
+
+
+def test_a_card_says_what_a_network_is_and_how_good(trained, tmp_path, monkeypatch):
+    model = dml.load(trained)
+    text = model.export(tmp_path / "network")[-1].read_text()
+    test, train = (dml.data.load("glyphs", split=split, size=32, classes=40) for split in ("test", "train"))
+    scores = dml.metrics.evaluate(model.embed(test), test.labels, clustering=False)
+    untouched = dml.records.find(trained).results.get("untouched")
+    assert f"| R@1 | {100 * scores['R@1']:.2f} % (" in text and untouched is None
+    assert f"Two images {model.threshold()}." in text
+    assert f"glyphs: {len(train):,} images of {train.num_classes} classes" in text
+    assert "none: they were drawn at random" in text and "16 numbers" in text and trained.name in text
+
+    monkeypatch.setattr(card.data, "load", lambda **_: (_ for _ in ()).throw(UserError("it is not here.")))
+    without = model.export(tmp_path / "network")[-1].read_text()
+    assert "| Not measured here: it is not here. |" in without and "16 numbers" in without
+
+
+@pytest.mark.parametrize("pretrained", ["imagenet", "mine.npz"])
+def test_a_card_names_the_licence_of_the_weights(pretrained):
+    said = card._origin(dml.backbones.get("efficientnet_lite0"), pretrained)
+    assert ("Apache-2.0" if pretrained == "imagenet" else "not known") in said
+
+
+def test_an_onnx_graph_in_eight_bits_says_what_it_costs(trained, tmp_path, capsys):
+    for package in ("onnx", "onnxruntime"):
+        pytest.importorskip(package)
+    model = dml.load(trained)
+    assert cli.main(["export", str(trained), str(tmp_path / "whole"), "--format", "onnx"]) == 0
+    words = ["export", str(trained), str(tmp_path / "eight"), "--format", "onnx", "--eight-bit", "--resize"]
+    assert cli.main(words) == 0 and "any size" in capsys.readouterr().out
+    size = (tmp_path / "eight.onnx").stat().st_size
+    assert size < 0.45 * (tmp_path / "whole.onnx").stat().st_size
+    test = dml.data.load("glyphs", split="test", size=32, classes=40)
+    batch = np.stack([test.images[row] for row in range(len(test))])
+    (found,) = run_onnx(tmp_path / "eight.onnx", tmp_path, batch)
+    expected = model.embed(test)
+    away = np.abs(found - expected).max() / np.abs(expected).max()
+    assert 1e-4 < away < 0.2  # it is in eight bits, and near
+    before, after = (
+        100 * dml.metrics.evaluate(rows, test.labels, clustering=False)["R@1"] for rows in (expected, found)
+    )
+    told = (tmp_path / "eight.md").read_text()
+    assert f"In eight bits R@1 goes from {before:.2f} to {after:.2f} %" in told
+    assert cli.main(["export", str(trained), str(tmp_path / "x"), "--eight-bit"]) == 2
+    assert "only an ONNX file can have eight bits" in capsys.readouterr().err
 
 
 def test_export_from_the_command_line(trained, tmp_path, capsys):

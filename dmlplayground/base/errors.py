@@ -7,6 +7,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
+from typing import Optional
 
 
 class UserError(Exception):
@@ -34,9 +35,12 @@ def printable(text: object, keep: str = "") -> str:
     )
 
 
+MANY = 12  # names; where one of so many is near, it is named alone
+
+
 def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> UserError:
-    """The error for an unknown name: it lists the known ones and suggests the nearest. ``also`` maps other common
-    names to known ones.
+    """The error for an unknown name: it suggests the nearest, or lists the known ones. ``also`` maps other common names to
+    known ones.
     """
     return UserError(f"unknown {kind} {name!r}.{_choices(name, known, also)}")
 
@@ -48,14 +52,19 @@ def neither(kind: str, name: str, known: Iterable[str]) -> UserError:
 
 def _choices(name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> str:
     names = sorted(known)
-    spelled = {_plain(word): word for word in (*names, *also)}
-    wanted = _plain(name)
-    nearness = {word: difflib.SequenceMatcher(None, wanted, word).ratio() for word in spelled}
-    near = max(spelled, key=lambda word: (nearness[word], spelled[word] in names), default="")
-    word = spelled[near] if nearness.get(near, 0) >= 0.6 else None
+    word = nearest(name, (*names, *also))
     hint = f" Did you mean {also.get(word, word)!r}?" if word else ""
-    listing = ", ".join(names) if names else "none"
-    return f"{hint} Known: {listing}."
+    if hint and len(names) > MANY:
+        return hint
+    return f"{hint} Known: {', '.join(names) or 'none'}."
+
+
+def nearest(name: object, known: Iterable[str], least: float = 0.6) -> Optional[str]:
+    """The known name that is spelled most like this one, the first of equals; None if none is as like as ``least``."""
+    wanted = _plain(name)
+    near = [(difflib.SequenceMatcher(None, wanted, _plain(word)).ratio(), word) for word in known]
+    ratio, word = max(near, key=lambda pair: pair[0], default=(0.0, None))
+    return word if ratio >= least else None
 
 
 def _plain(name: object) -> str:

@@ -31,6 +31,8 @@ PACKAGES = {
     "faiss": Package("approximate searches", "faiss"),
     "mlflow": Package("runs in MLflow", "mlflow"),
     "onnx": Package("ONNX files", "onnx"),
+    "onnxruntime": Package("eight-bit ONNX files", "eight-bit"),
+    "openvino": Package("the engines openvino and openvino_bfloat16", "openvino"),
     "pandas": Package("data frames", "frames"),
     "optuna": Package("searches", "tune"),
     "pillow_heif": Package("pictures in HEIC", "heic"),

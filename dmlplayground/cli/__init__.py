@@ -8,8 +8,9 @@
     def add_arguments(command): ...                   # argparse's own
     def run(arguments): ...                           # calls one function, prints; the exit code, if it is not 0
 
-Every kind of part (``parts.HOMES``) is listed by a command of the same name, which needs a file only where it does
-more than list. The help names these commands on one line instead of describing each.
+Every kind of part (``registry.HOMES``) is listed by a command of the same name (``listing``). A file of that name may say
+more of a part, or of all (``about_one(name)``, ``about_all()``: paragraphs); only ``data`` does more than list. The help
+names these commands on one line instead of describing each.
 Nothing heavy is imported before ``run``: commands that only list or check answer at once.
 """
 
@@ -29,6 +30,7 @@ from typing import Any, NoReturn
 
 from ..base import outside, registry, signals
 from ..base.errors import UserError, unknown, warn
+from . import listing
 
 __all__ = ["main"]
 
@@ -83,6 +85,15 @@ def _run(words: list[str]) -> int:
         return 2
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """argparse's help, with the defaults that there are."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text = action.help or ""
+        given = str(action.default) not in ("None", "False", "", "[]", argparse.SUPPRESS)
+        return f"{text} (default: %(default)s)" if given and "(default" not in text else text
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse's parser, except that an error is one line, and that misspelt commands and options get our own
     "did you mean"."""
@@ -94,7 +105,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} ({self.prog} --help)")
 
-    def parse_args(self, args=None, namespace=None):
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         arguments, left = self.parse_known_args(args, namespace)
         if left:
             command: _Parser = arguments.parser
@@ -131,11 +142,14 @@ def parser(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
         epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(registry.HOMES)}\n\n{EXITS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
     )
     whole.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = whole.add_subparsers(metavar="COMMAND", required=True)
-    for name, module in commands.items():
+    for name in sorted({*commands, *registry.HOMES}, key=lambda name: (name not in commands, name)):
+        module: Any = commands.get(name)
+        if not hasattr(module, "add_arguments"):
+            module = listing.command(name, module)
         texts = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
         if all_helped or name not in registry.HOMES:
             texts["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
@@ -143,9 +157,6 @@ def parser(
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
         _add_parts(command)
         module.add_arguments(command)
-    for plural in registry.HOMES:
-        if plural not in commands:
-            _add_kind(subparsers, plural, all_helped)
     return whole
 
 
@@ -167,22 +178,10 @@ def _commands() -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{commands.__name__}.{name}") for name in names}
 
 
-def _add_kind(subparsers, plural: str, helped: bool) -> None:
-    """The command that lists the parts of one kind."""
-    from . import listing
-
-    about = f"list the {plural}, or describe one"
-    described = _described(about, plural, f"parts/{plural}/index") | ({"help": about} if helped else {})
-    command = subparsers.add_parser(plural, **described)
-    _add_parts(command)
-    listing.add_name(command, plural)
-    command.set_defaults(run=lambda arguments: print(listing.as_text(plural, arguments.name)))
-
-
 def _described(text: str, example: str, page: str) -> dict[str, Any]:
     text = text.strip()
     return {
         "description": text[:1].upper() + text[1:].rstrip(".") + ".",
         "epilog": f"example: dmlplayground {example}\nmore: the page {page}.html of dmlplayground docs",
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "formatter_class": _Help,
     }

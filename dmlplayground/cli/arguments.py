@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import unknown
 from ..base.threads import MOST_THREADS
 from ..trial.store import BEST, LAST
-
-LARGEST_RANK = 10_000
 
 
 def place(text: str) -> Path:
@@ -30,31 +28,32 @@ def png(text: str) -> Path:
 
 def hyperparams(text: str) -> str:
     """What ``--set`` would be given for these settings."""
-    if not text:
-        raise argparse.ArgumentTypeError("must not be empty")
-    return f"hyperparams={text}"
+    return f"hyperparams={place(text)}"
 
 
-def whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:  # also a number of thousands of digits
-        shown = text if len(text) <= 20 else f"{text[:20]}..."
-        raise argparse.ArgumentTypeError(f"must be a whole number, not {shown}") from None
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What reads a whole number within these ends."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:  # also a number of thousands of digits
+            shown = text if len(text) <= 20 else f"{text[:20]}..."
+            raise argparse.ArgumentTypeError(f"must be a whole number, not {shown}") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}")
+        if most is not None and number > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most:,}")
+        return number
+
+    return read
 
 
-def count(text: str) -> int:
-    number = whole(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
+count, natural, threads, rank = whole(1), whole(0), whole(1, MOST_THREADS), whole(1, 10_000)
 
 
-def threads(text: str) -> int:
-    number = count(text)
-    if number > MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST_THREADS:,}")
-    return number
+def ranks(text: str) -> tuple[int, ...]:
+    return tuple(map(rank, text.split(",")))
 
 
 def executor(text: str) -> str:
@@ -72,20 +71,6 @@ def tracker(text: str) -> str:
     return text
 
 
-def natural(text: str) -> int:
-    number = whole(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
-
-
-def ranks(text: str) -> tuple[int, ...]:
-    numbers = tuple(count(part) for part in text.split(","))
-    if max(numbers) > LARGEST_RANK:
-        raise argparse.ArgumentTypeError(f"must be at most {LARGEST_RANK:,}")
-    return numbers
-
-
 def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:
     """The options of a data set that ``--set`` was given, unknown ones refused."""
     from ..parts import data
@@ -97,10 +82,18 @@ def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def add_trial_options(command: argparse.ArgumentParser) -> None:
+def add_set(command: argparse.ArgumentParser, what: str = "change a setting", key: str = "KEY") -> None:
     command.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
+        "--set", action="append", default=[], metavar=f"{key}=VALUE", help=f"{what} (repeatable)"
     )
+
+
+def add_data_options(command: argparse.ArgumentParser) -> None:
+    add_set(command, "set an option of the data set", "OPTION")
+
+
+def add_trial_options(command: argparse.ArgumentParser) -> None:
+    add_set(command)
     command.add_argument(
         "--hyperparams", dest="set", action="append", type=hyperparams, metavar="NAME",
         help="start from published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
@@ -118,10 +111,7 @@ def add_executor(command: argparse.ArgumentParser) -> None:
         help="trials at a time (default: one per GPU, or one per core without a GPU)",
     )
     command.add_argument(
-        "--executor",
-        type=executor,
-        default="local",
-        help="local, or ray for a Ray cluster (default: %(default)s)",
+        "--executor", type=executor, default="local", metavar="NAME", help="local, or ray for a Ray cluster"
     )
     command.add_argument(
         "--address",
@@ -154,7 +144,7 @@ def add_which(command: argparse.ArgumentParser) -> None:
         "--which",
         choices=(BEST, LAST),
         default=BEST,
-        help="which of the trial's weights to use (default: %(default)s)",
+        help="which of the trial's weights to use",
     )
 
 
@@ -162,5 +152,5 @@ def add_engine(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine",
         default="float32",
-        help="how embeddings are computed: float32, fused or bfloat16 (default: %(default)s)",
+        help="how embeddings are computed: float32, fused or bfloat16",
     )

@@ -18,16 +18,13 @@ from urllib import request
 from .. import __version__
 from ..base import compat, devices, layout, optional
 
-REQUIRED = {  # package as pip knows it: module
-    "numpy": "numpy",
-    "scipy": "scipy",
-    "scikit-learn": "sklearn",
-    "numba": "numba",
-    "matplotlib": "matplotlib",
-    "Pillow": "PIL",
-    "PyYAML": "yaml",
-    "simplejpeg": "simplejpeg",
-    "tqdm": "tqdm",
+NEEDED = ("numpy", "scipy", "sklearn", "numba", "matplotlib", "PIL", "yaml", "simplejpeg", "tqdm")
+# Under other names for pip.
+DISTRIBUTED = {"sklearn": "scikit-learn", "PIL": "Pillow", "yaml": "PyYAML", "cv2": "opencv"}
+GL = "apt install libgl1 libglib2.0-0, or opencv-python-headless in place of opencv-python."
+NOT_NEEDED = {
+    "gluoncv": ("only the networks of its zoo need it", "{error}"),
+    "cv2": ("nothing here needs it", GL),
 }
 # What an old OpenBLAS takes an unknown processor for: one without AVX.
 SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
@@ -60,13 +57,13 @@ def main(full: bool = False) -> int:
     faults, notes = (sum(check.state == state for check in checks) for state in ("fault", "note"))
     counted = f"{layout.plural(faults, 'fault')}, {layout.plural(notes, 'note')}"
     print(f"\n{'not usable' if faults else 'usable'} ({counted})")
-    print("whether a part works on a device: dmlplayground check NAME --device gpu")
+    print("whether all parts work on a device: dmlplayground check --device gpu:0")
     return 1 if faults else 0
 
 
 def report() -> list[Check]:
     """Every check, with MXNet before those that depend on what it has loaded."""
-    installed = (_python, _mxnet, _gradients, _packages, _numpy, _gluoncv, _opencv)
+    installed = (_python, _mxnet, _packages, _numpy)
     machine = (_gpus, _cores, _threads, _blas, _memory, _cache)
     return [check for part in (*installed, *machine, _optional) for check in part()]
 
@@ -98,41 +95,20 @@ def _mxnet() -> Iterator[Check]:
         yield ok("mxnet", found, "" if mx.__version__ == "1.9.1" else f"Only 1.9.1 is tested; {afresh}")
 
 
-def _gradients() -> Iterator[Check]:
-    """Whether a static graph still gives wrong gradients if an input without gradient is an operand of ``+``."""
-    try:
-        from mxnet import autograd, gluon, nd
-    except ImportError:
-        return  # said above
-
-    class Sum(gluon.HybridBlock):
-        def hybrid_forward(self, F, x, constant):
-            return F.sum((F.square(x) + constant) * F.square(x))
-
-    gradients = []
-    for static in (False, True):
-        graph = Sum()
-        graph.hybridize(static_alloc=static, static_shape=static)
-        x = nd.array([1.0, 2.0, 3.0])
-        x.attach_grad()
-        with autograd.record():
-            value = graph(x, nd.ones(3))
-        value.backward()
-        gradients.append(x.grad.asnumpy().tolist())
-    if gradients[0] != gradients[1]:
-        found = "MXNet's static graphs get some wrong; our losses avoid that, and a test checks every one"
-        remedy = "In a loss of your own write F.broadcast_add(a, b) where b is an input without gradient, such as labels."
-        yield Check("gradients", "ok", found, remedy)
-
-
 def _packages() -> Iterator[Check]:
     versions = []
-    for package, module in REQUIRED.items():
+    for module in (*NEEDED, *NOT_NEEDED):
+        name = DISTRIBUTED.get(module, module)
         try:
-            importlib.import_module(module)
-            versions.append(f"{package} {metadata.version(package)}")
+            version = getattr(importlib.import_module(module), "__version__", "") or metadata.version(name)
+            versions.append(f"{name} {version}")
         except ImportError as error:
-            yield Check(package, "fault", f"cannot be imported: {error}", f"pip install {package}")
+            found = f"cannot be imported: {error}"
+            if module in NEEDED:
+                yield Check(name, "fault", found, f"pip install {name}")
+            else:
+                use, remedy = NOT_NEEDED[module]
+                yield ok(name, f"{found}; {use}", remedy.format(error=error))
     yield ok("packages", ", ".join(versions))
 
 
@@ -145,22 +121,6 @@ def _numpy() -> Iterator[Check]:
         )
     elif numbers < (1, 23):
         yield ok("numpy", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'")
-
-
-def _gluoncv() -> Iterator[Check]:
-    try:
-        importlib.import_module("gluoncv")
-        yield ok("gluoncv", metadata.version("gluoncv"))
-    except ImportError as error:
-        yield ok("gluoncv", "cannot be imported; only the networks of its zoo need it", str(error))
-
-
-def _opencv() -> Iterator[Check]:
-    try:
-        yield ok("opencv", importlib.import_module("cv2").__version__)
-    except ImportError as error:
-        remedy = "apt install libgl1 libglib2.0-0, or opencv-python-headless in place of opencv-python."
-        yield ok("opencv", f"cannot be imported ({error}); nothing here needs it", remedy)
 
 
 def _optional() -> Iterator[Check]:

@@ -2,22 +2,73 @@
 
 from __future__ import annotations
 
-import argparse
+import json
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
+from types import ModuleType, SimpleNamespace
+from typing import Any, Optional
 
 from ..base import layout, registry
 from ..base.options import describe
 from . import text
 
 
-def add_name(command: argparse.ArgumentParser, plural: str) -> None:
+def command(plural: str, more: Optional[ModuleType]) -> Any:
+    """The command that lists the parts of a kind, or describes one; with what a module says ``more`` of them."""
+
+    def run(arguments: Namespace) -> None:
+        print(as_json(plural, arguments.name) if arguments.json else as_text(plural, arguments.name, more))
+
+    return SimpleNamespace(
+        __doc__=f"list the {plural}, or describe one",
+        EXAMPLE=getattr(more, "EXAMPLE", plural),
+        PAGE=f"parts/{plural}/index",
+        add_arguments=lambda command: add_arguments(command, plural),
+        run=run,
+    )
+
+
+def add_arguments(command: ArgumentParser, plural: str) -> None:
     command.add_argument("name", nargs="?", help=f"one of the {plural}, to describe")
+    add_json(command)
 
 
-def as_text(plural: str, name: str | None) -> str:
+def add_json(command: ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print all that is known of them as JSON")
+
+
+def as_text(plural: str, name: Optional[str], more: Any = None) -> str:
     """All parts of a kind, or a description of the one that is named."""
     kind = registry.kind(plural)
-    return story(kind, kind.get(name)) if name else table(plural, kind)
+    if not name:
+        return "\n\n".join([table(plural, kind), *(more.about_all() if hasattr(more, "about_all") else ())])
+    return story(kind, kind.get(name), more.about_one(name) if hasattr(more, "about_one") else ())
+
+
+def as_json(plural: str, name: Optional[str]) -> str:
+    kind = registry.kind(plural)
+    found = [kind.get(key) for key in ([name] if name else kind.names())]
+    return json.dumps({part.key: _plain(part) for part in found}, indent=1, default=str)
+
+
+def _plain(part: registry.Part) -> dict[str, Any]:
+    notes = part.option_notes
+    options = {
+        key: {
+            "type": describe(option.type),
+            **({} if option.required else {"default": option.default}),
+            "note": notes.get(key, ""),
+        }
+        for key, option in part.options.items()
+    }
+    return {
+        "title": part.title,
+        "also": part.also,
+        **part.facts,
+        "about": part.prose,
+        "options": options,
+        "sets": dict(part.configuration),
+    }
 
 
 def table(plural: str, kind: registry.Kind) -> str:

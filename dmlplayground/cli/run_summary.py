@@ -20,11 +20,8 @@ MOST_SHOWN = 500  # trials of a dry run that are listed
 
 def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     """The data, networks and protocols of these trials, and what a recipe sets, so that nothing is chosen silently."""
-    rows = [
-        ("data", _named("data", (trial.data for trial in trials))),
-        ("network", _named("backbones", (trial.backbone for trial in trials))),
-        ("protocol", _named("protocols", (trial.protocol for trial in trials))),
-    ]
+    kinds = {"data": "data", "network": "backbones", "protocol": "protocols"}
+    rows = [(word, _named(plural, trials)) for word, plural in kinds.items()]
     lines = [layout.columns(rows)]
     if recipe:
         settings = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
@@ -32,23 +29,23 @@ def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     return "\n".join(lines)
 
 
-def _distinct(components: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list({repr(component): component for component in components}.values())
-
-
-def _named(plural: str, components: Iterable[dict[str, Any]]) -> str:
-    """Each of these parts once."""
-    return "; ".join(dict.fromkeys(_part(plural, component) for component in _distinct(components)))
+def _named(plural: str, trials: Iterable[Trial]) -> str:
+    """The parts of a kind that they have, each once."""
+    setting = registry.kind(plural).setting
+    components = {repr(one): one for one in (getattr(trial, setting) for trial in trials)}
+    return "; ".join(dict.fromkeys(_part(plural, one) for one in components.values()))
 
 
 def _part(plural: str, component: Mapping[str, Any]) -> str:
     """A part by its name, with the options that are not at their defaults: ``cub200 (boxes=true)``."""
     name, options = registry.split(component)
     known = registry.kind(plural).get(name).options
-    own = {key: value for key, value in options.items() if key in known and value != known[key].default}
-    return name + (
-        f" ({', '.join(f'{key}={text.value(value)}' for key, value in own.items())})" if own else ""
-    )
+    own = [
+        f"{key}={text.value(value)}"
+        for key, value in options.items()
+        if key in known and value != known[key].default
+    ]
+    return f"{name} ({', '.join(own)})" if own else name
 
 
 def dry_run(
@@ -87,16 +84,12 @@ def remaining(trials: Sequence[Trial], store: Path) -> str:
     from ..sweeps.job import status
     from ..trial.config import Places
 
-    places = Places(store)
-    folders = [places.folder(trial) for trial in trials]
+    folders = map(Places(store).folder, trials)
     rows = [(folder.name, status(folder)) for folder in folders]
-    states = Counter(state for _, state in rows)
-    more = f"\nand {len(rows) - MOST_SHOWN:,} more" if len(rows) > MOST_SHOWN else ""
-    return (
-        layout.columns(rows[:MOST_SHOWN])
-        + f"{more}\n{layout.plural(len(trials), 'trial')} in {store}: "
-        + text.tally(states)
-    )
+    more = [f"and {len(rows) - MOST_SHOWN:,} more"] if len(rows) > MOST_SHOWN else []
+    tally = text.tally(Counter(state for _, state in rows))
+    count = layout.plural(len(trials), "trial")
+    return "\n".join([layout.columns(rows[:MOST_SHOWN]), *more, f"{count} in {store}: {tally}"])
 
 
 def results(record: Record, folder: Path) -> str:
@@ -155,9 +148,6 @@ def scores(values: Mapping[str, Any]) -> str:
 def report(store: Path) -> None:
     """Make the report of a store, and print its leaderboard."""
     from .. import reports
-    from ..reports import usable_records
 
-    page = reports.report(store)
-    planned = usable_records.planned(store)
-    board = reports.leaderboard(usable_records.load(store), planned.trials, planned.search)
+    page, board = reports.made(store)
     print(f"\n{reports.terminal(board)}\n\nreport: {page}")

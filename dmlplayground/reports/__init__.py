@@ -47,6 +47,11 @@ def report(path: str | Path) -> Path:
     >>> page.name
     'index.html'
     """
+    return made(path)[0]
+
+
+def made(path: str | Path) -> tuple[Path, list[Table]]:
+    """The same, with the leaderboards of the page."""
     path = Path(path)
     found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
@@ -54,7 +59,7 @@ def report(path: str | Path) -> Path:
         return _write(folder, folder.parent, found, Manifest(found[0].id))
     if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
-    return write(folder, found)
+    return _write(folder, folder, found, usable_records.planned(folder))
 
 
 def write(
@@ -77,7 +82,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated)
+    return _write(store, store, found, stated)[0]
 
 
 def html(store: str | Path) -> str:
@@ -132,8 +137,9 @@ def _lengths(store: Path) -> list[page.Overview]:
     return [page.Overview(f"{table.title} ({table.of})", [table], [])] if table else []
 
 
-def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> Path:
-    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``."""
+def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest) -> tuple[Path, list[Table]]:
+    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``. Returns the page's path, and
+    the leaderboards."""
     content = _page(store, found, stated)
     written: list[str] = []
     for one in content.overviews:
@@ -146,7 +152,7 @@ def _write(folder: Path, store: Path, found: Iterable[Record], stated: Manifest)
     index = folder / FOLDER / "index.html"
     with files.replacing(index) as stream:
         stream.write(page.render(content))
-    return index
+    return index, [section.tables[0] for section in content.sections]
 
 
 def _unfinished(found: Iterable[Arena]) -> list[str]:

@@ -4,13 +4,14 @@ alone, and seconds alone mislead, as they depend on what else the machine did.""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Optional
 
 from ..trial.store.records import Record
-from .grouping import Arena, Cell, name
-from .tables import Column, Row, Seconds, Table
+from . import columns
+from .columns import Field
+from .grouping import Arena, Cell
+from .tables import Column, Seconds, Table
 
 LOAD = (
     "load: how many processes, its own among them, wanted to run at the same time during training, and how many cores the "
@@ -59,62 +60,42 @@ def evaluation(record: Record) -> float:
     return of_epochs + record.cost.get("results_seconds", 0.0)
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A column of the table: the mean of a figure over the records of a cell."""
+def _mean(
+    column: Column, of_record: Callable[[Record], Optional[float]], shown: Callable[[float], Any] = round
+) -> Field:
+    """The mean over the records of a cell."""
 
-    column: Column
-    of_record: Callable[[Record], Optional[float]]
-    shown: Callable[[float], Any] = round
+    def value(cell: Cell) -> Any:
+        known = [number for record in cell.records if (number := of_record(record)) is not None]
+        return shown(fmean(known)) if known else None
 
-    def __call__(self, cell: Cell) -> Any:
-        known = [value for record in cell.records if (value := self.of_record(record)) is not None]
-        return self.shown(fmean(known)) if known else None
+    return Field(column, value)
 
 
-SEEN = Figure(Column("images", IMAGES), images)
-LOOKED = Figure(Column("looks", LOOKS), looks)
-FIGURES = (
+SEEN = _mean(Column("images", IMAGES), images)
+LOOKED = _mean(Column("looks", LOOKS), looks)
+LEARNED = Column("parameters", "numbers that a training learns")
+FIELDS = (
     SEEN,
-    Figure(Column("steps"), steps),
+    _mean(Column("steps"), steps),
     LOOKED,
-    Figure(
-        Column("parameters", "numbers that a training learns"), lambda record: record.cost.get("parameters")
-    ),
-    Figure(Column("training"), training, Seconds),
-    Figure(Column("processor", PROCESSOR), processor, Seconds),
-    Figure(Column("evaluation"), evaluation, Seconds),
-    Figure(Column("load"), lambda record: record.cost.get("load"), float),
-    Figure(Column("cores"), lambda record: record.machine.get("cores")),
+    _mean(LEARNED, lambda record: record.cost.get("parameters")),
+    _mean(Column("training"), training, Seconds),
+    _mean(Column("processor", PROCESSOR), processor, Seconds),
+    _mean(Column("evaluation"), evaluation, Seconds),
+    _mean(Column("load"), lambda record: record.cost.get("load"), float),
+    _mean(Column("cores"), lambda record: record.machine.get("cores")),
 )
-
-
-def declared(arena: Arena) -> list[str]:
-    """A note on the methods that a command trained, whose images nobody has counted."""
-    names = dict.fromkeys(
-        cell.method
-        for cell in arena.finished
-        if any(record.cost.get("images_declared") for record in cell.records)
-    )
-    return [f"Images of {', '.join(names)}: as the command declares them."] if names else []
 
 
 def table(arena: Arena) -> Table:
     """A row for each cell with a result, in the order of the leaderboard: means over its runs."""
-    columns = [Column("method", numeric=False), *(Column(name(key), numeric=False) for key in arena.factors)]
-    rows = [
-        Row(
-            [cell.method, *map(cell.factor, cell.factors), *(figure(cell) for figure in FIGURES)],
-            cell=cell.key,
-        )
+    notes = ["Means over runs.", IMAGES, LOOKS, PROCESSOR, LOAD]
+    # Nobody has counted the images that a command shows its network.
+    if names := dict.fromkeys(
+        cell.method
         for cell in arena.finished
-    ]
-    columns += [figure.column for figure in FIGURES]
-    return Table(
-        "costs",
-        "What it cost",
-        arena.title,
-        columns,
-        rows,
-        ["Means over runs.", IMAGES, LOOKS, PROCESSOR, LOAD, *declared(arena)],
-    )
+        if any(record.cost.get("images_declared") for record in cell.records)
+    ):
+        notes.append(f"Images of {', '.join(names)}: as the command declares them.")
+    return columns.table("costs", "What it cost", arena, [*columns.naming(arena), *FIELDS], notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,7 +21,11 @@ INTERVAL = (
     "show both runs as dots."
 )
 BANDS = 4  # with more lines than this, none has a band
-BARS, CURVES = 30, 16  # with more cells than this, only the best setting of every method is shown
+BARS, CURVES, POINTS = (
+    30,
+    16,
+    200,
+)  # with more cells than this, only the best setting of every method is shown
 BEST = "Every method at its best setting."
 
 
@@ -31,7 +35,7 @@ class Series:
 
     name: str
     quoted_for: str = ""  # the series that these published values belong to
-    x: list = field(default_factory=list)
+    x: list[Any] = field(default_factory=list)
     y: list[float] = field(default_factory=list)
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
@@ -41,32 +45,35 @@ class Series:
     colours: list[int] = field(default_factory=list)
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
-    def add(self, x: Any, measured: Summary, label: str = "", colour: int | None = None) -> None:
-        low, high = measured.interval or (None, None)
-        runs = list(measured.values.values()) if measured.n == 2 else []
-        seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
-        self._append(x, measured.mean, low, high, runs, f"{label}, {seeds}" if label else seeds)
-        self.colours += [] if colour is None else [colour]
-
-    def add_point(self, x: float, y: float, label: str, colour: int) -> None:
-        """Add a single trial."""
-        self._append(x, y, None, None, [], label)
-        self.colours.append(colour)
-
-    def quote(self, x: Any, found: Quoted | None) -> None:
-        """Add a published value, if there is one."""
-        if found:
-            self._append(x, found.value, None, None, [], f"quoted: {found.source}")
-
-    def _append(
-        self, x: Any, y: float, low: float | None, high: float | None, runs: list[float], label: str
+    def put(
+        self,
+        x: Any,
+        y: float,
+        ends: tuple[float, float] | None = None,
+        runs: Sequence[float] = (),
+        label: str = "",
+        colour: int | None = None,
     ) -> None:
+        """Add a point."""
+        low, high = ends or (None, None)
         self.x.append(x)
         self.y.append(y)
         self.low.append(low)
         self.high.append(high)
-        self.runs.append(runs)
+        self.runs.append([*runs])
         self.labels.append(label)
+        self.colours += [] if colour is None else [colour]
+
+    def add(self, x: Any, measured: Summary, label: str = "", colour: int | None = None) -> None:
+        """Add a mean over seeds."""
+        runs = list(measured.values.values()) if measured.n == 2 else []
+        label = ", ".join(filter(None, [label, f"{measured.n} seed{'s' * (measured.n != 1)}"]))
+        self.put(x, measured.mean, measured.interval, runs, label, colour)
+
+    def quote(self, x: Any, found: Quoted | None) -> None:
+        """Add a published value, if there is one."""
+        if found:
+            self.put(x, found.value, label=f"quoted: {found.source}")
 
 
 @dataclass
@@ -209,9 +216,13 @@ def batch_size(arena: Arena) -> Figure | None:
 def _against(arena: Arena, key: str, words: str) -> Figure | None:
     """The score against a size, with a line for each group of cells that differ in nothing else. None if no line has
     two points."""
-    lines: dict[str, list[Cell]] = defaultdict(list)
+    lines: Mapping[str, list[Cell]] = defaultdict(list)
     for cell in arena.finished:
         lines[cell.label_without(key)].append(cell)
+    best, note = _shown(arena, POINTS)
+    if note:  # lines through the best settings alone
+        kept = {cell.label_without(key) for cell in best}
+        lines = {label: cells for label, cells in lines.items() if label in kept}
     series = []
     for label, cells in lines.items():
         if len({cell.config[key] for cell in cells}) > 1:
@@ -220,7 +231,7 @@ def _against(arena: Arena, key: str, words: str) -> Figure | None:
     if not series:
         return None
     across = _untouched(arena, arena.cells[0].primary)
-    return Figure(key, title, "lines", words, _axis(arena), series, log=True, references=across)
+    return Figure(key, title, "lines", words, _axis(arena), series, log=True, note=note, references=across)
 
 
 def _line(arena: Arena, label: str, key: str, cells: Sequence[Cell]) -> list[Series]:
@@ -238,8 +249,11 @@ def cost(arena: Arena) -> Figure | None:
     if len(arena.finished) < 2:
         return None
     series: dict[str, Series] = {}
-    sizes = {cell.config["embed_dim"] for cell in arena.finished}
-    for cell in arena.finished:
+    cells, note = _shown(arena, POINTS)
+    sizes = {cell.config["embed_dim"] for cell in cells}
+    if len(sizes) > 1:
+        note = f"The numbers beside the points are the sizes of the embeddings. {note}"
+    for cell in cells:
         points = series.setdefault(cell.method, Series(cell.method))
         points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions), arena.colour(cell))
         points.sizes += [str(cell.config["embed_dim"])] if len(sizes) > 1 else []
@@ -251,7 +265,7 @@ def cost(arena: Arena) -> Figure | None:
         label,
         _axis(arena),
         list(series.values()),
-        note="The numbers beside the points are the sizes of the embeddings." if len(sizes) > 1 else "",
+        note=note,
         references=_untouched(arena, arena.cells[0].primary),
     )
 

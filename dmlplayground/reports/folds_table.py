@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Optional
 
-from ..parts.protocols import UNTOUCHED_FEATURES
 from ..studies import published
 from ..studies.published import Study
-from .grouping import Arena, Cell, name
-from .statistics import Summary
-from .tables import Column, Interval, Row, Table, units
+from . import columns
+from .columns import Field
+from .grouping import Arena, Cell
+from .tables import Column, Interval, Table, units
 
 INTERVALS = (
     "±: half of the 95 % interval of the mean over runs, by Student's t. Fewer than three runs have none."
@@ -28,54 +27,27 @@ def tables(arena: Arena) -> list[Table]:
 
 def _table(arena: Arena, study: Study) -> Table:
     labels = arena.protocol.labels
-    quoted = {
-        (which, metric) for cell in arena.finished for which in labels for metric in cell.published(which)
-    }
-    columns = [
-        Column("method", numeric=False),
-        *(Column(name(key), numeric=False) for key in arena.factors),
-        Column("runs"),
-    ]
+    fields = [*columns.naming(arena), Field(Column("runs"), lambda cell: len(cell.records))]
     for which, label in labels.items():
+        known = {metric for cell in arena.finished for metric in cell.published(which)}
         for metric, theirs in study.metrics.items():
-            columns.append(Column(f"{label} {theirs}"))
-            if (which, metric) in quoted:
-                columns.append(Column(f"{label} {theirs} published", "quoted from the study"))
-    rows = [Row(_untouched(cell, study.metrics, quoted), kind="baseline") for cell in arena.untouched()]
+            fields.append(_mean(which, metric, f"{label} {theirs}"))
+            if metric in known:
+                fields.append(columns.quoted(metric, which, f"{label} {theirs} published"))
     # Untrained networks first, then the best first.
     cells = sorted(arena.finished, key=lambda cell: cell.trained)
-    rows += [Row(_values(cell, study.metrics, quoted), cell=cell.key) for cell in cells]
     meanings = "; ".join(f"{label}: {arena.protocol.results[which]}" for which, label in labels.items())
-    notes = published.notes(
+    quotes = published.notes(
         published.Trials(cell.config, len(cell.records), tuple(labels)) for cell in arena.finished
     )
+    notes = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS, *quotes]
     title = " and ".join(labels.values()).capitalize()
-    said = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS]
-    return Table("repeats", title, arena.title, columns, rows, [*said, *notes])
+    return columns.table("repeats", title, arena, fields, notes, cells, arena.untouched())
 
 
-def _values(cell: Cell, metrics: Mapping[str, str], quoted: set[tuple[str, str]]) -> list[Any]:
-    values: list[Any] = [cell.method, *map(cell.factor, cell.factors), len(cell.records)]
-    for which in cell.protocol.labels:
-        for metric in metrics:
-            values.append(_mean(cell.scores(which, metric)))
-            if (which, metric) in quoted:
-                values.append(cell.published(which).get(metric))
-    return values
+def _mean(which: str, metric: str, heading: str) -> Field:
+    def value(cell: Cell) -> Optional[Interval]:
+        measured = cell.scores(which, metric)
+        return Interval.of(measured.mean, measured.interval) if measured else None
 
-
-def _untouched(cell: Cell, metrics: Mapping[str, str], quoted: set[tuple[str, str]]) -> list[Any]:
-    """The features that the cell begins with, without head and training."""
-    factors = [cell.factor(key) if key.startswith("backbone.") else None for key in cell.factors]
-    values: list[Any] = [UNTOUCHED_FEATURES, *factors, None]
-    for which in cell.protocol.labels:
-        for metric in metrics:
-            values += [cell.untouched(which, metric), *([None] if (which, metric) in quoted else [])]
-    return values
-
-
-def _mean(measured: Summary) -> Optional[Interval]:
-    if not measured:
-        return None
-    ends = measured.interval
-    return Interval(measured.mean, (ends[1] - ends[0]) / 2 if ends else None)
+    return Field(Column(heading), value, of_features=lambda cell: cell.untouched(which, metric))

@@ -11,6 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from ..parts import metrics, protocols
@@ -23,6 +24,13 @@ from .statistics import Summary, best, summary
 
 SEED_AND_PLACE = ("seed", "device")  # a cell's trials may differ in these
 PROMINENT = ("backbone.name", "embed_dim", "batch_size")  # shown wherever they differ
+
+#: What became of trials whose records do not say.
+SILENT = {
+    "interrupted": "it was interrupted and can go on",
+    "running": "it has not ended",
+    "failed": "it does not say why",
+}
 
 Flat = dict[str, Any]  # a configuration with dotted keys
 
@@ -151,11 +159,8 @@ class Cell:
     @property
     def beginning(self) -> str:
         """A key shared by all cells that begin with the same features of the same pixels."""
-        return canonical([self.config.get(key) for key in ("backbone", "transform")] + [self._pooling])
-
-    @property
-    def _pooling(self) -> Any:
-        return self.config.get("head", {}).get("pooling")
+        pooling = self.config.get("head", {}).get("pooling")
+        return canonical([self.config.get("backbone"), self.config.get("transform"), pooling])
 
     @property
     def before(self) -> str:
@@ -264,7 +269,7 @@ class Arena:
                 if value is not None:
                     values[cell.backbone][record.seed].append(value)
         return {
-            backbone: Summary({seed: sum(found) / len(found) for seed, found in sorted(seeds.items())})
+            backbone: Summary({seed: fmean(found) for seed, found in sorted(seeds.items())})
             for backbone, seeds in values.items()
         }
 
@@ -273,11 +278,8 @@ def score(record: Record, which: str, metric: str) -> float | None:
     """A metric of a finished record as shown (``Metric.scale``); of a result with several models their mean."""
     measured = protocols.get(record.config["protocol"]["name"]).measured(record.results, which)
     values = [one[metric] for one in measured if one.get(metric) is not None]
-    return (
-        None
-        if len(values) < len(measured) or not values
-        else metrics.get(metric).scale * sum(values) / len(values)
-    )
+    complete = values and len(values) == len(measured)
+    return metrics.get(metric).scale * sum(values) / len(values) if complete else None
 
 
 def arenas(
@@ -302,8 +304,7 @@ def arenas(
     for missing in expected or ():
         cell = cell_of(missing["config"])
         if not {missing["id"], (cell.key, missing["config"]["seed"])} & known:
-            problem = Problem(missing["id"], missing["config"], "missing", "it has not been run")
-            cell.problems.append(problem)
+            cell.problems.append(Problem(missing["id"], missing["config"], "missing", "it has not been run"))
 
     groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells.values():
@@ -314,25 +315,22 @@ def arenas(
     return found
 
 
-def ranked_by(arena: Arena, metric: str) -> Arena:
-    """The arena with another metric in the headline's place."""
-    cells = [replace(cell, headline=metric) for cell in arena.cells]
-    return Arena(sorted(cells, key=lambda cell: cell.rank), arena.title)
-
-
 def _arena(cells: list[Cell]) -> Arena:
-    factors = _factors([cell.flat for cell in cells])
+    flat = [cell.flat for cell in cells]
+    factors = _factors(flat)
     headline = _headline(cells)
     methods: dict[str, list[Flat]] = defaultdict(list)
-    for cell in cells:
-        methods[cell.method].append(cell.flat)
-    for cell in cells:
-        cell.factors = {key: cell.flat.get(key) for key in factors}
-        cell.telling = _differing([methods[cell.method]], factors)
+    for one in flat:
+        methods[one["method.name"]].append(one)
+    telling = {name: _differing([group], factors) for name, group in methods.items()}
+    for cell, one in zip(cells, flat):
+        cell.factors = {key: one.get(key) for key in factors}
+        cell.telling = telling[one["method.name"]]
         cell.headline = headline
-    labels = Counter(cell.label for cell in cells)
-    for cell in [cell for cell in cells if labels[cell.label] > 1]:
-        cell.in_full = True
+    labels = [cell.label for cell in cells]
+    counts = Counter(labels)
+    for cell, label in zip(cells, labels):
+        cell.in_full = counts[label] > 1
     cells.sort(key=lambda cell: cell.rank)
     cells[0].won = True
     return Arena(cells)
@@ -342,9 +340,7 @@ def _headline(cells: Sequence[Cell]) -> str:
     """The metric that the cells ask for, if all have it; otherwise the first that all have."""
     wanted = [_wanted(cell) for cell in cells]
     measured = [cell.metrics for cell in cells if cell.records]
-    common = (
-        [name for name in measured[0] if all(name in names for names in measured)] if measured else wanted
-    )
+    common = [name for name in (measured or [wanted])[0] if all(name in names for names in measured)]
     return next(name for name in [*wanted, *common] if name in common)
 
 
@@ -363,8 +359,9 @@ def _factors(configs: Sequence[Flat]) -> list[str]:
     """
     keys = list(dict.fromkeys(key for config in configs for key in config if key not in SEED_AND_PLACE))
     factors = _differing([configs], PROMINENT)
-    options = [key for key in keys if key.startswith("backbone.")]
-    factors += _differing(_alike(configs, ["backbone.name"]), options)
+    factors += _differing(
+        _alike(configs, ["backbone.name"]), [key for key in keys if key.startswith("backbone.")]
+    )
     for key in sorted(filter(lambda key: _chooses(configs, key), keys), key=lambda key: name(key) == key):
         factors += _differing(_alike(configs, ["method.name", *factors]), [key])
     return factors + _differing(_alike(configs, ["method.name", *factors]), keys)
@@ -385,9 +382,7 @@ def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[
 
 def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[str]:
     """The keys in which the members of some group differ."""
-    return [
-        key for key in keys if any(len({plain(config.get(key)) for config in group}) > 1 for group in groups)
-    ]
+    return [key for key in keys if any(len({plain(flat.get(key)) for flat in group}) > 1 for group in groups)]
 
 
 def _titles(found: Sequence[Arena]) -> list[str]:
@@ -403,21 +398,15 @@ def named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
     names = []
     for options in flat:
         others = [other for other in flat if other["name"] == options["name"]]
-        differing = [key for key in options if len({plain(other.get(key)) for other in others}) > 1]
-        names.append(
-            ", ".join([options["name"] + kind, *(f"{key} {plain(options[key])}" for key in differing)])
-        )
+        differing = [f"{key} {plain(options[key])}" for key in _differing([others], options)]
+        names.append(", ".join([options["name"] + kind, *differing]))
     return names
 
 
 def _reason(record: Record) -> str:
     if record.error:
         return record.error.strip().splitlines()[-1]
-    return {
-        "interrupted": "it was interrupted and can go on",
-        "running": "it has not ended",
-        "failed": "it does not say why",
-    }[record.status]
+    return SILENT[record.status]
 
 
 # --- configurations as text ---------------------------------------------------------------------------------

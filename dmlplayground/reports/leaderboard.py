@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ..base import layout
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD
 from ..studies import published
 from ..trial.store.records import Record
-from . import cost
-from .grouping import Arena, Cell, arenas, name
-from .statistics import leaders
-from .tables import Column, Difference, Row, Seconds, Table, units
+from . import columns, cost
+from .columns import Field
+from .grouping import Arena, Cell, arenas
+from .tables import Column, Difference, Seconds, Table, units
 
 RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A row below a significantly worse row is "
     "never bold, nor is a single run."
 )
-SINGLE = "Figures without ± come from a single run, so their spread is unknown."
+SINGLE = "Numbers without ± come from a single run, so their spread is unknown."
 PAIR = (
     "Two seeds are too few to estimate a spread: such rows are tested with the spread of all rows together, and have no "
     "interval."
@@ -45,17 +44,6 @@ BELOW_FEATURES = "Training ended below the untouched features for"
 ADVICE = "They generalise better as they were: lower optimizer.lr, train fewer steps, or use the features themselves."
 
 
-@dataclass(frozen=True)
-class Field:
-    """A column, with its values for a cell, for its backbone before training, and for its untouched features."""
-
-    column: Column
-    of_cell: Callable[[Cell], Any]
-    of_backbone: Callable[[Cell], Any] = lambda cell: None
-    of_features: Callable[[Cell], Any] = lambda cell: None
-    metric: Optional[metrics.Metric] = None  # that ranks it: the leaders are bold
-
-
 def leaderboard(
     records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Table]:
@@ -73,13 +61,21 @@ def leaderboard(
 
 def arena_table(arena: Arena) -> Table:
     """Mean ± spread of the headline metrics, beside published numbers with the same conditions."""
-    quoted = {metric for cell in arena.finished for metric in cell.published(cell.primary)}
+    first = arena.cells[0]
+    published_here = {metric for cell in arena.finished for metric in cell.published(cell.primary)}
     fields = _naming(arena)
-    for metric in _leading(arena, quoted):
-        fields += _measured(arena, metric)
-        fields += _quoted(metric) if metric in quoted else []
-    fields += [Field(figure.column, figure) for figure in (cost.SEEN, cost.LOOKED)]
-    fields.append(Field(Column("time", "wall time of a trial, mean over seeds"), _seconds))
+    for metric in _leading(arena, published_here):
+        for which in (first.primary, first.secondary):
+            column = Column(f"{metric} {which}", arena.protocol.meaning(which))
+            fields.append(columns.score(arena, metric, which, column))
+        if metric in published_here:
+            quoted = columns.quoted(metric, first.primary, f"{metric} published")
+            fields += [quoted, _difference(metric, quoted.of_cell)]
+    fields += [
+        cost.SEEN,
+        cost.LOOKED,
+        Field(Column("time", "wall time of a trial, mean over seeds"), _seconds),
+    ]
     return _table("leaderboard", "Leaderboard", arena, fields)
 
 
@@ -99,7 +95,7 @@ def scores(arena: Arena) -> Table:
     which = arena.cells[0].primary
     fields = _naming(arena)
     for metric in arena.metrics:
-        fields.append(_score(arena, metric, which, Column(metric, arena.protocol.meaning(which))))
+        fields.append(columns.score(arena, metric, which, Column(metric, arena.protocol.meaning(which))))
         if metric == arena.headline:
             fields.append(
                 Field(Column("95 % interval", f"of the mean of {metric}, by Student's t"), _interval)
@@ -111,60 +107,17 @@ def scores(arena: Arena) -> Table:
 
 
 def _naming(arena: Arena) -> list[Field]:
-    untrained = arena.untrained(arena.headline)
-
-    def factor(key: str) -> Field:
-        def value(cell: Cell) -> str | None:
-            return cell.factor(key)
-
-        column = Column(name(key), numeric=False)
-        if key.startswith("backbone."):
-            return Field(column, value, value, value)
-        return Field(column, value, of_features=value if key.startswith("transform.") else lambda cell: None)
-
-    return [
-        Field(
-            Column("method", numeric=False),
-            lambda cell: cell.method,
-            lambda cell: cell.before,
-            lambda cell: UNTOUCHED_FEATURES,
-        ),
-        *map(factor, arena.factors),
-        Field(Column("seeds", "with a result"), _seeds, lambda cell: untrained[cell.backbone].n),
-    ]
+    before = arena.untrained(arena.headline)
+    seeds = Field(Column("seeds", "with a result"), _seeds, lambda cell: before[cell.backbone].n)
+    return [*columns.naming(arena), seeds]
 
 
-def _measured(arena: Arena, metric: str) -> list[Field]:
-    cell = arena.cells[0]
-    return [
-        _score(arena, metric, which, Column(f"{metric} {which}", arena.protocol.meaning(which)))
-        for which in (cell.primary, cell.secondary)
-    ]
+def _difference(metric: str, quoted: columns.Value) -> Field:
+    def value(cell: Cell) -> Any:
+        measured, theirs = cell.scores(cell.primary, metric), quoted(cell)
+        return Difference(measured.mean - theirs.value) if measured and theirs else None
 
-
-def _score(arena: Arena, metric: str, which: str, column: Column) -> Field:
-    before = arena.untrained(metric)
-    return Field(
-        column,
-        lambda cell: cell.scores(which, metric),
-        lambda cell: before.get(cell.backbone),
-        lambda cell: cell.untouched(which, metric),
-        metrics.get(metric),
-    )
-
-
-def _quoted(metric: str) -> list[Field]:
-    def quote(cell: Cell) -> Any:
-        return cell.published(cell.primary).get(metric)
-
-    def difference(cell: Cell) -> Any:
-        measured = cell.scores(cell.primary, metric)
-        return Difference(measured.mean - quote(cell).value) if measured and quote(cell) else None
-
-    return [
-        Field(Column(f"{metric} published", "quoted from the study, not measured here"), quote),
-        Field(Column(f"{metric} − published", "what was measured here minus what was published"), difference),
-    ]
+    return Field(Column(f"{metric} − published", "what was measured here minus what was published"), value)
 
 
 def _seeds(cell: Cell) -> Any:
@@ -190,39 +143,13 @@ def _interval(cell: Cell) -> Any:
 
 
 def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
-    untrained = arena.untrained(arena.headline)
+    before = arena.untrained(arena.headline)
+    higher = arena.metric.higher_is_better
     one_of_each = {cell.backbone: cell for cell in arena.finished}
-    baselines = [
-        Row([field.of_features(cell) for field in fields], kind="baseline") for cell in arena.untouched()
-    ]
-    baselines += [
-        Row([field.of_backbone(one_of_each[backbone]) for field in fields], kind="baseline")
-        for backbone in sorted(
-            untrained,
-            key=lambda backbone: untrained[backbone].mean,
-            reverse=arena.metric.higher_is_better,
-        )
-    ]
-    rows = [
-        Row(
-            [field.of_cell(cell) for field in fields],
-            kind="" if cell.records else "incomplete",
-            cell=cell.key,
-        )
-        for cell in arena.cells
-    ]
-    for index, field in enumerate(fields):
-        if field.metric:
-            for place in leaders([row.values[index] for row in rows], field.metric.higher_is_better):
-                rows[place].bold.add(index)
-    return Table(
-        kind,
-        title,
-        arena.title,
-        [field.column for field in fields],
-        [*baselines, *rows],
-        _notes(arena, [field.metric.key for field in fields if field.metric]),
-    )
+    networks = sorted(before, key=lambda backbone: before[backbone].mean, reverse=higher)
+    notes = _notes(arena, [field.metric.key for field in fields if field.metric])
+    networks_first = [one_of_each[backbone] for backbone in networks]
+    return columns.table(kind, title, arena, fields, notes, arena.cells, arena.untouched(), networks_first)
 
 
 def _below(arena: Arena, start: Callable[[Cell], float | None]) -> list[str]:

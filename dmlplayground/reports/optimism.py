@@ -1,15 +1,16 @@
-"""Optimism: how much of a figure comes from having looked at the test set."""
+"""Optimism: how much of a score comes from having looked at the test set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..parts.protocols import VALIDATION, ProtocolPart
-from .grouping import SEED_AND_PLACE, Arena, Cell, canonical, name
+from . import columns
+from .columns import Field
+from .grouping import SEED_AND_PLACE, Arena, Cell, canonical
 from .statistics import Summary, differences
-from .tables import Column, Row, Table, units
+from .tables import Column, Table, units
 
 SAME = "Here the best test epoch was the last in every run: nothing was gained by choosing it."
 
@@ -69,40 +70,43 @@ def _without_protocol(cell: Cell) -> str:
 
 def tables(arena: Arena, others: Sequence[Arena]) -> list[Table]:
     """The one table of it, where there is any."""
-    found = of_arena(arena, others)
+    found = {one.cell.key: one for one in of_arena(arena, others)}
     if not found:
         return []
-    twin = next((one.twin for one in found if one.twin), None)
-    own, theirs = _own_columns(arena.protocol), _twin_columns(arena.protocol, twin.protocol) if twin else []
-    columns = [
-        Column("method", numeric=False),
-        *(Column(name(key), numeric=False) for key in arena.factors),
-        *own,
-        *theirs,
-    ]
+    twin = next((one.twin for one in found.values() if one.twin), None)
+    own, theirs = _own(arena.protocol), _beside_twin(arena.protocol, twin.protocol) if twin else {}
+
+    def field(column: Column, value: Callable[[Optimism], Summary]) -> Field:
+        return Field(column, lambda cell: value(found[cell.key]))
+
+    fields = [field(column, value) for column, value in {**own, **theirs}.items()]
     notes = [
         *units([arena.headline], "mean ± sample standard deviation over seeds"),
-        own[-1].about,
-        *([SAME] if all(one.reported == one.unchosen for one in found) else []),
-        *(column.about for column in theirs[2:]),
+        [*own][-1].about,
+        *([SAME] if all(one.reported == one.unchosen for one in found.values()) else []),
+        *(column.about for column in theirs if column.about.startswith(column.name)),
     ]
-    rows = [_row(one, bool(twin)) for one in found]
-    return [Table("optimism", f"Optimism of {arena.headline}", arena.title, columns, rows, notes)]
+    title = f"Optimism of {arena.headline}"
+    return [columns.table("optimism", title, arena, [*columns.naming(arena), *fields], notes)]
 
 
-def _own_columns(protocol: ProtocolPart) -> list[Column]:
+Values = dict[Column, Callable[[Optimism], Summary]]
+
+
+def _own(protocol: ProtocolPart) -> Values:
     first, second = protocol.leading, protocol.beside
     gain = (
         f"{first} − {second}: what the choice of the test epoch adds to the same runs (mean ± spread of the gaps, seed "
         "by seed)."
     )
-    return [
-        *(Column(which, protocol.meaning(which)) for which in (first, second)),
-        Column(f"{first} − {second}", gain),
-    ]
+    return {
+        Column(first, protocol.meaning(first)): lambda one: one.reported,
+        Column(second, protocol.meaning(second)): lambda one: one.unchosen,
+        Column(f"{first} − {second}", gain): lambda one: one.gain,
+    }
 
 
-def _twin_columns(protocol: ProtocolPart, validated: ProtocolPart) -> list[Column]:
+def _beside_twin(protocol: ProtocolPart, validated: ProtocolPart) -> Values:
     first, alone, together = protocol.leading, validated.chosen, validated.leading
     bound = (
         f"{first} − {alone}: what it adds to models that never saw the test set before they were scored. Those were "
@@ -110,17 +114,11 @@ def _twin_columns(protocol: ProtocolPart, validated: ProtocolPart) -> list[Colum
         "optimism, apart from noise."
     )
     ensemble = f"{first} − {together}: against the models of all folds side by side, an ensemble of several times the size."
-    return [
-        *(Column(which, f"{validated.key}: {validated.meaning(which)}") for which in (alone, together)),
-        Column(f"{first} − {alone}", bound),
-        Column(f"{first} − {together}", ensemble),
-    ]
-
-
-def _row(one: Optimism, paired: bool) -> Row:
-    values: list[Any] = [one.cell.method, *map(one.cell.factor, one.cell.factors)]
-    values += [one.reported, one.unchosen, one.gain]
-    if paired:
-        values += [one.validated, one.combined]
-        values += [differences(one.reported, score) for score in (one.validated, one.combined)]
-    return Row(values, cell=one.cell.key)
+    kinds: list[tuple[str, str, Callable[[Optimism], Summary]]] = [(alone, bound, lambda one: one.validated)]
+    if together != alone:
+        kinds.append((together, ensemble, lambda one: one.combined))
+    shown = {Column(which, f"{validated.key}: {validated.meaning(which)}"): of for which, _, of in kinds}
+    return shown | {
+        Column(f"{first} − {which}", about): lambda one, of=of: differences(one.reported, of(one))
+        for which, about, of in kinds
+    }

@@ -177,7 +177,7 @@ function showTrial(cell, trial) {
   const config = Object.entries({ ...cell.config, seed: trial.seed });
   const own = config.filter(([key]) => ["method.name", "seed", ...cell.factors].includes(key));
   parts.push(heading("Configuration"), pairsTable(own), element("details", {}, element("summary", {}, `all ${config.length} values`), pairsTable(config)));
-  if (trial.versions) parts.push(element("details", {}, element("summary", {}, "Data, machine and versions"), pairsTable(Object.entries({ started: trial.started, ...trial.data, ...trial.machine, ...trial.versions }))));
+  if (trial.made !== undefined) parts.push(element("details", {}, element("summary", {}, "Data, machine and versions"), pairsTable(Object.entries({ started: trial.started, ...data.made[trial.made] }))));
   dialog.replaceChildren(...parts);
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

@@ -60,6 +60,7 @@ def render(page: Page) -> str:
     cells = trial_details.of_arenas(section.arena for section in page.sections)
     content = {
         "store": page.store,
+        "made": trial_details.shared(cells),
         "step": trial_details.thinned(cells),
         "cells": cells,
         "percent": sorted(trial_details.in_percent(cells)),

@@ -7,9 +7,10 @@ repetitions of one method, and ``variance`` compares methods over them.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any, Optional
 
 from ..parts import metrics
@@ -67,16 +68,15 @@ class Repeated:
 
     def compared(self, which: str = "", metric: str = "") -> Comparison:
         """By a result, in percent."""
-        which, metric = which or self.results[0], metric or self.metric
-        if (which, metric) not in self._compared:
-            found = {name: self.values(name, which, metric) for name in self.runs}
-            self._compared[which, metric] = Comparison.of(found, metrics.get(metric).higher_is_better)
-        return self._compared[which, metric]
+        wanted = which or self.results[0], metric or self.metric
+        if wanted not in self._compared:
+            found = {name: self.values(name, *wanted) for name in self.runs}
+            self._compared[wanted] = Comparison.of(found, metrics.get(wanted[1]).higher_is_better)
+        return self._compared[wanted]
 
     def values(self, name: str, which: str = "", metric: str = "") -> dict[Run, float]:
         """A method's scores by division, search and seed, in percent."""
-        which, metric = which or self.results[0], metric or self.metric
-        return dict(_known((run, score(record, which, metric)) for run, record in self.runs[name].items()))
+        return _scores(self.runs[name], which or self.results[0], metric or self.metric)
 
     _compared: dict[tuple[str, str], Comparison] = field(default_factory=dict)
 
@@ -98,17 +98,14 @@ class Repeated:
                 value = score(record, UNTRAINED, metric)
                 if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
                     starts[place, 0, seed].append(value)
-        found = (
-            {UNTRAINED: {run: sum(values) / len(values) for run, values in starts.items()}} if starts else {}
-        )
-        for name, runs in self.beside.items():
-            pairs = ((run, score(record, self.protocol.beside, metric)) for run, record in runs.items())
-            found[name] = dict(_known(pairs))
+        found = {UNTRAINED: {run: fmean(values) for run, values in starts.items()}}
+        found |= {name: _scores(runs, self.protocol.beside, metric) for name, runs in self.beside.items()}
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 
-def _known(pairs: Iterable[tuple[Run, Optional[float]]]) -> Iterator[tuple[Run, float]]:
-    return ((run, value) for run, value in pairs if value is not None)
+def _scores(runs: Mapping[Run, Record], which: str, metric: str) -> dict[Run, float]:
+    found = {run: score(record, which, metric) for run, record in runs.items()}
+    return {run: value for run, value in found.items() if value is not None}
 
 
 # --- which trials repeat which ---------------------------------------------------------------------------------------
@@ -157,41 +154,33 @@ def _repeats(cells: Iterable[Cell]) -> bool:
 
 def _group(cells: Sequence[Cell], title: str) -> Repeated:
     made = Repeated(title, cells[0].protocol, cells[0].headline)
-    labels = _labels(cells)
-    for cell, label in zip(cells, labels):
+    for cell, label in zip(cells, _labels(cells)):
         runs = (made.runs if cell.trained else made.beside).setdefault(label, {})
-        for record in cell.records:
-            runs[division(cell.config["data"]), cell.config.get(SEARCH, 0), record.seed] = record
+        runs.update({(*_place(cell), record.seed): record for record in cell.records})
     return made
 
 
+def _place(cell: Cell) -> tuple[tuple[int, ...], Any]:
+    """Which division and search it is of."""
+    return division(cell.config["data"]), cell.config.get(SEARCH, 0)
+
+
 def _labels(cells: Sequence[Cell]) -> list[str]:
-    """A method's name. Where one search has several settings of it, also the network and the sizes that differ; and where that
-    does not tell them apart, all that a table of the arena shows of them."""
-    keys = [
-        key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in cells if cell.trained}) > 1
-    ]
-    names = [_name(cell) for cell in cells]
+    """A method's name (of a network that was not trained also what its head does). Where one search has several settings of
+    it, also the network and the sizes that differ; and where that does not tell them apart, all that a table of the arena
+    shows of them."""
+    trained = [cell for cell in cells if cell.trained]
+    keys = [key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in trained}) > 1]
+    heads = ["" if cell.trained else f", {cell.config['head']['reduction']} head" for cell in cells]
+    labels = [cell.method + head for cell, head in zip(cells, heads)]
     sized = [
-        ", ".join([name, *(str(cell.flat.get(key)) for key in keys)]) for name, cell in zip(names, cells)
+        ", ".join([label, *(str(cell.flat.get(key)) for key in keys)]) for label, cell in zip(labels, cells)
     ]
-    whole = [cell.label_without(SEARCH) for cell in cells]
-    return _apart(_apart(names, sized, cells), whole, cells)
-
-
-def _apart(short: Sequence[str], long: Sequence[str], cells: Sequence[Cell]) -> list[str]:
-    """The short labels, but the long ones where a short one stands twice in one division and search."""
-    places = [
-        (label, division(cell.config["data"]), cell.config.get(SEARCH, 0))
-        for label, cell in zip(short, cells)
-    ]
-    twice = {place[0] for place in places if places.count(place) > 1}
-    return [longer if label in twice else label for label, longer in zip(short, long)]
-
-
-def _name(cell: Cell) -> str:
-    """A network that was not trained is named by what its head does."""
-    return cell.method if cell.trained else f"{cell.method}, {cell.config['head']['reduction']} head"
+    for longer in (sized, [cell.label_without(SEARCH) for cell in cells]):
+        places = Counter((label, _place(cell)) for label, cell in zip(labels, cells))
+        twice = {label for (label, _), count in places.items() if count > 1}
+        labels = [long if label in twice else label for label, long in zip(labels, longer)]
+    return labels
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -213,58 +202,41 @@ def scores(one: Repeated) -> Table:
     """Every result of every method, the best first."""
     found = [one.compared(which) for which in one.results]
     first = found[0]
-    design = f"{len(first.divisions)} × {first.searches} × {first.seeds:.3g}"
     columns = [Column("method", numeric=False)]
     columns += [Column(f"{one.metric} {which}", one.protocol.meaning(which)) for which in one.results]
-    columns += [
-        Column(f"below {first.best}", WINS),
-        Column("interval", WINS, numeric=False),
-        Column("p", "adjusted"),
-    ]
-    rows = [
-        Row([name, *_before(before, name, one)], kind="baseline") for name, before in one.before().items()
-    ]
+    columns += [Column(f"below {first.best}", WINS), Column("interval", WINS, numeric=False)]
+    columns.append(Column("p", "adjusted"))
+    rows = []
+    for name, before in one.before().items():
+        value = _interval(before, name)
+        rows.append(Row([name, *[value] * len(found), None, None, None], kind="baseline"))
     for name in first.methods:
-        values = [_interval(each, name) for each in found]
-        gap = first.gaps.get((first.best, name))
-        against = (
-            [gap.wins.value, ends(gap.wins.interval), _p(first.adjusted[first.best, name])]
-            if gap
-            else [None] * 3
-        )
-        rows.append(
-            Row([name, *values, *against], bold={1} if name in first.leaders and first.repeated else set())
-        )
-    notes = [
-        f"Percent, means of divisions × searches × seeds: {design}.",
-        HOW,
-        *(f"{which}: {one.protocol.meaning(which)}." for which in one.results),
-        *([RULE, WINS] if len(first.methods) > 1 else []),
-        *([f"Not complete, so not in this table: {', '.join(first.left_out)}."] if first.left_out else []),
-        *([_unlike(first)] if first.unlike else []),
-        *([f"{NEW_SEARCH} {tau:.2f}."] if (tau := orders.by_search(first)) is not None else []),
-    ]
-    return Table("repeated", "Over divisions and searches", one.title, columns, rows, notes)
+        row = Row([name, *(_interval(each, name) for each in found), None, None, None])
+        if gap := first.gaps.get((first.best, name)):
+            p = first.adjusted[first.best, name]
+            shown = f"{p:.3f}" if p >= 0.001 else "< 0.001"
+            row.values[-3:] = [gap.wins.value, ends(gap.wins.interval), shown]
+        row.bold = {1} if name in first.leaders and first.repeated else set()
+        rows.append(row)
+    return Table("repeated", "Over divisions and searches", one.title, columns, rows, [*_notes(one, first)])
 
 
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
-
-
-def _unlike(found: Comparison) -> str:
-    return f"Noise beyond that of the others, so not pooled: {', '.join(found.unlike)}."
-
-
-def _before(found: Comparison, name: str, one: Repeated) -> list[Any]:
-    value = _interval(found, name) if found.methods else None
-    return [*[value] * len(one.results), None, None, None]
+def _notes(one: Repeated, found: Comparison) -> Iterator[str]:
+    design = f"{len(found.divisions)} × {found.searches} × {found.seeds:.3g}"
+    yield f"Percent, means of divisions × searches × seeds: {design}."
+    yield HOW
+    yield from (f"{which}: {one.protocol.meaning(which)}." for which in one.results)
+    yield from [RULE, WINS] if len(found.methods) > 1 else []
+    if found.left_out:
+        yield f"Not complete, so not in this table: {', '.join(found.left_out)}."
+    if found.unlike:
+        yield f"Noise beyond that of the others, so not pooled: {', '.join(found.unlike)}."
+    if (tau := orders.by_search(found)) is not None:
+        yield f"{NEW_SEARCH} {tau:.2f}."
 
 
 def _interval(found: Comparison, name: str) -> Optional[Interval]:
-    if name not in found.means:
-        return None
-    interval = found.interval(name)
-    return Interval(found.mean(name), (interval[1] - interval[0]) / 2 if interval else None)
+    return Interval.of(found.mean(name), found.interval(name)) if name in found.means else None
 
 
 def ends(interval: Optional[tuple[float, float]], digits: int = 2) -> Optional[str]:
@@ -277,17 +249,14 @@ def ends(interval: Optional[tuple[float, float]], digits: int = 2) -> Optional[s
 def noise(one: Repeated) -> Table:
     """How much each source adds to a single score."""
     found = one.compared()
-    every = {name: found.components(name) for name in found.methods}
     together = found.components()
     sources = [source for source in SOURCES if together[source] is not None]
     columns = [Column("method", numeric=False)]
     for source in sources:
         columns += [Column(SOURCES[source]), Column("share")]
-    rows = []
-    for name, parts in every.items():
-        # What divisions do to all methods alike is known of all together only.
-        whole = {**parts, "division": together["division"]}
-        rows.append(Row([name, *_noise_cells(whole, sources)]))
+    # What divisions do to all methods alike is known of all together only.
+    every = {name: {**found.components(name), "division": together["division"]} for name in found.methods}
+    rows = [Row([name, *_noise_cells(parts, sources)]) for name, parts in every.items()]
     rows.append(Row(["all together", *_noise_cells(together, sources, intervals=True)]))
     return Table("noise", "Where the noise comes from", one.title, columns, rows, [SHARES])
 
@@ -315,14 +284,10 @@ def shares(parts: Mapping[str, Optional[Estimate]]) -> dict[str, float]:
 def wins(one: Repeated) -> Table:
     """For every pair, how likely the row is better than the column."""
     found = one.compared()
+    above = {pair: gap.wins.value for pair, gap in found.gaps.items()}
+    above |= {(b, a): 1 - value for (a, b), value in above.items()}
     columns = [Column("method", numeric=False), *map(Column, found.methods)]
-    rows = []
-    for name in found.methods:
-        values: list[Any] = [name]
-        for other in found.methods:
-            gap, back = found.gaps.get((name, other)), found.gaps.get((other, name))
-            values.append(gap.wins.value if gap else 1 - back.wins.value if back else None)
-        rows.append(Row(values))
+    rows = [Row([name, *(above.get((name, other)) for other in found.methods)]) for name in found.methods]
     note = "The probability that the method of the row is better than that of the column in a new division, search and seed."
     return Table("wins", "Which is better next time", one.title, columns, rows, [note])
 
@@ -333,15 +298,9 @@ def figure(one: Repeated) -> Optional[Figure]:
     if not found.methods:
         return None
     bars = Series(which)
+    repeats = f"{len(found.divisions)} divisions, {found.searches} searches"
     for place, name in enumerate(found.methods):
-        low, high = found.interval(name) or (None, None)
-        bars.x.append(name)
-        bars.y.append(found.mean(name))
-        bars.low.append(low)
-        bars.high.append(high)
-        bars.runs.append([])
-        bars.labels.append(f"{len(found.divisions)} divisions, {found.searches} searches")
-        bars.colours.append(place)
+        bars.put(name, found.mean(name), found.interval(name), label=repeats, colour=place)
     return Figure(
         "repeated",
         f"{one.metric} over divisions and searches",

@@ -117,13 +117,8 @@ def _welch(a: Summary, b: Summary) -> Gap | None:
     return Gap(a.mean - b.mean, math.sqrt(total), freedom)
 
 
-def student(a: Summary, b: Summary, spread: float, freedom: int) -> float | None:
-    """The two-sided p-value of a t-test with a spread estimated elsewhere. A single run still has none."""
-    gap = _student(a, b, spread, freedom)
-    return gap.chance if gap else None
-
-
-def _student(a: Summary, b: Summary, spread: float, freedom: int) -> Gap | None:
+def student(a: Summary, b: Summary, spread: float, freedom: int) -> Gap | None:
+    """With a spread estimated elsewhere. A single run still has none."""
     if a.n < 2 or b.n < 2:
         return None
     return Gap(a.mean - b.mean, spread * math.sqrt(1 / a.n + 1 / b.n), freedom)
@@ -177,7 +172,7 @@ def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
             return None
         first, second = (top, value) if higher else (value, top)
         if min(top.n, value.n) < LEAST:
-            return _student(first, second, *pooled(summaries))
+            return student(first, second, *pooled(summaries))
         return _welch(first, second)
 
     gaps = [gap(value) for value in summaries]

@@ -24,6 +24,10 @@ class Interval:
     value: float
     half: float | None
 
+    @classmethod
+    def of(cls, value: float, ends: tuple[float, float] | None) -> Interval:
+        return cls(value, (ends[1] - ends[0]) / 2 if ends else None)
+
 
 @dataclass(frozen=True)
 class Difference:

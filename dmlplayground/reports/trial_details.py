@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from ..parts import metrics
 from ..parts.protocols import UNTRAINED
 from ..trial.store.records import Record
 from .figures import position
-from .grouping import Arena, Cell, Problem, flatten, score
+from .grouping import Arena, Cell, Problem, canonical, flatten, score
 
 POINTS = 120_000  # in all curves together: at about 15 characters each, what the page has room for
 
@@ -19,6 +20,14 @@ POINTS = 120_000  # in all curves together: at about 15 characters each, what th
 def of_arenas(arenas: Iterable[Arena]) -> list[dict[str, Any]]:
     """The cells of all arenas with their trials. To save room, a configuration is stored once per cell."""
     return [_cell(cell, arena) for arena in arenas for cell in arena.cells]
+
+
+def shared(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the trials were made with, each once; the trials have its number in its place."""
+    known: dict[str, int] = {}
+    for trial in (trial for cell in cells for trial in cell["trials"] if "made" in trial):
+        trial["made"] = known.setdefault(canonical(trial["made"]), len(known))
+    return [json.loads(made) for made in known]
 
 
 def thinned(cells: Iterable[dict[str, Any]]) -> int:
@@ -32,23 +41,13 @@ def thinned(cells: Iterable[dict[str, Any]]) -> int:
 
 
 def _cell(cell: Cell, arena: Arena) -> dict[str, Any]:
-    shown = (cell.primary, cell.secondary)
-    finished = [
-        {
-            **_finished(record, cell),
-            "shown": rounded(
-                [score(record, which, arena.headline) if cell.tells(which) else None for which in shown]
-            ),
-        }
-        for record in cell.records
-    ]
-    trials = [*finished, *map(_problem, cell.problems)]
+    trials = [*(_finished(record, cell) for record in cell.records), *map(_problem, cell.problems)]
     return {
         "key": cell.key,
         "label": cell.label,
         "arena": arena.title,
         "headline": arena.headline,
-        "shown": list(shown),
+        "shown": [cell.primary, cell.secondary],
         "config": {key: value for key, value in flatten(cell.config).items() if key != "seed"},
         "factors": list(cell.factors),
         "trials": sorted(trials, key=lambda trial: trial["seed"]),
@@ -62,9 +61,13 @@ def _finished(record: Record, cell: Cell) -> dict[str, Any]:
         "status": record.status,
         "seconds": round(record.seconds, 1),
         "started": record.started,
-        "versions": record.versions,
-        "machine": record.machine,
-        "data": record.data,
+        "made": {**record.data, **record.machine, **record.versions},
+        "shown": rounded(
+            [
+                score(record, which, cell.headline) if cell.tells(which) else None
+                for which in (cell.primary, cell.secondary)
+            ]
+        ),
         "scores": rounded(_scores(record, cell)),
         "curves": rounded(_curves(record.epochs, record)),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from ..base import outside
 from ..base.errors import UserError, warn
@@ -14,21 +14,72 @@ from ..trial import config
 from ..trial.store import manifest, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
-from .grouping import arenas
+from .grouping import Cell, arenas, canonical, score
 
 SLACK = 1e-6  # how far rounding may take a fraction beyond 1
 
 
 def load(store: str | Path) -> list[Record]:
     """The records of a store, or the one of a trial, that a report can show."""
-    found = records.load_store(store)
-    named = {source["sha256"]: source for record in found for source in record.config.get("parts") or ()}
-    for source in named.values():
+    reader = Reader(Path(store))
+    return records.load_store(store, reader.keep)
+
+
+class Reader:
+    """Looks at the records of a store one by one. What several of them have in common is held, and looked at, once."""
+
+    def __init__(self, store: Path):
+        self.store = store
+        self._common: dict[str, Any] = {}
+        self._cells: dict[str, Cell] = {}  # by the key of a cell: one of which a table can be made
+
+    def keep(self, record: Record) -> Optional[Record]:
+        for source in record.config.get("parts") or ():
+            if source["sha256"] not in self._common:
+                self._common[source["sha256"]] = source
+                try:
+                    outside.recall([source], self.store)
+                except UserError as problem:  # most tables can do without it
+                    warn(str(problem))
+        if reason := self._problem(record):
+            warn(f"the record of {record.id} cannot be used: {reason}. It is left out.")
+            return None
+        record.config = {key: self._shared(value) for key, value in record.config.items()}
+        record.versions, record.machine, record.data = map(
+            self._shared, (record.versions, record.machine, record.data)
+        )
+        return record
+
+    def _shared(self, value: Any) -> Any:
+        return self._common.setdefault(canonical(value), value) if isinstance(value, (dict, list)) else value
+
+    def _problem(self, record: Record) -> str:
+        if not record.sealed and not config.agrees(record.id, record.config):
+            return "its configuration is not that of its id"
         try:
-            outside.recall([source], Path(store))
-        except UserError as problem:  # most tables can do without it
-            warn(str(problem))
-    return [record for record in found if _can_be_shown(record)]
+            for name, value in _measured(record):
+                metric = metrics.get(name)
+                if value is None or not metric.percent:
+                    continue
+                if not metric.least - SLACK <= value <= 1 + SLACK:
+                    return f"{name} is {value:g}, and cannot be above 1 or below {metric.least:g}"
+            self._try(record)
+        except UserError as unknown:  # a part of another version
+            return str(unknown).rstrip(".")
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as reason:
+            return f"no table can be made from it ({type(reason).__name__}: {reason})"
+        return ""
+
+    def _try(self, record: Record) -> None:
+        """Make what tables ask for."""
+        key = Cell(config.upgraded(record.config)).key
+        if known := self._cells.get(key):
+            for which in (known.primary, known.secondary):
+                score(record, which, known.headline)
+            return
+        for arena in arenas([record], []):
+            for cell in arena.finished:
+                self._cells[key] = Cell(cell.config, headline=cell.headline) if cell.score else cell
 
 
 def planned(store: str | Path) -> Manifest:
@@ -43,33 +94,6 @@ def planned(store: str | Path) -> Manifest:
             "What the file says of these trials is left out."
         )
     return replace(stated, trials=[one for one in stated.trials if one["id"] not in wrong])
-
-
-def _can_be_shown(record: Record) -> bool:
-    problem = _problem(record)
-    if problem:
-        warn(f"the record of {record.id} cannot be used: {problem}. It is left out.")
-    return not problem
-
-
-def _problem(record: Record) -> str:
-    if not record.sealed and not config.agrees(record.id, record.config):
-        return "its configuration is not that of its id"
-    try:
-        for name, value in _measured(record):
-            metric = metrics.get(name)
-            if value is None or not metric.percent:
-                continue
-            if not metric.least - SLACK <= value <= 1 + SLACK:
-                return f"{name} is {value:g}, and cannot be above 1 or below {metric.least:g}"
-        for arena in arenas([record], []):
-            for cell in arena.finished:
-                _ = cell.score
-    except UserError as unknown:  # a part of another version
-        return str(unknown).rstrip(".")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as reason:
-        return f"no table can be made from it ({type(reason).__name__}: {reason})"
-    return ""
 
 
 def _measured(record: Record) -> Iterator[tuple[str, Any]]:

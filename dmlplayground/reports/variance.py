@@ -93,27 +93,31 @@ class Comparison:
         """
         import numpy as np
 
-        shapes = {name: _shape(values) for name, values in scores.items() if values}
-        full = [shape for shape in shapes.values() if shape]
+        cells = {name: _cells(values) for name, values in scores.items()}
+        shapes = {
+            name: (tuple(found), len(next(iter(found.values())))) for name, found in cells.items() if found
+        }
         # Of designs that as many methods have, the larger one.
-        design = (
-            max(Counter(full).items(), key=lambda one: (one[1], len(one[0][0]) * one[0][1]))[0]
-            if full
-            else ((), 0)
+        counts = Counter(shapes.values()).items()
+        design = max(counts, key=lambda one: (one[1], len(one[0][0]) * one[0][1]))[0] if shapes else ((), 0)
+        kept = {name: cells[name] for name in scores if shapes.get(name) == design}
+        means = {
+            name: np.array([[np.mean(seeds) for seeds in row.values()] for row in found.values()])
+            for name, found in kept.items()
+        }
+        order = sorted(kept, key=lambda name: float(means[name].mean()) * (-1 if higher else 1))
+        each = {
+            name: [seeds for row in found.values() for seeds in row.values()] for name, found in kept.items()
+        }
+        shares = [1 / len(seeds) for groups in each.values() for seeds in groups]
+        return cls(
+            {name: means[name] for name in order},
+            {name: _within(groups) for name, groups in each.items()},
+            len(shares) / sum(shares) if shares else 0.0,
+            *design,
+            tuple(name for name in scores if name not in kept),
+            higher,
         )
-        kept = [name for name in scores if shapes.get(name) == design]
-        means, within, counts = {}, {}, []
-        for name in kept:
-            cells = _cells(scores[name])
-            counts += [len(seeds) for row in cells for seeds in row]
-            means[name] = np.array([[np.mean(seeds) for seeds in row] for row in cells])
-            within[name] = _within([seeds for row in cells for seeds in row])
-        seeds = len(counts) / sum(1 / count for count in counts) if counts else 0.0
-        left_out = tuple(name for name in scores if name not in kept)
-        order = sorted(
-            kept, key=lambda name: -float(means[name].mean()) if higher else float(means[name].mean())
-        )
-        return cls({name: means[name] for name in order}, within, seeds, *design, left_out, higher)
 
     @property
     def methods(self) -> list[str]:
@@ -189,13 +193,10 @@ class Comparison:
             for name, one in known.items():
                 rest = _together(square for other, square in known.items() if other != name)
                 if rest and rest.value > 0:
-                    tests.append(
-                        (stats.f.sf(one.value / rest.value, one.freedom, rest.freedom), name, source)
-                    )
-        if not tests:
-            return {}
-        chance, name, source = min(tests)
-        return {name: source} if chance * len(tests) < LEVEL else {}
+                    chance = stats.f.sf(one.value / rest.value, one.freedom, rest.freedom)
+                    tests.append((chance, name, source))
+        chance, name, source = min(tests, default=(1.0, "", ""))
+        return {name: source} if chance * len(tests) < LEVEL and tests else {}
 
     @cached_property
     def pooled(self) -> Squares:
@@ -215,10 +216,8 @@ class Comparison:
             alike = [getattr(self._squares[name], source) for name in self.means if name not in self.unlike]
             if len(alike) < 3 or not all(one and one.value > 0 for one in alike):
                 continue
-            values, expected = (
-                np.array([one.value for one in alike]),
-                2 / np.mean([one.freedom for one in alike]),
-            )
+            values = np.array([one.value for one in alike])
+            expected = 2 / np.mean([one.freedom for one in alike])
             found.append((values.var(ddof=1) / values.mean() ** 2 - expected) / (1 + expected))
             weights.append(1 / expected)
         varying = float(np.average(found, weights=weights)) if found else 0.0
@@ -232,18 +231,19 @@ class Comparison:
         """The standard deviation that each source adds to a single score, in the unit of the score: of one method, or of all
         together. None where the design cannot tell; intervals only of all together."""
         squares = self._squares[name] if name else self.pooled
-        found = {source: _root(value) for source, value in self._parts(squares, self.common).items()}
+        parts = self._parts(squares, self.common)
+        roots = {source: None if value is None else float(_root(value)) for source, value in parts.items()}
         if name:
-            return {
-                source: None if value is None else Estimate(float(value)) for source, value in found.items()
-            }
-        draws = self._parts(
-            Squares(*map(_drawn, squares, range(len(squares)))), _drawn(self.common, len(squares))
-        )
+            return {source: None if value is None else Estimate(value) for source, value in roots.items()}
+        draws = self._parts(self._drawn(squares), _drawn(self.common, len(squares)))
         return {
-            source: None if value is None else Estimate(float(value), _ends(_root(draws[source])))
-            for source, value in found.items()
+            source: None if value is None else Estimate(value, _ends(_root(draws[source])))
+            for source, value in roots.items()
         }
+
+    @staticmethod
+    def _drawn(squares: Squares) -> Squares:
+        return Squares(*map(_drawn, squares, range(len(squares))))
 
     def _parts(self, squares: Squares, common: Square) -> dict[str, Any]:
         """The variance of every source. An estimate below zero stays one: its root is zero."""
@@ -264,14 +264,12 @@ class Comparison:
 
     def _error(self, squares: Squares) -> Square:
         """The squared standard error of a mean, apart from what is common to all methods."""
-        division, search, both = squares.division, squares.search, squares.both
+        division, search, both, _ = squares
         cells = len(self.divisions) * self.searches
         if division and search and both:
             return _sum(division, search, both, cells)
         only = division or search
-        if only:
-            return Square(only.value / cells, only.freedom)
-        return Square(0.0, math.inf)
+        return Square(only.value / cells, only.freedom) if only else Square(0.0, math.inf)
 
     def error(self, name: str) -> Square:
         """The squared standard error of a method's mean where it is compared with others: that of all methods, or its own if
@@ -301,13 +299,10 @@ class Comparison:
         mean = self.mean(a) - self.mean(b)
         sides = self.error(a), self.error(b)
         error = Square(sides[0].value + sides[1].value, min(side.freedom for side in sides))
-        low, high = _around(mean, error)
-        chance = (
-            2 * stats.t.sf(abs(mean) / math.sqrt(error.value), error.freedom)
-            if error.value
-            else float(mean == 0)
-        )
-        return Gap(mean, (low, high), float(chance), self._wins(a, b))
+        chance = float(mean == 0)
+        if error.value:
+            chance = float(2 * stats.t.sf(abs(mean) / math.sqrt(error.value), error.freedom))
+        return Gap(mean, _around(mean, error), chance, self._wins(a, b))
 
     def _wins(self, a: str, b: str) -> Estimate:
         """The normal probability that a single score of one is better, given what the mean squares may be."""
@@ -329,7 +324,7 @@ class Comparison:
 
         if name not in self._noises:
             squares = self._taken(name)
-            drawn = Squares(*map(_drawn, squares, range(len(squares))))
+            drawn = self._drawn(squares)
             parts = self._parts(drawn, self.common)
             single = sum(
                 value for source, value in parts.items() if source != "division" and value is not None
@@ -369,31 +364,20 @@ class Comparison:
     @property
     def leaders(self) -> list[str]:
         """The best, and those that cannot be told apart from it. None below one that can is among them."""
-        names = self.methods
-        first = next(
-            (place for place, name in enumerate(names) if (self.best, name) in self.apart), len(names)
-        )
-        return names[:first]
+        places = (place for place, name in enumerate(self.methods) if (self.best, name) in self.apart)
+        return self.methods[: next(places, None)]
 
 
 # --- designs --------------------------------------------------------------------------------------------------------
 
 
-def _shape(values: Values) -> Optional[tuple[tuple[Any, ...], int]]:
-    """The divisions and how many searches; None if some division lacks a search."""
-    divisions = sorted({division for division, _, _ in values}, key=str)
-    searches = {search for _, search, _ in values}
-    if len({(division, search) for division, search, _ in values}) < len(divisions) * len(searches):
-        return None
-    return tuple(divisions), len(searches)
-
-
-def _cells(values: Values) -> list[list[list[float]]]:
-    """The scores of every division, by search."""
+def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
+    """The scores of every division, by search; empty if some division lacks a search."""
     found: dict[Any, dict[Any, list[float]]] = {}
     for (division, search, _), value in sorted(values.items(), key=str):
         found.setdefault(division, {}).setdefault(search, []).append(value)
-    return [list(searches.values()) for searches in found.values()]
+    searches = {search for row in found.values() for search in row}
+    return found if all(len(row) == len(searches) for row in found.values()) else {}
 
 
 def _within(cells: Iterable[list[float]]) -> Optional[Square]:
@@ -451,12 +435,6 @@ def _around(mean: float, error: Square) -> tuple[float, float]:
 
     half = float(stats.t.ppf(1 - LEVEL / 2, error.freedom)) * math.sqrt(error.value)
     return mean - half, mean + half
-
-
-def _share(value: float, spread: float) -> float:
-    if not spread:
-        return 0.5 if value == 0 else float(value > 0)
-    return 0.5 * math.erfc(-value / spread / math.sqrt(2))
 
 
 def _root(value: Any) -> Any:

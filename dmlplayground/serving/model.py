@@ -18,11 +18,12 @@ from ..parts.data import Dataset
 from ..parts.transforms.shared.stored import Stored
 from ..trial.store import BEST
 from ..trial.training import folds, models, scoring
-from . import expansion, image_inputs, matching, mxnet_files
+from . import card, expansion, image_inputs, matching, mxnet_files
 from .distances import unit
 from .index import Index
 
 FORMATS = ("mxnet", "onnx")
+ANY_SIZE = "images (B, H, W, 3) of uint8 in RGB and of any size"  # what a graph that resizes takes
 
 
 class Model:
@@ -78,15 +79,20 @@ class Model:
 
     index = search
 
+    def unseen(self) -> tuple[Dataset, str]:
+        """Images to measure a choice on, and what they are: of the first fold's classes kept back from training, or else of
+        the test classes."""
+        for kept in folds.kept_back(self.trial).values():
+            return kept, f"{self.trial.data['name']} (classes kept back from training)"
+        return models.data_of(self.trial, "test")[0], f"{self.trial.data['name']} (test classes)"
+
     def gain_of_expansion(self, expand: int) -> expansion.Gain:
         """What searching once more with the mean of ``expand`` neighbours brings, on the trial's validation classes, each
         fold's networks on those kept back from them; or on the test classes, if there are none."""
         kept = folds.kept_back(self.trial)
-        measured_on = (
-            f"{self.trial.data['name']} ({'classes kept back from training' if kept else 'test classes'})"
-        )
+        test, measured_on = self.unseen()
         parts = []
-        for fold, dataset in (kept or {0: models.data_of(self.trial, "test")[0]}).items():
+        for fold, dataset in (kept or {0: test}).items():
             members = [member for member in self.members if member.fold == fold or not kept]
             embeddings = models.embed(members, dataset, self.transform)
             parts.append(expansion.gain(embeddings, dataset.labels, self.distance, expand, measured_on))
@@ -129,11 +135,14 @@ class Model:
             measured_on += ", the networks of each fold alone on those kept back from it"
         return matching.joined(parts, self.distance, measured_on)
 
-    def export(self, path: str | Path, form: str = "mxnet", resize: bool = False) -> list[Path]:
-        """Write the model for other programs. Returns the files that were written.
+    def export(
+        self, path: str | Path, form: str = "mxnet", resize: bool = False, eight_bit: bool = False
+    ) -> list[Path]:
+        """Write the model for other programs, and a card of it (``.md``). Returns the files that were written, the card last.
 
         ``mxnet``: for plain MXNet, and for ``dml.load``; ``path`` is without a suffix. ``onnx``: one graph for ONNX
-        Runtime and the like; ``resize`` lets it take images of any size.
+        Runtime and the like; ``resize`` lets it take images of any size, and ``eight_bit`` makes it a quarter as large:
+        the card says what that costs.
         """
         if form not in FORMATS:
             raise unknown("format", form, FORMATS)
@@ -142,10 +151,19 @@ class Model:
         if form == "onnx":
             from . import onnx_file  # needs the extra "onnx"
 
-            return [onnx_file.write(self, Path(path), resize)]
-        if resize:
-            raise UserError("only an ONNX file can include the resizing; export with --format onnx.")
-        return mxnet_files.write(self.members, Path(path), self.input_size)
+            network, cost = onnx_file.write(self, Path(path), resize, eight_bit)
+            return [network, card.write(self, [network], ANY_SIZE if resize else self.takes, cost)]
+        if resize or eight_bit:
+            what = "include the resizing" if resize else "have eight bits"
+            raise UserError(f"only an ONNX file can {what}; export with --format onnx.")
+        written = mxnet_files.write(self.members, Path(path), self.input_size)
+        return [*written, card.write(self, written, self.takes)]
+
+    @property
+    def takes(self) -> str:
+        """The images that an exported network is given."""
+        height, width = self.input_size
+        return f"images (B, {height}, {width}, 3) of uint8 in RGB: resize to {self.stored.describe()}, then cut out the centre"
 
     @property
     def input_size(self) -> tuple[int, int]:

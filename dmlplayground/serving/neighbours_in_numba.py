@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..parts.metrics.shared.engine import vectors
 from ..parts.metrics.shared.engine.compiled_loops import _compile, _inline
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
+
+    from .neighbours import Asked, Codes, Frame
 
 CHUNK = vectors.LANES  # rows whose bounds are one number
 TILE = 1 << 18  # bytes of codes that stay in the cache while all queries are compared with them
@@ -16,7 +21,7 @@ LARGEST = np.float32(3.0e38)
 
 
 @_compile
-def encode(rows, first, frame, codes):
+def encode(rows: Array, first: int, frame: Frame, codes: Codes) -> None:
     """Write ``rows`` (float64, as the distance sees them) into the codes from row ``first`` on (``neighbours.Codes``)."""
     count, width = rows.shape
     numbers = np.empty(width)
@@ -48,12 +53,12 @@ def encode(rows, first, frame, codes):
 
 
 @_inline
-def _up(number):
+def _up(number: Any) -> np.float32:
     return np.float32(number * (1 + 2.0**-20))
 
 
 @_compile
-def scan(codes, asked, highest, near, lowest, count):
+def scan(codes: Codes, asked: Asked, highest: Array, near: Array, lowest: Array, count: Array) -> None:
     """For every query the rows that may be among its nearest.
 
     ``highest`` (Q, K) is a heap of the K least upper bounds so far, the largest first: a row whose lower bound is above
@@ -70,30 +75,11 @@ def scan(codes, asked, highest, near, lowest, count):
         while first < queries:
             few = FEW if first + FEW <= queries else 1
             for chunk in range(start, stop):
+                given = first, asked.offset, asked.step, codes.step, codes.bias, values
                 if few == FEW:
-                    vectors.products_of_byte_rows(
-                        codes.bytes,
-                        chunk,
-                        asked.bytes,
-                        first,
-                        asked.offset,
-                        asked.step,
-                        codes.step,
-                        codes.bias,
-                        values,
-                    )
+                    vectors.products_of_byte_rows(codes.bytes, chunk, asked.bytes, *given)
                 else:
-                    vectors.products_of_byte_row(
-                        codes.bytes,
-                        chunk,
-                        asked.bytes,
-                        first,
-                        asked.offset,
-                        asked.step,
-                        codes.step,
-                        codes.bias,
-                        values,
-                    )
+                    vectors.products_of_byte_row(codes.bytes, chunk, asked.bytes, *given)
                 for i in range(few):
                     if count[first + i] >= 0:
                         _look(values[i], chunk, first + i, codes, asked, highest, near, lowest, count)
@@ -101,7 +87,17 @@ def scan(codes, asked, highest, near, lowest, count):
 
 
 @_inline
-def _look(row, chunk, query, codes, asked, highest, near, lowest, count):
+def _look(
+    row: Array,
+    chunk: int,
+    query: int,
+    codes: Codes,
+    asked: Asked,
+    highest: Array,
+    near: Array,
+    lowest: Array,
+    count: Array,
+) -> None:
     """List the rows of a chunk that may be near enough."""
     product = asked.length[query] * codes.length[chunk]
     slack = asked.length[query] * codes.lost[chunk] + asked.lost[query] * codes.length[chunk]
@@ -128,7 +124,7 @@ def _look(row, chunk, query, codes, asked, highest, near, lowest, count):
 
 
 @_inline
-def _shorten(query, limit, near, lowest, count):
+def _shorten(query: int, limit: float, near: Array, lowest: Array, count: int) -> int:
     """Drop what the limit has ruled out since it was listed."""
     kept = 0
     for place in range(count):
@@ -139,7 +135,7 @@ def _shorten(query, limit, near, lowest, count):
 
 
 @_inline
-def _replace_root(heap, number):
+def _replace_root(heap: Array, number: float) -> None:
     place, size = 0, len(heap)
     while 2 * place + 1 < size:
         child = 2 * place + 1

@@ -48,14 +48,7 @@ def sweep(
 
     outside.load(parts)
     chosen = choose(file, store, where, overrides)
-    chosen.run(
-        workers=workers,
-        executor=executor,
-        address=address,
-        log=log,
-        retry_failed=retry_failed,
-        quiet=quiet,
-    )
+    chosen.run(executor, address, log, workers=workers, retry_failed=retry_failed, quiet=quiet)
     return chosen.records()
 
 

@@ -40,21 +40,12 @@ class Chosen:
         manifest.write(self.store, *named, configurations, self.part)
 
     def run(
-        self,
-        *,
-        workers: Optional[int] = None,
-        executor: str = "local",
-        address: Optional[str] = None,
-        log: Iterable[str] = (),
-        retry_failed: bool = False,
-        quiet: bool = True,
+        self, executor: str = "local", address: Optional[str] = None, log: Iterable[str] = (), **how: Any
     ) -> None:
-        """Run what is left of the trials; returns when all have ended."""
+        """Run what is left of the trials, as ``runner.run`` is told how; returns when all have ended."""
         self.state()
         with executors.opened(executor, address, log) as opened:
-            runner.run(
-                self.store, self.trials, opened, workers=workers, retry_failed=retry_failed, quiet=quiet
-            )
+            runner.run(self.store, self.trials, opened, **how)
 
     def commands(self, retry_failed: bool = False) -> list[str]:
         """A command for each trial that is left, for any scheduler. The configurations are written into the store."""

@@ -185,13 +185,10 @@ class Runner:
             return
         try:
             with locks.hold(job.folder) as held, held.writing() as through:
-                record = records.find(job.folder) or Record(
-                    job.id, job.trial.mapping(), started=records.now()
-                )
-                record.status, record.error = (
-                    "failed",
-                    f"the trial's process {ending.words}: {_last_words(job.folder)}",
-                )
+                begun = Record(job.id, job.trial.mapping(), started=records.now())
+                record = records.find(job.folder) or begun
+                record.status = "failed"
+                record.error = f"the trial's process {ending.words}: {_last_words(job.folder)}"
                 record.save(job.folder, through)
         except locks.Busy:
             self._leave(job)
@@ -237,18 +234,13 @@ class Runner:
         # A fold that stops early has epochs that it does not need.
         done = sum(job.total if job.ended else job.epochs for job in self.begun)
         gained = done - sum(job.before for job in self.begun)
+        if gained <= 0 or done >= self.total:
+            return ""
         spent = time.monotonic() - self._started
-        return (
-            f", about {display.clock((self.total - done) * spent / gained)} to go"
-            if gained > 0 and done < self.total
-            else ""
-        )
+        return f", about {display.clock((self.total - done) * spent / gained)} to go"
 
 
 def _last_words(folder: Path) -> str:
-    lines = (
-        (folder / LOG).read_text(encoding="utf-8", errors="replace").split("\n")
-        if (folder / LOG).exists()
-        else []
-    )
+    log = folder / LOG
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
     return next((line for line in reversed(lines) if line.strip()), "it printed nothing")

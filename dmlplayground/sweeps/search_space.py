@@ -30,8 +30,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, Optional, Union
 
 from ..base.errors import UserError
@@ -280,23 +282,24 @@ class Search:
         }
         return config.trial(config.merge(trial.mapping(), changes))
 
+    @cached_property
+    def _example(self) -> Optional[Trial]:
+        """One of its trials, if it can be made."""
+        with suppress(UserError):
+            return self.trial(self._at(0))
+        return None
+
     @property
     def direction(self) -> str:
         """Which way the criterion has to go: ``maximize`` or ``minimize``."""
-        try:
-            trial = self.trial(self._at(0))
-        except UserError:
-            return "maximize"
-        better = config.criterion(trial.protocol, trial.evaluation).higher_is_better
-        return "maximize" if better else "minimize"
+        one = self._example
+        lower = one and not config.criterion(one.protocol, one.evaluation).higher_is_better
+        return "minimize" if lower else "maximize"
 
     @property
     def epochs(self) -> int:
         """About how many epochs a trial of the search has in all; 0 where that is not known."""
-        try:
-            return config.total_epochs(self.trial(self._at(0)))
-        except UserError:
-            return 0
+        return config.total_epochs(self._example) if self._example else 0
 
     def _at(self, end: int) -> dict[str, Any]:
         return {key: parameter.ends[end] for key, parameter in self.parameters.items()}

@@ -57,7 +57,7 @@ def _predictor(arena: Any, figure: str) -> Optional[transfer.Predictor]:
         pairs = []
         for record in arena.found.runs[name].values():
             which = arena.found.protocol.beside
-            value = transfer.figures_of(record, transfer.TRAINING, which).get(figure)
+            value = transfer.numbers_of(record, transfer.TRAINING, which).get(figure)
             reached = score(record, which, arena.found.metric)
             if value is not None and reached is not None:
                 pairs.append((value, reached))

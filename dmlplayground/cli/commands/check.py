@@ -1,4 +1,4 @@
-"""check parts of your own: everything that holds for every part of their kind"""
+"""check parts, yours or ours, on any device: everything that holds for every part of their kind"""
 
 from __future__ import annotations
 
@@ -11,26 +11,31 @@ PAGE = "own-parts"
 
 
 def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("target", nargs="+", metavar="FILE", help="a file with parts, or the name of a part")
-    command.add_argument("--kind", metavar="KIND", help="the kind of the part that is named, such as methods")
+    command.add_argument(
+        "target",
+        nargs="*",
+        metavar="PART",
+        help="a file with parts, or the name of a part; all parts there are, or of --kind, if none is given",
+    )
+    command.add_argument(
+        "--kind", metavar="KIND", help="the kind of the parts that are meant, such as methods"
+    )
+    command.add_argument(
+        "--device", default="cpu", help="where to compute: cpu, gpu or gpu:1; cpu if not given"
+    )
 
 
 def run(arguments: Namespace) -> int:
     from ...trial import conformance
 
-    parts = [part for target in arguments.target for part in conformance.named(target, arguments.kind)]
-    found = list(conformance.made(parts))
-    rows = [("part", "check", "result", "seconds")]
-    for one in found:
-        result = f"X {one.fault}" if one.fault else f"left out: {one.left_out}" if one.left_out else "passed"
-        rows.append((one.part, one.check, result, f"{one.seconds:.1f}"))
-    print(
-        layout.columns(
-            [(*row[:2], row[2] if len(row[2]) < 60 else row[2][:57] + "...", row[3]) for row in rows],
-            right={3},
-            rule=True,
-        )
-    )
+    targets = arguments.target or [None]
+    parts = [part for target in targets for part in conformance.named(target, arguments.kind)]
+    found = []
+    for outcome in conformance.made(parts, arguments.device):
+        found.append(outcome)
+        word = "X" if outcome.fault else "left out" if outcome.left_out else "passed"
+        why = f" ({outcome.left_out})" if outcome.left_out else ""
+        print(f"{word:8} {outcome.seconds:6.1f} s  {outcome.part}: {outcome.check}{why}", flush=True)
     failed = [one for one in found if one.fault]
     for one in failed:
         print(layout.fill(f"X {one.part}: {one.check}: {one.fault}", later="  "))

@@ -91,11 +91,8 @@ def _keys() -> list[str]:
     from ...trial.config import part_keys
 
     own = [key.key for key in config.reference() if key.key not in COMPONENTS]
-    return [
-        *own,
-        *COMPONENTS,
-        *(f"{key}.{option}" for key in COMPONENTS for option in _options(part_keys.of(key))),
-    ]
+    of_parts = [f"{key}.{option}" for key in COMPONENTS for option in _options(part_keys.of(key))]
+    return [*own, *COMPONENTS, *of_parts]
 
 
 def _options(kind: registry.Kind) -> list[str]:

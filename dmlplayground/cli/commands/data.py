@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ...base import layout
 from ...base.errors import UserError
 from .. import listing
-from ..arguments import count, data_options, place, png
+from ..arguments import add_data_options, count, data_options, place, png
+
+if TYPE_CHECKING:
+    from ...parts.data.shared.releases import Release
 
 EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
 PAGE = "own-images"
@@ -19,13 +24,15 @@ ACTIONS = ("about", "prepare", "fetch", "verify", "show")
 
 def complete(words: list[str]) -> list[str]:
     """``data glyphs`` is short for ``data about glyphs``."""
-    short = len(words) == 1 and words[0] not in ACTIONS and not words[0].startswith("-")
+    named = [word for word in words if not word.startswith("-")]
+    short = len(named) == 1 and named[0] not in ACTIONS
     return ["about", *words] if short else words
 
 
 def add_arguments(command: ArgumentParser) -> None:
+    listing.add_json(command)
     actions = command.add_subparsers(metavar="ACTION")
-    _action(actions, "about", about, "describe a data set (the word 'about' may be left out)")
+    listing.add_json(_action(actions, "about", run, "describe a data set (the word 'about' may be left out)"))
     prepare_one = _action(
         actions, "prepare", prepare, "install a published data set from its archives, with checks"
     )
@@ -44,48 +51,41 @@ def add_arguments(command: ArgumentParser) -> None:
     verify_one = _action(actions, "verify", verify, "read every image of a data set, and check its cache")
     show_one = _action(actions, "show", show, "write a contact sheet as PNG")
     for action in (verify_one, show_one):
-        action.add_argument(
-            "--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set"
-        )
-    show_one.add_argument("--split", default="train", help="train or test (default: %(default)s)")
-    show_one.add_argument(
-        "--classes", type=count, default=20, help="rows of the sheet (default: %(default)s)"
-    )
-    show_one.add_argument(
-        "--per-class", type=count, default=10, help="images in a row (default: %(default)s)"
-    )
+        add_data_options(action)
+    show_one.add_argument("--split", default="train", help="train or test")
+    show_one.add_argument("--classes", type=count, default=20, help="rows of the sheet")
+    show_one.add_argument("--per-class", type=count, default=10, help="images in a row")
     show_one.add_argument("--out", type=png, help="the PNG to write (default: NAME-SPLIT.png)")
 
 
-def _action(actions, name: str, run, summary: str):
-    action = actions.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+def _action(actions: Any, name: str, run: Callable[[Namespace], Any], summary: str) -> ArgumentParser:
+    action: ArgumentParser = actions.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + "."
+    )
     action.set_defaults(run=run)
     action.add_argument("name", help="the data set")
     return action
 
 
 def run(arguments: Namespace) -> None:
-    print(listing.as_text("data", None))
+    say = listing.as_json if arguments.json else listing.as_text
+    print(say("data", getattr(arguments, "name", None)))
 
 
-def about(arguments) -> None:
-    print(listing.as_text("data", arguments.name))
-
-
-def prepare(arguments) -> None:
+def prepare(arguments: Namespace) -> None:
     from ...parts.data.shared import preparing
 
     release = _release(arguments.name)
     print(preparing.prepare(release, arguments.sources, arguments.root, arguments.allow_partial))
 
 
-def fetch(arguments) -> None:
+def fetch(arguments: Namespace) -> None:
     from ...parts.data.shared import preparing
 
     print(preparing.fetch(_release(arguments.name), arguments.root))
 
 
-def _release(name: str):
+def _release(name: str) -> Release:
     from ...parts import data
 
     release = data.get(name).release
@@ -94,7 +94,7 @@ def _release(name: str):
     return release
 
 
-def verify(arguments) -> int:
+def verify(arguments: Namespace) -> int:
     from ...parts.data.shared.verify import verify
 
     checked, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
@@ -103,7 +103,7 @@ def verify(arguments) -> int:
     return 1 if wrong else 0
 
 
-def show(arguments) -> None:
+def show(arguments: Namespace) -> None:
     from ...base import files
     from ...parts import data
     from ...parts.data.shared.contact_sheet import contact_sheet

@@ -8,14 +8,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from ..arguments import whole
+
 EXAMPLE = "docs"
 PAGE = "index"
 SOURCES = ("dmlplayground", "docs", "hyperparams", "notebooks")
+ENDINGS = (".py", ".md", ".yaml", ".json", ".ipynb", ".svg")
 
 
 def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
-        "--port", type=int, default=8000, help="port (default: %(default)s; 0: any free one)"
+        "--port", type=whole(0, 65535), default=8000, help="port (default: %(default)s; 0: any free one)"
     )
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
@@ -23,13 +26,13 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(arguments: Namespace) -> None:
     import functools
     import webbrowser
-    from http.server import ThreadingHTTPServer
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
     from ...base.errors import UserError
 
-    if not 0 <= arguments.port <= 65535:
-        raise UserError(f"--port must be from 0 to 65535, not {arguments.port}.")
-    handler = functools.partial(_quiet_handler(), directory=str(_pages()))
+    # no log line for every file of every page
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    handler = functools.partial(quiet, directory=str(_pages()))
     try:
         server = ThreadingHTTPServer(("127.0.0.1", arguments.port), handler)
     except OSError as problem:
@@ -83,21 +86,5 @@ def _pages() -> Path:
 def _newer(top: Path, page: Path) -> Path | None:
     """A file that the pages are made from and that is newer than this page, if there is one."""
     built = page.stat().st_mtime
-    for folder in SOURCES:
-        for path in (top / folder).rglob("*"):
-            if (
-                path.suffix in (".py", ".md", ".yaml", ".json", ".ipynb", ".svg")
-                and path.stat().st_mtime > built
-            ):
-                return path
-    return None
-
-
-def _quiet_handler() -> type:
-    from http.server import SimpleHTTPRequestHandler
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *words: object) -> None:
-            """No log line for every file of every page."""
-
-    return Handler
+    sources = (path for folder in SOURCES for path in (top / folder).rglob("*") if path.suffix in ENDINGS)
+    return next((path for path in sources if path.stat().st_mtime > built), None)

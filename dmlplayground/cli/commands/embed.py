@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..arguments import add_engine, add_model, place
+
+if TYPE_CHECKING:
+    from ...serving import Index, Model
 
 EXAMPLE = "embed runs/TRIAL photos --out photos.index"
 PAGE = "serving"
@@ -19,7 +23,7 @@ def add_arguments(command: ArgumentParser) -> None:
         type=place,
         default=Path("photos.index"),
         help="the index to write: an .index; or for other programs a .npy, with the file names in a .json beside it, or a "
-        ".parquet (default: %(default)s)",
+        ".parquet",
     )
     command.add_argument(
         "--add-to",
@@ -49,7 +53,7 @@ def run(arguments: Namespace) -> None:
         print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")
 
 
-def _begin(arguments, model, begun: Path):
+def _begin(arguments: Namespace, model: Model, begun: Path) -> Index:
     """What an interrupted run has left, or the index to add to, or an empty one."""
     from ...base.errors import UserError
     from ...serving import Index

@@ -16,7 +16,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("labels", type=place, nargs="?", help="labels (N,) as .npy, of these embeddings")
     add_which(command)
     command.add_argument("--data", help="a data set other than the trial's own")
-    command.add_argument("--split", default="test", help="train or test (default: %(default)s)")
+    command.add_argument("--split", default="test", help="train or test")
     command.add_argument(
         "--metrics",
         type=lambda words: words.split(","),

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...base import layout
 from .. import text
+
+if TYPE_CHECKING:
+    from ...sweeps.grid import Experiment
+    from ...sweeps.search_space import Search
 
 EXAMPLE = "experiments fehervari2019/table2_cub200"
 PAGE = "experiments"
@@ -50,14 +55,15 @@ def as_text(name: str) -> str:
     from ...sweeps import grid
 
     experiment, path = grid.load(name)
-    size = len(experiment.choices())
     rows = [(f"  {axis}", text.value(values)) for axis, values in experiment.grid.items()]
-    parts = [
-        f"{path.stem}: {experiment.title}",
-        layout.fill(experiment.about),
-        f"A grid of {layout.plural(size, 'trial')}:\n{layout.columns(rows)}" if rows else "",
-        f"Its file: {path}",
-    ]
+    size = layout.plural(len(experiment.choices()), "trial")
+    return _described(
+        path, experiment, f"A grid of {size}:\n{layout.columns(rows)}" if rows else "", experiment.title
+    )
+
+
+def _described(path: Path, one: Experiment | Search, what: str, title: str) -> str:
+    parts = [f"{path.stem}: {title}", layout.fill(one.about), what, f"Its file: {path}"]
     return "\n\n".join(filter(None, parts))
 
 
@@ -67,17 +73,11 @@ def searched(name: str) -> str:
     from ...sweeps import search_files
 
     searches = search_files.load_all(name)
-    path = resources.find_search(name)
     first = next(iter(searches.values()))
-    trials = layout.plural(first.trials, "trial")
+    what, title = f"A search of {layout.plural(first.trials, 'trial')}", first.title
     if "" in searches:
-        title = first.title
-        rows = [(f"  {key}", str(parameter)) for key, parameter in first.parameters.items()]
-        what = f"A search of {trials}:\n{layout.columns(rows)}"
+        what += f":\n{layout.columns([(f'  {key}', str(one)) for key, one in first.parameters.items()])}"
     else:
-        title = first.title.rpartition(": ")[0]
-        what = layout.fill(
-            f"A search of {trials} for each of {len(searches)} methods: {', '.join(searches)}."
-        )
-    parts = [f"{path.stem}: {title}", layout.fill(first.about), what, f"Its file: {path}"]
-    return "\n\n".join(filter(None, parts))
+        what = layout.fill(f"{what} for each of {len(searches)} methods: {', '.join(searches)}.")
+        title = title.rpartition(": ")[0]
+    return _described(resources.find_search(name), first, what, title)

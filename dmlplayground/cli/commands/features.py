@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ..arguments import data_options, place
+from ..arguments import add_data_options, data_options, place
 
 EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
 PAGE = "features"
@@ -16,12 +16,10 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--pretrained",
         default="imagenet",
-        help="its weights: imagenet, none, or a file (default: %(default)s)",
+        help="its weights: imagenet, none, or a file",
     )
     command.add_argument("--out", type=place, required=True, help="the .npz to write")
-    command.add_argument(
-        "--set", action="append", default=[], metavar="OPTION=VALUE", help="an option of the data set"
-    )
+    add_data_options(command)
 
 
 def run(arguments: Namespace) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ...base import layout
-from ..arguments import place, threads
+from ..arguments import add_set, place, threads
 
 EXAMPLE = "fit photos --out runs/photos"
 PAGE = "own-images"
@@ -31,15 +31,11 @@ def minutes(text: str) -> float:
 def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("folder", type=place, help="your images, in a folder for every class")
     command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
-    command.add_argument(
-        "--minutes", type=minutes, default=10.0, help="how long all of it may take (default: %(default)g)"
-    )
+    command.add_argument("--minutes", type=minutes, default=10.0, help="how long all of it may take")
     command.add_argument(
         "--seed", type=int, default=0, help="which classes are kept for validation and test (default: 0)"
     )
-    command.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (repeatable)"
-    )
+    add_set(command)
     command.add_argument("--threads", type=threads, help="CPU threads for MXNet (default: one per core)")
     command.add_argument(
         "--dry-run", action="store_true", help="look and say what would be tried, but train nothing"

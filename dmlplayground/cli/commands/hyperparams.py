@@ -111,10 +111,13 @@ def _facts(name: object, file: settings.Hyperparams, backbone: str) -> dict[str,
         },
         "reported": [
             {"runs": one.runs, "source": one.source, "scores": dict(one.scores), "note": one.note}
-            for one in file.reported
-            if one.backbone == backbone
+            for one in _reported(file, backbone)
         ],
     }
+
+
+def _reported(file: settings.Hyperparams, backbone: str) -> list[settings.Reported]:
+    return [one for one in file.reported if one.backbone == backbone]
 
 
 def winner(path: Path) -> str:
@@ -127,30 +130,19 @@ def winner(path: Path) -> str:
 
 
 def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
-    from ...trial import hyperparams
-
-    own = file.on(backbone)
-    parts = [title]
-    if own.note:
-        parts.append(layout.fill(own.note, "  "))
-    values = hyperparams.describe(file.method, own).items()
-    parts.append(
-        layout.columns(
-            [(f"  {key}", text.value(entry.value), str(entry.source), entry.note) for key, entry in values]
-        )
-    )
-    for result in file.reported:
-        if result.backbone == backbone:
-            parts.append(
-                "  reported: {} ({})".format(*_reported(result)) + (f": {result.note}" * bool(result.note))
-            )
-    return "\n".join(parts)
+    facts = _facts(title, file, backbone)
+    note = [layout.fill(facts["note"], "  ")] if facts["note"] else []
+    rows = [
+        (f"  {key}", text.value(one["value"]), one["source"], one["note"])
+        for key, one in facts["values"].items()
+    ]
+    return "\n".join([title, *note, layout.columns(rows), *map(_result, _reported(file, backbone))])
 
 
-def _reported(result: settings.Reported) -> tuple[str, str]:
-    """The leading scores and where they were reported."""
+def _result(one: settings.Reported) -> str:
+    """The leading scores, and where they were reported."""
     from ...parts import metrics
 
-    runs = f", {layout.plural(result.runs, 'run')}" if result.runs else ""
-    scores = ", ".join(f"{name} {result.scores[name]:.2f}" for name in metrics.leading(result.scores))
-    return scores or "-", result.source + runs
+    runs = f", {layout.plural(one.runs, 'run')}" if one.runs else ""
+    scores = ", ".join(f"{name} {one.scores[name]:.2f}" for name in metrics.leading(one.scores))
+    return f"  reported: {scores or '-'} ({one.source}{runs})" + (f": {one.note}" if one.note else "")

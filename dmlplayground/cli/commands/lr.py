@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import run_summary
 from ..arguments import add_trial_options, count, place
 from .train import given
+
+if TYPE_CHECKING:
+    from ...reports.figures import Figure
+    from ...trial.config import Trial
+    from ...trial.training.lr_finder import Rates
 
 EXAMPLE = "lr npairs --set embed_dim=128"
 PAGE = "configuration"
@@ -16,17 +22,13 @@ PAGE = "configuration"
 def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
-    command.add_argument(
-        "--low", type=float, default=1e-7, help="the rate of the first step (default: %(default)s)"
-    )
-    command.add_argument(
-        "--high", type=float, default=1.0, help="the rate of the last step (default: %(default)s)"
-    )
+    command.add_argument("--low", type=float, default=1e-7, help="the rate of the first step")
+    command.add_argument("--high", type=float, default=1.0, help="the rate of the last step")
     command.add_argument(
         "--steps",
         type=count,
         default=100,
-        help="how many steps (default: %(default)s); fewer if the loss explodes",
+        help="how many steps; fewer if the loss explodes",
     )
     command.add_argument(
         "--out", type=place, help="the figure, .png or .svg (default: lr-METHOD.svg in the current folder)"
@@ -61,7 +63,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _as_text(found, high: float) -> str:
+def _as_text(found: Rates, high: float) -> str:
     lines = []
     if found.rates[-1] < high * 0.999:
         lines.append(f"The loss explodes above {found.rates[-1]:.1e}.")
@@ -73,7 +75,7 @@ def _as_text(found, high: float) -> str:
     return "\n".join([*lines, f"Suggested: --set optimizer.lr={found.suggestion:.1e}"])
 
 
-def _figure(trial, found):
+def _figure(trial: Trial, found: Rates) -> Figure:
     from ...reports.figures import Figure, Series
 
     each = Series("each step", x=found.rates, y=found.losses)

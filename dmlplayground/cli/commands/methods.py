@@ -1,13 +1,11 @@
-"""list the methods, or describe one"""
+"""What is said of a method besides what is said of every part."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...base import layout
-from .. import listing
 from . import hyperparams
 
 if TYPE_CHECKING:
@@ -15,24 +13,14 @@ if TYPE_CHECKING:
     from ...studies.published import Quote
 
 EXAMPLE = "methods npairs"
-PAGE = "parts/methods/index"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    listing.add_name(command, "methods")
-
-
-def run(arguments: Namespace) -> None:
-    print(as_text(arguments.name) if arguments.name else listing.as_text("methods", None))
-
-
-def as_text(name: str) -> str:
-    """One method in full: what is said of every part, and what studies published."""
+def about_one(name: str) -> list[str]:
+    """What studies published of a method, and where its settings are."""
     from ...parts import methods
 
     record = methods.get(name)
-    paper = layout.fill(f"Paper: {record.paper}")
-    return listing.story(methods.KIND, record, [paper, *_ranges(record), *_settings(name), *_published(name)])
+    return [layout.fill(f"Paper: {record.paper}"), *_ranges(record), *_settings(name), *_published(name)]
 
 
 def _ranges(record: Method) -> list[str]:

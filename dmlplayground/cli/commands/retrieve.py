@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Optional
 
 from ...base import layout
 from ..arguments import add_engine, add_model, count, place, png
+
+if TYPE_CHECKING:
+    from ...serving.index import Found
+    from ...serving.matching import Threshold
 
 EXAMPLE = "retrieve runs/TRIAL query.jpg photos --count 5 --picture found.png"
 PAGE = "serving"
@@ -17,9 +22,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "gallery", type=place, help="a folder of images, or the index that embed has written"
     )
-    command.add_argument(
-        "--count", type=count, default=10, help="how many images to find (default: %(default)s)"
-    )
+    command.add_argument("--count", type=count, default=10, help="how many images to find")
     command.add_argument(
         "--copies", action="store_true", help="also show the query's own file, and copies of images"
     )
@@ -78,6 +81,6 @@ def run(arguments: Namespace) -> None:
         print(f"wrote {arguments.picture}")
 
 
-def _row(hit, threshold) -> tuple[str, ...]:
+def _row(hit: Found, threshold: Optional[Threshold]) -> tuple[str, ...]:
     matches = () if threshold is None else ("match" if hit.distance <= threshold.distance else "no match",)
     return (f"{hit.distance:.4f}", *matches, hit.label or "-", hit.name)

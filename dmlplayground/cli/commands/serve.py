@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from types import ModuleType
 
-from ..arguments import place
+from ..arguments import place, whole
 
 EXAMPLE = "serve runs/quickstart"
 HOST, PORT = "127.0.0.1", 8642
 PAGE = "many-machines"
-
-
-def port(text: str) -> int:
-    number = int(text)
-    if not 0 < number < 65536:
-        raise argparse.ArgumentTypeError("must be from 1 to 65535")
-    return number
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -27,7 +20,7 @@ def add_arguments(command: ArgumentParser) -> None:
         default=HOST,
         help="the address to listen on (default: %(default)s, this machine only)",
     )
-    command.add_argument("--port", type=port, default=PORT, help="(default: %(default)s)")
+    command.add_argument("--port", type=whole(1, 65535), default=PORT, help="the port")
 
 
 def run(arguments: Namespace) -> None:
@@ -46,7 +39,7 @@ def beside(store: Path) -> str:
     return f"http://{HOST}:{PORT}/stores/0/"
 
 
-def _server():
+def _server() -> ModuleType:
     from ...base import optional
 
     optional.load("starlette")

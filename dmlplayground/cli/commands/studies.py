@@ -1,26 +1,14 @@
-"""list the studies, or describe one"""
+"""What is said of a study: its experiments, settings and tables."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-
 from ...base import layout
-from .. import listing
 
 EXAMPLE = "studies musgrave2020"
-PAGE = "parts/studies/index"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    listing.add_name(command, "studies")
-
-
-def run(arguments: Namespace) -> None:
-    print(as_text(arguments.name) if arguments.name else listing.as_text("studies", None))
-
-
-def as_text(name: str) -> str:
-    """One study in full: its grids and searches, its settings, and its tables."""
+def about_one(name: str) -> list[str]:
+    """A study's grids and searches, its settings, and its tables."""
     from ...base import resources
     from ...studies import published
 
@@ -32,7 +20,7 @@ def as_text(name: str) -> str:
         _settings(study.key),
         *_tables(study.key),
     ]
-    return listing.story(published.KIND, study, filter(None, more))
+    return list(filter(None, more))
 
 
 def _names(heading: str, names: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from itertools import chain
 from pathlib import Path
 
 from ...base import layout
@@ -60,14 +61,8 @@ def run(arguments: Namespace) -> int:
         chosen.state()  # so that the page knows what is to come
         print(f"live page: {serve.beside(chosen.store)}", flush=True)
     try:
-        chosen.run(
-            workers=arguments.workers,
-            executor=arguments.executor,
-            address=arguments.address,
-            log=arguments.log,
-            retry_failed=arguments.retry_failed,
-            quiet=False,
-        )
+        where = arguments.executor, arguments.address, arguments.log
+        chosen.run(*where, workers=arguments.workers, retry_failed=arguments.retry_failed)
     except KeyboardInterrupt:
         print(text.tally(chosen.tally()), file=sys.stderr)
         raise
@@ -79,10 +74,8 @@ def run(arguments: Namespace) -> int:
     return 1 if states["failed"] or states["unreadable"] else 0
 
 
-def _rerun(arguments, store: Path) -> str:
+def _rerun(arguments: Namespace, store: Path) -> str:
     """The command that runs only the failed trials."""
-    chosen = [part for rule in arguments.where for part in ("--where", rule)]
-    chosen += [part for override in arguments.set for part in ("--set", override)]
-    return shlex.join(
-        ["dmlplayground", "sweep", arguments.file, "--store", str(store), *chosen, "--retry-failed"]
-    )
+    given = [("--where", rule) for rule in arguments.where] + [("--set", one) for one in arguments.set]
+    words = ["sweep", arguments.file, "--store", str(store), *chain(*given), "--retry-failed"]
+    return shlex.join(["dmlplayground", *words])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ...base.errors import neither
 from .. import run_summary
@@ -17,9 +19,7 @@ PAGE = "getting-started"
 def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
-    command.add_argument(
-        "--store", type=place, default=Path("runs"), help="where the record goes (default: %(default)s)"
-    )
+    command.add_argument("--store", type=place, default=Path("runs"), help="where the record goes")
     command.add_argument(
         "--threads", type=threads, help="CPU threads for MXNet; use more than one only on an idle machine"
     )
@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def given(text: str):
+def given(text: str) -> Mapping[str, Any]:
     """A method's name, or a file with a configuration."""
     from ...parts import methods
     from ...trial import config

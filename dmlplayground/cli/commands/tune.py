@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base import layout
-from ..arguments import add_executor, place
+from ..arguments import add_executor, add_set, place
 from . import hyperparams
 
 if TYPE_CHECKING:
@@ -37,13 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
         metavar="NAME,NAME",
         help="of a file that searches for many methods, those to search for (default: all that it names)",
     )
-    command.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change a setting or its range (repeatable)",
-    )
+    add_set(command, "change a setting or its range")
     command.add_argument(
         "--store", type=place, help="where the records and the result go (default: runs/NAME)"
     )
@@ -54,7 +48,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    from ...sweeps import executors, search_files, searches
+    from ...sweeps import search_files
 
     names = [] if arguments.methods == ALL else [name.strip() for name in arguments.methods.split(",")]
     wanted = search_files.load_all(arguments.file, arguments.set, names)
@@ -62,6 +56,8 @@ def run(arguments: Namespace) -> None:
     if arguments.dry_run:
         dry_run(wanted, store)
         return
+    from ...sweeps import executors, searches  # SciPy, which listing does without
+
     with executors.opened(arguments.executor, arguments.address, arguments.log) as executor:
         searches.tune_all(wanted, store, executor, workers=arguments.workers, quiet=False)
     print(winner(store) if "" in wanted else winners(store, wanted))
@@ -71,10 +67,9 @@ def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
     """What would be searched, after trying both ends of every range."""
     for name, search in wanted.items():
         search.check()
-        print(layout.columns([(key, str(parameter)) for key, parameter in search.parameters.items()]))
-        print(
-            f"{layout.plural(search.trials, 'trial')} of {search.title}{_rungs(search)}, into {store / name}"
-        )
+        print(layout.columns([(key, str(one)) for key, one in search.parameters.items()]))
+        trials = layout.plural(search.trials, "trial")
+        print(f"{trials} of {search.title}{_rungs(search)}, into {store / name}")
 
 
 def _rungs(search: Search) -> str:

@@ -15,12 +15,8 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "bundle", type=place, metavar="BUNDLE", help="an archive that dmlplayground bundle made"
     )
-    command.add_argument(
-        "--sample", type=natural, default=3, help="trials to train again (default: %(default)s)"
-    )
-    command.add_argument(
-        "--seed", type=natural, default=0, help="which trials are drawn (default: %(default)s)"
-    )
+    command.add_argument("--sample", type=natural, default=3, help="trials to train again")
+    command.add_argument("--seed", type=natural, default=0, help="which trials are drawn")
     command.add_argument(
         "--run-code", action="store_true", help="also run the parts and commands in the bundle"
     )

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from pathlib import Path
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
 from ..arguments import place
-
-if TYPE_CHECKING:
-    from ...parts.backbones.shared.weights.conversion import Converted, Verified
 
 EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
 PAGE = "studies"
@@ -37,54 +32,41 @@ def add_arguments(command: ArgumentParser) -> None:
     action = actions.add_parser("verify", help="load weights, all of them, and check the features they give")
     action.set_defaults(run=verify)
     action.add_argument("backbone")
-    action.add_argument("weights", nargs="?", default="imagenet", help="a file (default: %(default)s)")
+    action.add_argument("weights", nargs="?", default="imagenet", help="a file")
     action.add_argument(
         "--symbol", type=place, help="an MXNet graph as JSON whose features they must reproduce"
     )
 
 
-def homes(arguments) -> None:
+def homes(arguments: Namespace) -> None:
     from ...parts import backbones
 
     print(backbones.homes(backbones.get(arguments.backbone)).as_text())
 
 
-def fetch(arguments) -> None:
+def fetch(arguments: Namespace) -> None:
     from ...parts import backbones
 
     print(backbones.weights_path(backbones.get(arguments.backbone), "imagenet"))
 
 
-def convert(arguments) -> None:
+def convert(arguments: Namespace) -> None:
     from ...parts.backbones.shared.weights import conversion
 
-    print(
-        _converted(
-            conversion.convert(arguments.source, arguments.target, arguments.backbone), arguments.target
-        )
-    )
+    result = conversion.convert(arguments.source, arguments.target, arguments.backbone)
+    print(f"{arguments.target}: {result.backbone}, {result.parameters:,} parameters, from {result.naming}")
+    if result.left_out:
+        print(f"left out (the classifier): {', '.join(result.left_out)}")
 
 
-def _converted(result: Converted, target: Path) -> str:
-    lost = f"\nleft out (the classifier): {', '.join(result.left_out)}" if result.left_out else ""
-    return f"{target}: {result.backbone}, {result.parameters:,} parameters, from {result.naming}{lost}"
-
-
-def verify(arguments) -> None:
+def verify(arguments: Namespace) -> None:
     from ...parts.backbones.shared.weights import conversion
 
-    print(_verified(conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)))
-
-
-def _verified(result: Verified) -> str:
+    result = conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)
     low, high = result.features
-    lines = [
-        f"{result.path}",
-        f"sha256 {result.sha256}",
-        f"complete: {result.parameters:,} trainable parameters; features of noise images from {low:.4g} to {high:.4g}",
-    ]
-    if result.difference:
-        lines += [
-            f"agrees with the graph in {mode} to {value:.1e}" for mode, value in result.difference.items()
-        ]
-    return "\n".join(lines)
+    print(f"{result.path}\nsha256 {result.sha256}")
+    print(
+        f"complete: {result.parameters:,} trainable parameters; features of noise images from {low:.4g} to {high:.4g}"
+    )
+    for mode, value in (result.difference or {}).items():
+        print(f"agrees with the graph in {mode} to {value:.1e}")

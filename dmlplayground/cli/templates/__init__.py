@@ -89,7 +89,7 @@ def _places(plural: str, name: str) -> dict[str, Path]:
         "grid": Path("experiments", name, "table1.yaml"),
         "test": Path("tests", f"test_{plural}_{name}.py"),
     }
-    return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
+    return _with_template(plural, places)
 
 
 def _beside(plural: str, name: str) -> dict[str, Path]:
@@ -98,11 +98,11 @@ def _beside(plural: str, name: str) -> dict[str, Path]:
         raise UserError(
             "a study has files in several folders of a checkout of the source: name it with --into FOLDER."
         )
-    places = {
-        "part": Path(f"{name}.py"),
-        "reference": Path(f"{name}_reference.py"),
-        "test": Path(f"test_{name}.py"),
-    }
+    names = {"part": name, "reference": f"{name}_reference", "test": f"test_{name}"}
+    return _with_template(plural, {kind: Path(f"{file}.py") for kind, file in names.items()})
+
+
+def _with_template(plural: str, places: dict[str, Path]) -> dict[str, Path]:
     return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
 
 

@@ -13,8 +13,6 @@ A new file that registers an augmentation is all it takes to add one. See ``base
 provide.
 """
 
-from __future__ import annotations
-
 from .shared.base import KIND, Augmentation
 
 __all__ = ["KIND", "Augmentation", "create", "get", "names"]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from ...base import opencv
@@ -26,7 +24,7 @@ class Blur(Augmentation):
             f"the widths must be above 0, the narrowest first, not {self.narrowest} and {self.widest}.",
         )
 
-    def __call__(self, block, rng):
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         widths = rng.uniform(self.narrowest, self.widest, len(block))
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):
             block[row] = opencv.blur(block[row], widths[row])

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np
@@ -31,7 +29,7 @@ class ColourJitter(Augmentation):
     def __post_init__(self) -> None:
         self.widths = np.array([self.brightness, self.contrast, self.saturation, self.hue])
 
-    def __call__(self, block, rng):
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         drawn = rng.uniform(-1, 1, (len(block), 4)) * self.widths
         orders = rng.random((len(block), 4)).argsort(axis=1)
         for image, changes, order in zip(block, drawn, orders):

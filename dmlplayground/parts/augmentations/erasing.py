@@ -1,7 +1,5 @@
-from __future__ import annotations
-
 import math
-from typing import Literal
+from typing import Literal, Optional
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class Erasing(Augmentation):
             f"the shares must be above 0 and at most 1, the smallest first, not {self.smallest} and {self.largest}.",
         )
 
-    def __call__(self, block, rng):
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         count = len(block)
         chosen = rng.random(count) < self.chance
         areas = rng.uniform(self.smallest, self.largest, (count, TRIES))
@@ -57,7 +55,9 @@ class Erasing(Augmentation):
         return np.rint(opencv.mean(image)).astype(np.uint8) if self.fill == "mean" else np.zeros(3, np.uint8)
 
 
-def _rectangle(image: np.ndarray, areas: np.ndarray, aspects: np.ndarray, place: np.ndarray):
+def _rectangle(
+    image: np.ndarray, areas: np.ndarray, aspects: np.ndarray, place: np.ndarray
+) -> Optional[np.ndarray]:
     """The first rectangle that fits, put at ``place``; None if none does."""
     height, width = image.shape[:2]
     for area, aspect in zip((areas * height * width).tolist(), aspects.tolist()):

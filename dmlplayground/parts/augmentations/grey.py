@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from ...base import opencv
@@ -17,6 +15,6 @@ class Grey(Augmentation):
 
     chance: Share = 0.2
 
-    def __call__(self, block, rng):
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):
             block[row] = opencv.recolour(block[row], colours.scaled(colours.GREY))

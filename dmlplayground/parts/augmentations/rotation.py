@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np
@@ -20,7 +18,7 @@ class Rotation(Augmentation):
     degrees: Annotated[float, within(0, 180)] = 10.0
     chance: Share = 1.0
 
-    def __call__(self, block, rng):
+    def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         angles = rng.uniform(-self.degrees, self.degrees, len(block))
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):
             block[row] = opencv.rotate(block[row], angles[row])

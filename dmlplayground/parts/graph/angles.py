@@ -1,7 +1,5 @@
 """Angles between vectors, by their cosines: margins that are added to an angle, and angles that are multiplied."""
 
-from __future__ import annotations
-
 import math
 
 _LARGEST = 1 - 1e-7  # where the sine still has a finite slope

@@ -5,8 +5,6 @@ their distance, node l and those before hold all if d <= l, nothing if d >= l + 
 ``d`` is that of one node alone, the one below, and is looked up.
 """
 
-from __future__ import annotations
-
 from .rows import flat
 
 

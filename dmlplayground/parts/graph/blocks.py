@@ -1,7 +1,5 @@
 """What is done to a whole block of Gluon; this needs no MXNet."""
 
-from __future__ import annotations
-
 
 def ready(block):
     """A block that has its weights. Gluon warns for each parameter if ``initialize`` is called again; here that does

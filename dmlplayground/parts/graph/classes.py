@@ -1,7 +1,5 @@
 """Classes that a row is compared with, by proxies or logits: cosines, targets, cross-entropy."""
 
-from __future__ import annotations
-
 from .rows import HIDDEN, flat, log_sum_exp, mean, row_sums, softplus
 
 

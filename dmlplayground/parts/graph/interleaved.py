@@ -1,7 +1,5 @@
 """Batches of interleaved pairs, a0 p0 a1 p1 ..."""
 
-from __future__ import annotations
-
 from .pairwise import same_class
 from .rows import HIDDEN, flat, log_sum_exp, row_sums, softplus
 

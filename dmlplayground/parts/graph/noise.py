@@ -1,7 +1,5 @@
 """The signal-to-noise distance: the variance of the difference of two rows over that of the anchor."""
 
-from __future__ import annotations
-
 from .pairwise import squares_between
 from .rows import row_sums
 

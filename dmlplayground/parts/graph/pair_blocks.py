@@ -7,8 +7,6 @@ or from one for all: MXNet's memory plan never frees what an operator (arange_li
 more than a shape from.
 """
 
-from __future__ import annotations
-
 from .pairwise import _TINY, factors
 from .rows import row_sums, total
 

@@ -1,7 +1,5 @@
 """Every row against every other: distances, similarities and which of them share a class."""
 
-from __future__ import annotations
-
 from .rows import row_sums
 
 _TINY = 1e-20  # under a root: keeps its gradient finite at zero, where what flows into it is exactly zero

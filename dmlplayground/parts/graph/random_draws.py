@@ -1,7 +1,5 @@
 """Random draws, all rows at once, by the inverse of the cumulative distribution."""
 
-from __future__ import annotations
-
 from .rows import HIDDEN, lookup, row_starts, row_sums
 
 _HALVINGS = 14

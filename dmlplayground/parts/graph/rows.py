@@ -1,7 +1,5 @@
 """Sums, log-sum-exps and lookups over the rows of a matrix."""
 
-from __future__ import annotations
-
 from functools import partial
 
 HIDDEN = -1e30

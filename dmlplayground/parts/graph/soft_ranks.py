@@ -4,8 +4,6 @@ This takes B^3 sigmoids. Queries go by in blocks, and the sigmoids are found onc
 than a block's stand in memory.
 """
 
-from __future__ import annotations
-
 from .pair_blocks import blocks, joined
 
 BLOCKS = 16

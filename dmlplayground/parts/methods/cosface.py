@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import Positive
 from ..graph import classes
 from .shared import initial_weights, usual_settings

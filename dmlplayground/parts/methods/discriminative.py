@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import classes, rows
 from .shared.base import KIND, Loss
 from .shared.search_ranges import ANY_BATCH

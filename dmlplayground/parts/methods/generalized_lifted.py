@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import rows
 from .shared import usual_settings
 from .shared.base import KIND, Loss

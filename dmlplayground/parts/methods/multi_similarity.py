@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import Positive
 from ..graph import rows
 from .shared import usual_settings

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import rows
 from ..graph.pairwise import same_class
 from .shared import usual_settings

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import NotNegative, Positive
 from ..graph import pairwise, rows
 from .shared.base import KIND, Loss

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import Positive
 from ..graph import pairwise, soft_ranks
 from ..graph.pair_blocks import with_gradient

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import rows
 from ..graph.noise import noise_to_signal
 from .shared import usual_settings

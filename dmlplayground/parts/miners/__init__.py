@@ -5,8 +5,6 @@
 >>> a1, p, a2, n = miner.mine(embeddings, labels)   # doctest: +SKIP
 """
 
-from __future__ import annotations
-
 from .shared.base import KIND, Miner, MinerRecord, miner_for
 
 __all__ = ["KIND", "Miner", "MinerRecord", "create", "get", "miner_for", "names"]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..graph import rows
 from .distance_weighted import DistanceWeighted
 from .shared.base import KIND

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Literal, Optional
 
@@ -37,7 +35,7 @@ class RhoDistance(DistanceWeighted):
         negative = swapped * positive + (1 - swapped) * negative
         positive = swapped * own + (1 - swapped) * positive
         # An exchanged triplet needs no negative.
-        mined = rows.row_sums(F, pairs.positive) > 0
+        has_positive = rows.row_sums(F, pairs.positive) > 0
         return Listed.each_anchor(
-            pairs, positive, negative, F.maximum(mined * swapped, pairs.complete_rows())
+            pairs, positive, negative, F.maximum(has_positive * swapped, pairs.complete_rows())
         )

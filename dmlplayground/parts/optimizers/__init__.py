@@ -7,8 +7,6 @@
 A new file that registers an optimizer is all it takes to add one. See ``base`` for what an optimizer must provide.
 """
 
-from __future__ import annotations
-
 from .shared.base import HIGHEST, KIND, SHARED, Optimizer
 
 __all__ = ["HIGHEST", "KIND", "SHARED", "Optimizer", "create", "get", "names"]

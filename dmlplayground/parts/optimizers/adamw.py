@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from .adam import Adam
 from .shared.base import KIND
 

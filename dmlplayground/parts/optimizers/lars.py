@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import Positive
 from .shared.base import KIND, Kept, Optimizer
 

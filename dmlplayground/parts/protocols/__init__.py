@@ -8,8 +8,6 @@
 A new file that registers a protocol is all it takes to add one. See ``base`` for what a protocol must provide.
 """
 
-from __future__ import annotations
-
 from .shared.base import (
     KIND,
     UNTOUCHED,

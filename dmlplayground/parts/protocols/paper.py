@@ -1,9 +1,7 @@
-from __future__ import annotations
-
-from typing import Optional
+from typing import Any, Optional
 
 from ...base.options import Count
-from .shared.base import KIND, Protocol
+from .shared.base import KIND, Protocol, Trained
 
 
 @KIND.register(
@@ -33,7 +31,7 @@ class Paper(Protocol):
 
     epoch: Optional[Count] = None
 
-    def check(self, epochs, members, every):
+    def check(self, epochs: int, members: int, every: int) -> None:
         if self.epoch is not None:
             own = (self.epoch - 1) % max(epochs, 1) + 1
             self.require(
@@ -41,7 +39,7 @@ class Paper(Protocol):
                 f"epoch {self.epoch} is not one of the {epochs * members} epochs, or is not evaluated.",
             )
 
-    def results(self, trained):
+    def results(self, trained: Trained) -> dict[str, Any]:
         entries = trained.entries(0)
         found = {"untrained": entries[0], "last": trained.last(0), "best": trained.best(0)}
         return found if self.epoch is None else {**found, "beforehand": entries[self.epoch]}

@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 from .. import metrics
-from .shared.base import KIND, Protocol
+from .shared.base import KIND, Protocol, Trained
 
 
 @KIND.register(
@@ -29,7 +27,7 @@ class PerMetric(Protocol):
     criterion: the metric that chooses the epoch of ``best``, whose weights are kept; nothing: the headline.
     """
 
-    def results(self, trained):
+    def results(self, trained: Trained) -> dict[str, Any]:
         return {
             "untrained": trained.entries(0)[0],
             "maximum": maximum(trained.entries(0)),

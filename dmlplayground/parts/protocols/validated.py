@@ -1,10 +1,9 @@
-from __future__ import annotations
-
 import statistics
-from typing import Optional
+from collections.abc import Mapping
+from typing import Any, Optional
 
 from .. import metrics
-from .shared.base import KIND, VALIDATION, ClassFold, Protocol
+from .shared.base import KIND, VALIDATION, ClassFold, Protocol, Trained
 
 
 @KIND.register(
@@ -65,10 +64,10 @@ class Validated(Protocol):
         self.untrained_counts = untrained_counts
 
     @property
-    def trainings(self):
+    def trainings(self) -> int:
         return self.only or self.count
 
-    def folds(self, classes):
+    def folds(self, classes: int) -> list[ClassFold]:
         self.require(
             classes >= 2 * self.count, f"{classes} classes cannot be divided into {self.count} folds."
         )
@@ -79,7 +78,7 @@ class Validated(Protocol):
             for ring in [_from((self.first + number) % self.count * classes // self.count, classes)]
         ]
 
-    def results(self, trained):
+    def results(self, trained: Trained) -> dict[str, Any]:
         chosen = [trained.best(fold) for fold in range(self.trainings)]
         return {
             "untrained": trained.untrained(),
@@ -90,7 +89,7 @@ class Validated(Protocol):
             "joined": trained.tested([name for entry in chosen for name in entry["weights"]]),
         }
 
-    def judged(self, results):
+    def judged(self, results: Mapping[str, Any]) -> Optional[float]:
         found = [fold[VALIDATION].get(self.criterion) for fold in results[KIND.get(self.key).chosen]]
         return None if None in found else statistics.mean(found)
 

@@ -1,6 +1,6 @@
-from __future__ import annotations
+from typing import Any
 
-from .shared.base import KIND, VALIDATION
+from .shared.base import KIND, VALIDATION, Trained
 from .validated import Validated
 
 
@@ -31,7 +31,7 @@ class ValidationOnly(Validated):
     criterion: the metric that chooses a fold's epoch, and by which a search ranks its trials.
     """
 
-    def results(self, trained):
+    def results(self, trained: Trained) -> dict[str, Any]:
         chosen = [trained.best(fold) for fold in range(self.trainings)]
         return {
             "untrained": trained.entries(0)[0],

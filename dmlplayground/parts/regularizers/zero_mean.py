@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import NotNegative
 from ..graph import rows
 from .shared.base import KIND, Regularizer

@@ -9,8 +9,6 @@
 A new file that registers a sampler is all it takes to add one. See ``base`` for what a sampler must provide.
 """
 
-from __future__ import annotations
-
 from typing import Any, Optional
 
 import numpy as np

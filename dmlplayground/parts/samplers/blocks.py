@@ -1,4 +1,6 @@
-from __future__ import annotations
+from typing import Optional
+
+import numpy as np
 
 from ...base.options import Count
 from .shared.base import KIND, BatchSampler, need_blocks, need_classes
@@ -13,10 +15,10 @@ class Blocks(BatchSampler):
 
     per_class: Count = 5
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         blocks = need_blocks(batch_size, self.per_class)
         need_classes(blocks, num_classes, f"batch_size {batch_size} in class blocks of {self.per_class}")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         classes = self.groups.classes(rng, self.batch_size // self.per_class)
         return self.groups.draw(rng, classes, self.per_class).ravel()

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Optional
 
@@ -27,7 +25,7 @@ class ClassPasses(BatchSampler):
     per_class: Count = 4
     listed: Count = 100_000
 
-    def over(self, labels, batch_size, iterations, seed):
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         super().over(labels, batch_size, iterations, seed)
         one = self.per_class * self.groups.count
         self.passes = max(1, self.listed // one)
@@ -38,7 +36,7 @@ class ClassPasses(BatchSampler):
         )
         return self
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         need_classes(2, num_classes, "a batch")
 
     def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.options import NotNegative
@@ -28,7 +26,7 @@ class CoresetD2(Coreset):
 
     power: NotNegative = 1.0
 
-    def choose(self, points, rng):
+    def choose(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return pick(points, self.blocks, rng, self.power)
 
 

@@ -1,7 +1,5 @@
 """Batches whose distances are distributed like those of a pool; ``cost`` says how far they are from that."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.options import NotNegative
@@ -37,7 +35,7 @@ class DistanceMatching(Matching):
     std: NotNegative = 1.0
     distance: NotNegative = 150.0
 
-    def costs(self, points, drawn):
+    def costs(self, points: np.ndarray, drawn: np.ndarray) -> list[float]:
         profile = Profile(points)
         return [profile.cost(points[places], self.mean, self.std, self.distance) for places in drawn]
 

@@ -1,4 +1,4 @@
-from __future__ import annotations
+from typing import Optional
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class Episodes(BatchSampler):
     supports: Count = 5
     queries: Count = 5
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         rows = self.supports + self.queries
         self.require(
             batch_size % rows == 0,
@@ -26,7 +26,7 @@ class Episodes(BatchSampler):
         )
         need_classes(batch_size // rows, num_classes, f"an episode of {batch_size} rows")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         classes = self.groups.classes(rng, self.batch_size // (self.supports + self.queries))
         images = self.groups.draw(rng, classes, self.supports + self.queries)
         return np.concatenate([images[:, : self.supports].ravel(), images[:, self.supports :].ravel()])

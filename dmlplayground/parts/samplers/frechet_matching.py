@@ -25,7 +25,7 @@ class FrechetMatching(Matching):
     The study's released code has no option for this sampler.
     """
 
-    def costs(self, points, drawn):
+    def costs(self, points: np.ndarray, drawn: np.ndarray) -> list[float]:
         pool = Normal(points)
         return [pool.distance(Normal(points[places])) for places in drawn]
 

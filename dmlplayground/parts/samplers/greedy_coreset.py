@@ -1,7 +1,5 @@
 """Batches spread over a pool: ``pick`` takes one farthest point after the other."""
 
-from __future__ import annotations
-
 from typing import Optional
 
 import numpy as np
@@ -25,7 +23,7 @@ class GreedyCoreset(Coreset):
 
     soft: bool = False
 
-    def choose(self, points, rng):
+    def choose(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         first = int(rng.integers(len(points)))
         return pick(points, self.blocks, first, rng if self.soft else None)
 

@@ -1,4 +1,6 @@
-from __future__ import annotations
+from typing import Optional
+
+import numpy as np
 
 from ...base.options import Share
 from .shared.base import KIND, BatchSampler, need_classes
@@ -14,11 +16,11 @@ class Pairs(BatchSampler):
 
     same_image: Share = 0.0
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         self.require(batch_size % 2 == 0, f"batch_size {batch_size} is odd; pairs need an even one.")
         need_classes(batch_size // 2, num_classes, f"batch_size {batch_size} as pairs")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         classes = self.groups.classes(rng, self.batch_size // 2)
         pairs = self.groups.draw(rng, classes, 2)
         same = rng.random(len(pairs)) < self.same_image

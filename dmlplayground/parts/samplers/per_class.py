@@ -1,6 +1,7 @@
-from __future__ import annotations
-
 from dataclasses import field
+from typing import Optional
+
+import numpy as np
 
 from ...base.options import Count
 from .blocks import Blocks
@@ -24,12 +25,12 @@ class PerClass(Blocks):
     def __post_init__(self) -> None:
         self.per_class = self.n
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         if not self.replacement:
             super().check(batch_size, num_classes)
         need_classes(need_blocks(batch_size, self.per_class), None, f"batch_size {batch_size}")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         if not self.replacement:
             return super().draw(rng)
         classes = rng.integers(self.groups.count, size=self.batch_size // self.per_class)

@@ -1,4 +1,4 @@
-from __future__ import annotations
+from typing import Optional
 
 import numpy as np
 
@@ -14,11 +14,11 @@ class RandomPair(BatchSampler):
     a random one of them and is not that image, unless the class has no other.
     """
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         self.require(batch_size >= 2, f"batch_size must be at least 2, not {batch_size}.")
         need_classes(2, num_classes, "a batch")
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         classes = rng.integers(self.groups.count, size=self.batch_size - 1)
         images = self.groups.draw_freely(rng, classes, 1).ravel()
         anchor = images[rng.integers(len(images))]

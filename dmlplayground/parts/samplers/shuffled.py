@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, Optional
 
@@ -19,7 +17,7 @@ class Shuffled(BatchSampler):
 
     last: Literal["roll", "drop", "keep"] = "roll"
 
-    def over(self, labels, batch_size, iterations, seed):
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         self.require(
             len(labels) >= batch_size or self.last != "drop",
             f"a batch of {batch_size} cannot be made from {len(labels)} images with last: drop.",

@@ -1,4 +1,4 @@
-from __future__ import annotations
+import numpy as np
 
 from .shared.base import KIND, BatchSampler
 
@@ -7,5 +7,5 @@ from .shared.base import KIND, BatchSampler
 class Uniform(BatchSampler):
     """Images drawn uniformly, different ones within a batch."""
 
-    def draw(self, rng):
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         return rng.choice(self.size, self.batch_size, replace=self.batch_size > self.size)

@@ -8,8 +8,6 @@
 A new file that registers a schedule is all it takes to add one. See ``base`` for what a schedule must provide.
 """
 
-from __future__ import annotations
-
 from .shared.base import KIND, Schedule
 
 __all__ = ["KIND", "Schedule", "create", "get", "names"]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from .shared.base import KIND, Schedule
 
 
@@ -7,5 +5,5 @@ from .shared.base import KIND, Schedule
 class Constant(Schedule):
     """The whole rate from the first step to the last, or from the end of the rise."""
 
-    def after(self, passed, length, epoch):
+    def after(self, passed: float, length: float, epoch: int) -> float:
         return 1.0

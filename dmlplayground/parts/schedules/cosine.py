@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 from ...base.options import Share
@@ -17,5 +15,5 @@ class Cosine(Schedule):
 
     final: Share = 0.0
 
-    def after(self, passed, length, epoch):
+    def after(self, passed: float, length: float, epoch: int) -> float:
         return self.final + (1 - self.final) * (1 + math.cos(math.pi * passed / length)) / 2

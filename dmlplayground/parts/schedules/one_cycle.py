@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 from ...base.options import Share
@@ -25,7 +23,7 @@ class OneCycle(Schedule):
         self.require(not self.rise, "it rises by itself: leave rise at 0 and set peak.")
         self.require(0 < self.peak < 1, f"peak must be between 0 and 1, not {self.peak}.")
 
-    def after(self, passed, length, epoch):
+    def after(self, passed: float, length: float, epoch: int) -> float:
         share = passed / length
         if share < self.peak:
             return _along_cosine(self.start, 1.0, share / self.peak)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...base.options import Positive, Share
 from .shared.base import KIND, Schedule
 
@@ -17,5 +15,5 @@ class Polynomial(Schedule):
     power: Positive = 1.0
     final: Share = 0.0
 
-    def after(self, passed, length, epoch):
+    def after(self, passed: float, length: float, epoch: int) -> float:
         return self.final + (1 - self.final) * (1 - passed / length) ** self.power

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Optional
 
@@ -25,6 +23,6 @@ class Step(Schedule):
     every: Optional[Count] = None
     moves: Pace = "epoch"
 
-    def after(self, passed, length, epoch):
+    def after(self, passed: float, length: float, epoch: int) -> float:
         count = epoch // self.every if self.every else sum(epoch >= step for step in self.steps)
         return self.factor**count

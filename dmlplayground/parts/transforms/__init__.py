@@ -9,8 +9,6 @@
 A new file that registers a transform is all it takes to add one. See ``base`` for what a transform must provide.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .. import augmentations

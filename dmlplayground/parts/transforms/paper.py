@@ -1,4 +1,4 @@
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Paper(Transform):
     def __post_init__(self) -> None:
         self.stored = self.stored_for_test = Stored("squash", self.resize)
 
-    def train(self, images, rows, rng):
+    def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         height, width = self.test_shape(images)
         count = len(rows)
         tops = rng.integers(0, images.shape[1] - height + 1, count)
@@ -32,12 +32,12 @@ class Paper(Transform):
         flips = rng.random(count) < 0.5 if self.flip else np.zeros(count, bool)
         return windows(images, rows, tops, lefts, height, width, flips)
 
-    def test(self, images, rows):
+    def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         height, width = self.test_shape(images)
         tops = np.full(len(rows), (images.shape[1] - height) // 2)
         lefts = np.full(len(rows), (images.shape[2] - width) // 2)
         return windows(images, rows, tops, lefts, height, width, np.zeros(len(rows), bool))
 
-    def test_shape(self, images):
+    def test_shape(self, images: Any) -> tuple[int, int]:
         height, width = self.one_size(images)
         return round(height * self.crop), round(width * self.crop)

@@ -1,10 +1,5 @@
-from __future__ import annotations
-
-from typing import Annotated
-
 from ...base import opencv
-from ...base.options import Must
-from .shared.base import KIND, LARGEST, AreaCrop
+from .shared.base import KIND, AreaCrop, SideOrNone
 from .shared.stored import Stored
 
 
@@ -21,9 +16,7 @@ class Released(AreaCrop):
 
     interpolations = tuple(opencv.INTERPOLATIONS)
 
-    squash: Annotated[
-        int, Must(f"be from 1 to {LARGEST} pixels, or 0", lambda side: 0 <= side <= LARGEST)
-    ] = 256
+    squash: SideOrNone = 256
     squash_test: bool = False
 
     def __post_init__(self) -> None:

@@ -1,8 +1,8 @@
-from __future__ import annotations
-
 from typing import Literal
 
-from .shared.base import KIND, AreaCrop, Side
+import numpy as np
+
+from .shared.base import KIND, AreaCrop, Side, Window
 from .shared.stored import Stored
 
 
@@ -31,7 +31,7 @@ class TrainingStrategies(AreaCrop):
     def __post_init__(self) -> None:
         self.stored = self.stored_for_test if self.crop == "window" else Stored("none")
 
-    def _window(self, height, width, shapes, place):
+    def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> Window:
         if self.crop == "area":
             return super()._window(height, width, shapes, place)
         side = min(self.size, height, width)

@@ -27,7 +27,6 @@ from starlette.routing import Route
 
 from ... import reports
 from ...base.errors import UserError
-from ...trial.store import locks
 from . import cell_pair, state
 
 HERE = Path(__file__).parent
@@ -40,12 +39,12 @@ class Site:
 
     def __init__(self, stores: Sequence[Path]):
         self.stores = stores
-        self._watch = locks.Watch()
+        self._listings = [state.Listing(store) for store in stores]
         self._pages: dict[int, tuple[str, str]] = {}  # number of the store -> version, page
 
     def report(self, number: int) -> str:
         store = self.stores[number]
-        version = state.version(store)
+        version = self.state(number)["version"]
         known = self._pages.get(number)
         if known is None or known[0] != version:
             page = reports.html(store)
@@ -53,7 +52,7 @@ class Site:
         return known[1]
 
     def state(self, number: int) -> dict[str, Any]:
-        return state.of(self.stores[number], self._watch)
+        return self._listings[number].now()
 
     def index(self) -> str:
         rows = []

@@ -2,51 +2,148 @@
 
 from __future__ import annotations
 
-import json
+import os
+import threading
+import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from ...base.errors import UserError
 from ...parts import metrics
 from ...trial import config as configuration
-from ...trial.store import locks, records, stream
+from ...trial.store import existing, locks, manifest, packed, records, stream
+from ...trial.store.manifest import Manifest
 from ...trial.store.records import Record
 from .. import usable_records
 
 WAITING = "waiting"  # expected, and not started
+MOMENT = 2 * 10**9  # nanoseconds
+LOOKS = 2000  # folders that a poll looks at, of those that have ended
 CURVE = 200  # the most points of a curve that are sent
 
 
-def of(store: Path, watch: locks.Watch) -> dict[str, Any]:
-    """All trials of a store: how many are in which state, those that run with their progress, those that failed with
-    their reason, and ``version``, which changes whenever the report would. ``watch`` has seen the locks before: one that
-    has stood still since is nobody's."""
-    found, problems = records.survey(store)
-    for record in found:
-        if record.status == "running" and not watch.alive(store / record.id):
+class Known(NamedTuple):
+    """What was read of a trial."""
+
+    stamps: tuple[int, ...]  # of its folder, and of the file of packed records
+    written: int  # the stamp of its record
+    status: str = ""  # none without a record
+    record: Optional[Record] = None  # of one that runs
+    stopped: Optional[dict[str, Any]] = None
+    problem: str = ""
+
+    def settled(self, now: int) -> bool:
+        """Whether it changes only with its stamps. Two changes within a moment may leave the same ones."""
+        return self.record is None and now - self.stamps[0] > MOMENT
+
+
+NEW = Known((), 0)
+
+
+class Listing:
+    """The trials of a store. It is kept in memory: a poll reads only the records whose folders have changed."""
+
+    def __init__(self, store: Path):
+        self.store = store
+        self._trials: dict[str, Known] = {}
+        self._names: list[str] = []
+        self._stamps: tuple[int, ...] = ()  # of the store's folder, of its packed records, of its manifest
+        self._planned = Manifest()
+        self._unpacked = ""  # why the packed records cannot be read
+        self._moving: set[str] = set()  # the trials that run, have just changed, or are new
+        self._said: dict[str, Any] = {}  # the summary of all
+        self._next = 0
+        self._watch = locks.Watch()
+        self._one_at_a_time = threading.Lock()
+
+    def now(self) -> dict[str, Any]:
+        """How many trials are in which state, those that run with their progress, those that failed with their reason, and
+        ``version``, which changes whenever the report would."""
+        with self._one_at_a_time:
+            if self._look() or not self._said:
+                self._said = self._summary()
+            running = ((self.store / name, self._trials[name].record) for name in sorted(self._moving))
+            return {
+                **self._said,
+                "running": [_running(folder, record) for folder, record in running if record],
+            }
+
+    def _summary(self) -> dict[str, Any]:
+        known = self._trials
+        states = Counter(one.status for one in known.values() if one.status)
+        expected = (known.get(trial["id"]) for trial in self._planned.trials)
+        states[WAITING] += sum(one is None or not (one.status or one.problem) for one in expected)
+        version = hash(tuple((name, one.written) for name, one in known.items() if one.written))
+        return {
+            "title": self._planned.title or self.store.resolve().name,
+            "states": {state: count for state, count in states.items() if count},
+            "stopped": [one.stopped for one in known.values() if one.stopped],
+            "problems": [
+                *filter(None, [self._unpacked]),
+                *(one.problem for one in known.values() if one.problem),
+            ],
+            "version": format(version & 0xFFFFFFFFFFFF, "x"),
+        }
+
+    def _look(self) -> bool:
+        """Read what has changed; returns whether anything has. Of many folders that have stood still a part is looked at, in
+        turn; a new one is at once."""
+        now = time.time_ns()
+        stamps = tuple(map(_stamp, (self.store, self.store / packed.FILE, self.store / manifest.FILE)))
+        changed = stamps != self._stamps
+        if changed or now - stamps[0] < MOMENT:
+            if stamps[2:] != self._stamps[2:]:
+                self._planned = usable_records.planned(self.store)
+            self._stamps = stamps
+            changed |= self._list()
+        begin, self._next = self._next, self._next + LOOKS
+        turn = self._names[begin : self._next]
+        if self._next >= len(self._names):
+            self._next = 0
+        for name in self._moving.union(turn):
+            known, folder = self._trials[name], self.store / name
+            new = (_stamp(folder), stamps[1])
+            if name in self._moving or known.stamps != new:
+                found = self._trials[name] = self._read(folder, new)
+                changed |= found != known
+                (self._moving.discard if found.settled(now) else self._moving.add)(name)
+        return changed
+
+    def _list(self) -> bool:
+        """The names of the trials; returns whether they have changed."""
+        folders = {entry.name for entry in os.scandir(existing(self.store)) if entry.is_dir()}
+        try:
+            together, self._unpacked = packed.read(self.store / packed.FILE), ""
+        except UserError as problem:
+            together, self._unpacked = {}, str(problem)
+        before, self._names = self._names, sorted(folders.union(together))
+        self._moving = {name for name in self._names if name in self._moving or name not in self._trials}
+        self._trials = {name: self._trials.get(name, NEW) for name in self._names}
+        return before != self._names
+
+    def _read(self, folder: Path, stamps: tuple[int, ...]) -> Known:
+        written = _stamp(folder / records.RECORD)
+        try:
+            record = records.find(folder)
+        except UserError as problem:
+            return Known(stamps, written, problem=str(problem))
+        if record is None:
+            return Known(stamps, written)
+        if record.status == "running" and not self._watch.alive(folder):
             record.status = "interrupted"
-    known = {record.id: record for record in found}
-    stated = usable_records.planned(store)
-    expected = {entry["id"]: entry["config"] for entry in stated.trials}
-    states = Counter(record.status for record in found)
-    states[WAITING] += sum(name not in known for name in expected)
-    return {
-        "title": stated.title or store.resolve().name,
-        "states": {state: count for state, count in states.items() if count},
-        "running": [_running(store / record.id, record) for record in found if record.status == "running"],
-        "stopped": [_stopped(record) for record in found if record.status in ("failed", "interrupted")],
-        "problems": problems,
-        "version": version(store),
-    }
+        if record.status == "running":
+            return Known(stamps, written, record.status, record)
+        ended_well = record.status == "finished"
+        return Known(stamps, written, record.status, stopped=None if ended_well else _stopped(record))
 
 
-def version(store: Path) -> str:
-    """A value that changes whenever a record does. The record of a running trial does not change until the trial ends."""
-    stamps = [
-        (path.parent.name, path.stat().st_mtime_ns) for path in sorted(store.glob(f"*/{records.RECORD}"))
-    ]
-    return format(hash(json.dumps(stamps)) & 0xFFFFFFFFFFFF, "x")
+def _stamp(path: Path) -> int:
+    """When it was changed; 0 where it is not."""
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116 (of tens of thousands, half the time)
+    except OSError:
+        return 0
 
 
 def _running(folder: Path, record: Record) -> dict[str, Any]:

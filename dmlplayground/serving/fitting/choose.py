@@ -60,7 +60,8 @@ FROM_SCRATCH: dict[str, Any] = {
     "embed_dim": 64,
 }
 RATES = (1e-6, 1e-2)  # between which the finder looks for fine-tuning's
-MOST_RATE = 3e-4  # with more, a pretrained network forgets what new classes need
+#: What may come of that: with less, so few steps change nothing; with more, the network forgets what new classes need.
+TAKEN = (3e-5, 3e-4)
 PASSES = {True: 12, False: 60}  # over the images, at most: of a pretrained network, and of one from scratch
 
 

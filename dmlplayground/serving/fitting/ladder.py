@@ -8,6 +8,7 @@ fine-tuned network.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import hashlib
 import math
 import shutil
@@ -31,9 +32,9 @@ from ...trial.store import BEST, trained_weights
 from ...trial.store.records import Record
 from ...trial.training import folds, lr_finder, models, scoring, train
 from ...trial.training.networks import HEAD
+from ..judge import NAMES, Judgement, judge
 from . import choose, closed_form, timing
 from .choose import Plan
-from .judge import NAMES, Judgement, judge
 
 FILE = "ladder.json"
 SHRINKAGE = (0.03, 0.3, 3.0)
@@ -105,7 +106,8 @@ class Ladder:
             self._rung("whitening", size, self._whitened)
             for given in choose.HEADS:
                 self._rung(f"head: {given['method']}", size, partial(self._head, given))
-        self._fine_tune(size)
+        self._fine_tune()
+        gc.collect()
         return train(self.trial(self.best), self.out, quiet=self.quiet)
 
     def trial(self, rung: Rung) -> Trial:
@@ -172,11 +174,11 @@ class Ladder:
         most = sampler["per_class"] * len(np.unique(labels)) if isinstance(sampler, Mapping) else len(labels)
         return {**given, "batch_size": min(given["batch_size"], most)}
 
-    def _fine_tune(self, size: int) -> None:
+    def _fine_tune(self) -> None:
         """The whole network, from the best head, as long as the time allows."""
         name = "fine-tuning" if self.plan.pretrained else "training"
         if not self.planned:
-            self.planned = self._measure(size)
+            self.planned = self._measure()
             self._write()
         self.reason = self.planned["reason"]
         given = self.planned["config"]
@@ -197,42 +199,63 @@ class Ladder:
         self.say(
             None, f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}"
         )
-        self._rung(name, size, tried)
+        self._rung(name, self.planned["size"], tried)
 
-    def _measure(self, size: int) -> dict[str, Any]:
-        """How many steps the time that is left allows, and at what rate."""
-        fold = self._fold(size)
-        given = self._fitting(self.plan.tuning, size)
-        given |= {"transform": choose.transform(size), "epochs": ROUNDS, "iterations": MEASURED}
+    def _measure(self) -> dict[str, Any]:
+        """The largest images that time and memory allow enough steps with, how many steps, and at what rate."""
+        best = self._untouched_best.size
+        sizes = sorted({rung.size for rung in self.rungs if rung.size <= best})
+        given = self._fitting(self.plan.tuning, best) | {"epochs": ROUNDS, "iterations": MEASURED}
         if self.plan.pretrained:
             given |= {key: self._best_head.config[key] for key in ("head", "embed_dim")}
-        trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
-        feed, learner = lr_finder.first_fold(trial)
-        step, _ = timing.duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
-        image = self._seconds_an_image(size)
-        looks = image * (len(fold.monitor) * (ROUNDS + 3) + 3 * self._tested())
-        left = self.budget - self.spent - looks
-        passes = choose.PASSES[self.plan.pretrained] * len(fold.train) // trial.batch_size
-        steps = int(min((left - FINDER * step) / step, passes))
-        if steps < LEAST_STEPS <= passes:
-            needed = (self.spent + looks + (LEAST_STEPS + FINDER) * step) / 60
-            why = (
-                f"it stops before the whole network is trained: a step takes {step:.1f} s here; "
-                f"--minutes {math.ceil(needed)} would do"
-            )
-            return {"config": {}, "reason": why}
-        reason = (
-            f"it stops after {choose.PASSES[self.plan.pretrained]} passes over the images"
-            if steps >= passes
-            else "it stops where the time ends"
-        )
+
+        def trial_at(size: int) -> Trial:
+            given["transform"] = choose.transform(size)
+            return config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+
+        step, room = self._step(trial_at(sizes[0]))
+        passes = choose.PASSES[self.plan.pretrained]
+        lacking = []
+        for size in reversed(sizes):
+            pixels = (size / sizes[0]) ** 2
+            trial = trial_at(size)
+            most = passes * len(self._fold(size).train) // trial.batch_size
+            left = self._left(size)
+            steps = int(min(left / (step * pixels) - FINDER, most))
+            if room * pixels > timing.free_memory():
+                lacking.append(f"{room * pixels / 1e9:.0f} GB of memory")
+            elif steps < min(LEAST_STEPS, most):
+                needed = self.budget - left + (LEAST_STEPS + FINDER) * step * pixels
+                lacking.append(f"--minutes {math.ceil(needed / 60)}")
+            else:
+                break
+        else:
+            return {
+                "config": {},
+                "reason": f"it stops before the whole network is trained: that needs {lacking[-1]}",
+            }
+        reason = f"after {passes} passes over the images" if steps >= most else "where the time ends"
+        more = f"; to train on images of {best} px needs {lacking[0]}" if lacking else ""
         given["iterations"] = max(1, steps // ROUNDS)
         if self.plan.pretrained:
             rates = lr_finder.find(trial, *choose.RATES, FINDER)
-            given["optimizer"] = {
-                "lr": float(min(rates.suggestion or choose.MOST_RATE / 3, choose.MOST_RATE))
-            }
-        return {"config": given, "reason": reason}
+            given["optimizer"] = {"lr": float(np.clip(rates.suggestion or 1e-4, *choose.TAKEN))}
+        return {"config": given, "size": size, "reason": f"it stops {reason}{more}"}
+
+    def _step(self, trial: Trial) -> tuple[float, int]:
+        """The seconds and the bytes that a training step takes."""
+        before = timing.peak_memory()
+        feed, learner = lr_finder.first_fold(trial)
+        step, _ = timing.duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
+        room = timing.peak_memory() - before
+        del feed, learner
+        gc.collect()
+        return step, room
+
+    def _left(self, size: int) -> float:
+        """The seconds that looking at images of this size leaves for training."""
+        looks = len(self._fold(size).monitor) * (ROUNDS + 3) + 3 * self._tested()
+        return self.budget - self.spent - looks * self._seconds_an_image(size)
 
     # --- features --------------------------------------------------------------------------------------------------------
 
@@ -318,16 +341,19 @@ class Ladder:
         if rung is None:
             started = time.perf_counter()
             judged, own = make(size)
+            gc.collect()  # a network is in a cycle of references, and large
             seconds = time.perf_counter() - started
             intervals = {key: list(judged.interval(key)) for key in NAMES}
-            rung = Rung(name, seconds, size, judged.scores, intervals, self._worse(judged, size), own)
+            rung = Rung(name, seconds, size, judged.scores, intervals, self._worse(judged, own), own)
             self.rungs.append(rung)
             self._write()
         self.say(rung, "")
 
-    def _worse(self, judged: Judgement, size: int) -> bool:
+    def _worse(self, judged: Judgement, own: Mapping[str, Any]) -> bool:
         """Whether anything is worse than of the untouched network by more than the noise."""
-        untouched = judge(*self._features(size, "kept"))
+        if "reduction" in own.get("head", {}):
+            return False
+        untouched = judge(*self._features(self._untouched_best.size, "kept"))
         return any(judged.worse(untouched, key) for key in NAMES)
 
     def _key(self) -> dict[str, Any]:

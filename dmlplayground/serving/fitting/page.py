@@ -22,9 +22,9 @@ from ...reports.page import escape, table_html
 from ...reports.tables import Column, Row, Seconds, Table
 from ...serving.distances import unit
 from ...trial.store.records import Record
+from ..judge import NAMES, Judgement, judge
 from ..matching import Threshold
 from ..model import Model
-from .judge import NAMES, Judgement, judge
 from .ladder import Ladder
 
 EXAMPLES, FOUND, PIXELS = 6, 5, 112  # rows of right and of wrong searches, images in a row, of a side
@@ -97,11 +97,7 @@ def table(ladder: Ladder) -> Table:
         below = [rung.name for rung in ladder.rungs if rung.worse]
         notes.append(f"Not delivered, for they are worse than the untouched network: {', '.join(below)}.")
     if ladder.reason:
-        notes.append(
-            f"Training ended after {ladder.reason}."
-            if ladder.rungs[-1].config["epochs"]
-            else f"{ladder.reason}."
-        )
+        notes.append(f"{ladder.reason[0].upper()}{ladder.reason[1:]}.")
     return Table("ladder", "The ladder", f"{len(ladder.rungs)} steps", columns, rows, notes)
 
 
@@ -186,7 +182,7 @@ def _strips(title: str, rows: Iterable[int], found: Delivered) -> str:
     labels = found.judgement.labels
     strips = [
         '<div class="strip">'
-        + _figure(found.paths[row], "searched for")
+        + _figure(found.paths[row], f"searched for: {found.paths[row].parent.name}")
         + "".join(
             _figure(found.paths[other], None, "yes" if labels[other] == labels[row] else "no")
             for other in found.neighbours[row]

@@ -34,7 +34,7 @@ def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ())
     >>> dml.config.trial({"method": "npair"})
     Traceback (most recent call last):
         ...
-    dmlplayground.base.errors.UserError: unknown method 'npair'. Did you mean 'npairs'? Known:...
+    dmlplayground.base.errors.UserError: unknown method 'npair'. Did you mean 'npairs'?
     """
     built = unchecked(given, overrides)
     check(built)

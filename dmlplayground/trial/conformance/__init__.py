@@ -1,16 +1,16 @@
-"""What holds for every part of a kind, as checks that anybody can make of a part: ``dmlplayground check my_loss.py``. The
-project's own tests make the same checks of its own parts.
+"""What holds for every part of a kind, as checks that anybody can make of a part: ``dmlplayground check my_loss.py``, or
+``dmlplayground check --device gpu:0`` of all parts on a GPU. The project's own tests make the same checks of its own parts.
 """
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from ...base import outside, registry
+from ...base import devices, outside, registry
 from ...base.errors import UserError, unknown
 
 __all__ = ["Outcome", "check", "checks_of", "named"]
@@ -27,19 +27,23 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
 
 
-def check(target: str | Path, kind: Optional[str] = None) -> list[Outcome]:
+def check(target: str | Path, kind: Optional[str] = None, device: str = "cpu") -> list[Outcome]:
     """Make every check of a part: of all that a file registers, or of one by its name.
 
-    ``kind`` is needed where parts of several kinds have the name: ``check("all", "miners")``.
+    ``kind`` is needed where parts of several kinds have the name: ``check("all", "miners")``. Losses and networks are
+    computed on the device, and compared with the CPU.
 
     >>> [one.fault for one in dml.check("semihard")]  # doctest: +SKIP
     ['', '', '', '']
     """
-    return list(made(named(target, kind)))
+    return list(made(named(target, kind), device))
 
 
-def named(target: str | Path, kind: Optional[str] = None) -> list[tuple[str, str]]:
-    """The parts that are meant, each by its kind in the plural and its key."""
+def named(target: str | Path | None, kind: Optional[str] = None) -> list[tuple[str, str]]:
+    """The parts that are meant, each by its kind in the plural and its key; all of them, or of the kind, without a target."""
+    plurals = [kind] if kind else [plural for plural in registry.HOMES if plural != "studies"]
+    if target is None:
+        return [(plural, key) for plural in plurals for key in registry.kind(plural).names()]
     if Path(target).suffix == ".py":
         outside.load([target])
         keys = outside.registered(Path(target))
@@ -49,7 +53,6 @@ def named(target: str | Path, kind: Optional[str] = None) -> list[tuple[str, str
             for name, key in keys
             if registry.kind(plural).name == name
         ]
-    plurals = [kind] if kind else [plural for plural in registry.HOMES if plural != "studies"]
     found = [(plural, str(target)) for plural in plurals if target in registry.kind(plural).names()]
     if not found:
         names = {name for plural in plurals for name in registry.kind(plural).names()}
@@ -61,23 +64,24 @@ def named(target: str | Path, kind: Optional[str] = None) -> list[tuple[str, str
     return found
 
 
-def checks_of(plural: str) -> list:
+def checks_of(plural: str) -> list[Callable[[str], None]]:
     """The checks of a kind, each a function of a part's key that fails, or raises ``Skip``."""
     from . import kinds, methods  # these load MXNet
 
-    own = methods.CHECKS if plural == "methods" else []
-    return [*kinds.of(plural), *own]
+    return [*kinds.of(plural), *(methods.CHECKS if plural == "methods" else ())]
 
 
-def made(parts: Iterable[tuple[str, str]]) -> Iterator[Outcome]:
+def made(parts: Iterable[tuple[str, str]], device: str = "cpu") -> Iterator[Outcome]:
     """One by one, as they end."""
     from .outcomes import Skip  # loads NumPy
 
+    context = devices.context(device)
     for plural, key in parts:
         for one in checks_of(plural):
             began, fault, left_out = time.perf_counter(), "", ""
             try:
-                one(key)
+                with context:  # what names no device is computed here
+                    one(key)
             except Skip as reason:
                 left_out = str(reason)
             except Exception as problem:  # whatever a part raises is a finding

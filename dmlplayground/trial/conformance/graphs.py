@@ -29,6 +29,10 @@ def operators(objective: Any) -> set[str]:
     own = {name: getattr(objective, name).var() for name in objective.loss.weights}
     objective.loss.check(8, objective.loss.embed_dim)
     graph = objective.hybrid_forward(mx.sym, *map(mx.sym.var, names), **own)
+    return operators_of(graph)
+
+
+def operators_of(graph: Any) -> set[str]:
     return {node["op"] for node in json.loads(graph.tojson())["nodes"]} - {"null"}
 
 

@@ -58,7 +58,7 @@ def for_a_dozen_points(key: str) -> dict[str, Any]:
     return {name: value for name, value in few.items() if name in methods.get(key).options}
 
 
-def unit(x):
+def unit(x: np.ndarray) -> np.ndarray:
     return x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-12)
 
 
@@ -66,7 +66,7 @@ def block_labels(classes: int, per_class: int) -> np.ndarray:
     return np.repeat(np.arange(classes), per_class)
 
 
-def labels_for(sampler: str, classes: int, rng) -> np.ndarray:
+def labels_for(sampler: str, classes: int, rng: np.random.Generator) -> np.ndarray:
     """Four classes or so, as few rows as show everything."""
     if sampler == "pairs":
         return block_labels(classes, 2)
@@ -77,7 +77,7 @@ def labels_for(sampler: str, classes: int, rng) -> np.ndarray:
     return np.concatenate([rng.integers(0, classes, 2 * classes), [0, 0, 1]])
 
 
-def reordering(sampler: str, labels: np.ndarray, rng) -> np.ndarray:
+def reordering(sampler: str, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A permutation of the rows that keeps the layout the sampler promises."""
     classes = rng.permutation(labels.max() + 1)
     if sampler == "pairs":
@@ -101,7 +101,7 @@ class Case:
     dtype: str = "float32"
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.record = methods.get(self.key)
         self.sampler = self.record.sampler["name"]
         self.options = dict(self.options)
@@ -113,11 +113,11 @@ class Case:
         self.x = self.embeddings(rng.normal(size=(len(self.labels), self.width)))
         self.loss = self.fresh_loss(rng)
 
-    def embeddings(self, x) -> np.ndarray:
+    def embeddings(self, x: np.ndarray) -> np.ndarray:
         """``x`` as the method's head would give it."""
         return (unit(x) if self.record.head["normalize"] else x).astype(self.dtype)
 
-    def fresh_loss(self, rng):
+    def fresh_loss(self, rng: np.random.Generator) -> Any:
         mx.random.seed(SEED)
         loss = methods.loss(self.key, num_classes=self.classes, embed_dim=self.width, **self.options)
         for parameter in parameters(loss).values():
@@ -132,7 +132,7 @@ class Case:
         return bool({"triplets", "quadruplets"} & self.wanted)
 
     @property
-    def wanted(self):
+    def wanted(self) -> set[str]:
         """What the reference takes; of one that hands its options on, what its form on given tuples takes."""
         forms = ("value", "on_pairs", "on_triplets")
         found = [getattr(self.reference, name) for name in forms if hasattr(self.reference, name)]
@@ -142,10 +142,10 @@ class Case:
     def reference(self) -> Optional[ModuleType]:
         return reference_of(self.key)
 
-    def value(self, x=None, labels=None) -> float:
+    def value(self, x: Any = None, labels: Any = None) -> float:
         return self.value_and_gradients(x, labels)[0]
 
-    def value_and_gradients(self, x=None, labels=None):
+    def value_and_gradients(self, x: Any = None, labels: Any = None) -> tuple[float, dict[str, np.ndarray]]:
         """The loss, and its gradients with respect to the embeddings ("x") and the loss's own parameters."""
         x = nd.array(self.x if x is None else x, dtype=self.dtype)
         labels = nd.array(self.labels if labels is None else labels, dtype="int32")
@@ -162,7 +162,7 @@ class Case:
     def arrays(self) -> dict[str, np.ndarray]:
         return {name: p.data().asnumpy().astype(np.float64) for name, p in parameters(self.loss).items()}
 
-    def constants(self, x=None, labels=None) -> dict:
+    def constants(self, x: Any = None, labels: Any = None) -> dict[str, Any]:
         """What the gradient does not see of a loss that samples, or weighs by detached weights."""
         x, labels = (self.x if x is None else x), (self.labels if labels is None else labels)
         held = {}
@@ -177,25 +177,25 @@ class Case:
             held["weighing_proxies"] = self.arrays().get("proxies")
         return held
 
-    def quadruplets(self, x, labels) -> tuple[np.ndarray, ...]:
+    def quadruplets(self, x: Any, labels: Any) -> tuple[np.ndarray, ...]:
         """What a loss that draws a fourth row draws with the others: rows a, p, n, q; q is -1 where there is none."""
         mx.random.seed(SEED)
         embeddings, labels = self.loss.read(np.asarray(x, self.dtype), np.asarray(labels))
         pairs = batch.all_pairs(nd, embeddings, labels, self.dtype)
-        found = batch.as_read(pairs, batch.mine(nd, self.loss.miner, pairs), "triplets")
+        found = batch.as_read(pairs, batch.kept_by(self.loss.miner, nd, pairs), "triplets")
         listed, apart, counts = self.loss.loss.draw(nd, labels, found)
         chosen = listed.weights.asnumpy().ravel() > 0
         fourth = np.where(counts.asnumpy() > 0, apart.asnumpy() % len(labels), -1)
         return (*listed.indices(), fourth.ravel()[chosen].astype(int))
 
-    def _own(self, x, labels, arrays: Mapping[str, np.ndarray]) -> float:
+    def _own(self, x: Any, labels: Any, arrays: Mapping[str, np.ndarray]) -> float:
         for name, array in arrays.items():
             parameters(self.loss)[name].set_data(nd.array(array, dtype=self.dtype))
         mx.random.seed(SEED)
         x = nd.array(x, dtype=self.dtype)
         return float(self.loss(x, nd.array(labels, dtype="int32")).asscalar())
 
-    def expected(self, x=None, labels=None, arrays=None, **held) -> float:
+    def expected(self, x: Any = None, labels: Any = None, arrays: Any = None, **held: Any) -> float:
         """The slow reference's value; without a reference, that of the loss itself."""
         x, labels = (self.x if x is None else x), (self.labels if labels is None else labels)
         if self.reference is None:
@@ -205,7 +205,7 @@ class Case:
         return self.reference.value(x.astype(np.float64), labels, arrays or self.arrays(), **options, **held)
 
 
-def parameters(loss) -> dict:
+def parameters(loss: Any) -> dict[str, Any]:
     """The loss's own parameters by short name."""
     return dict(loss._collect_params_with_prefix())
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import platform
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Optional, Union
@@ -133,8 +133,10 @@ def tidy(folder: Path) -> None:
             (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
-def survey(store: str | Path) -> tuple[list[Record], list[str]]:
-    """All records of a store, by id, and a line about each that cannot be used.
+def survey(
+    store: str | Path, keep: Callable[[Record], Optional[Record]] = lambda record: record
+) -> tuple[list[Record], list[str]]:
+    """All records of a store, by id, and a line about each that cannot be used. Of each only what ``keep`` returns is held.
 
     >>> found, problems = dml.records.survey(store)
     >>> len(found), problems
@@ -153,12 +155,15 @@ def survey(store: str | Path) -> tuple[list[Record], list[str]]:
         except UserError as problem:
             problems.append(str(problem))
         else:
-            found += [record] if record else []
+            found += [kept] if record and (kept := keep(record)) else []
     return found, problems
 
 
-def load_store(store: str | Path) -> list[Record]:
-    """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder.
+def load_store(
+    store: str | Path, keep: Callable[[Record], Optional[Record]] = lambda record: record
+) -> list[Record]:
+    """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder. Of each only
+    what ``keep`` returns is held.
 
     The user is warned about the others.
 
@@ -166,13 +171,13 @@ def load_store(store: str | Path) -> list[Record]:
     ['finished']
     """
     store = Path(store)
+    one = store if store.is_file() else store / RECORD
     if store.name == packed.FILE:
-        return [Record.of(content, store / id) for id, content in packed.read(store).items()]
-    if store.is_file():
-        return [Record.load(store)]
-    if (store / RECORD).is_file():
-        return [Record.load(store / RECORD)]
-    found, problems = survey(store)
+        every = (Record.of(content, store / id) for id, content in packed.read(store).items())
+        return [record for record in map(keep, every) if record]
+    if one.is_file():
+        return [record for record in [keep(Record.load(one))] if record]
+    found, problems = survey(store, keep)
     for problem in problems:
         warn(f"{problem} It is left out.")
     return found

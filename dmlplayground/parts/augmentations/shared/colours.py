@@ -1,7 +1,5 @@
 """Changes of colour as matrices (3, 4): a pixel times the first three columns, plus the last."""
 
-from __future__ import annotations
-
 import numpy as np
 
 LUMA = np.array([0.299, 0.587, 0.114])  # how bright red, green and blue appear

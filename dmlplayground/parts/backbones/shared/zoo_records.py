@@ -55,7 +55,9 @@ def record(library: str, name: str) -> Backbone:
         build=build,
         features=facts.features,
         preprocessing=preprocessing(name),
-        imagenet=Homes(weights(library, name, facts.weights)) if facts.weights else None,
+        imagenet=Homes(weights(library, name, facts.weights), licence="Apache-2.0")
+        if facts.weights
+        else None,
     )
 
 

@@ -231,9 +231,9 @@ def class_folders(folder: Path, walk: Optional[Walk] = None) -> list[Entry]:
     return entries
 
 
-def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = SUFFIXES) -> bool:
+def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = ()) -> bool:
     suffix = os.path.splitext(path.name)[1]  # noqa: PTH122 (for entries of folders by the million)
-    return suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file()
+    return suffix.lower() in (suffixes or SUFFIXES) and not path.name.startswith(".") and path.is_file()
 
 
 def divide(

@@ -4,8 +4,6 @@ A loss is plain Python: it checks its options, declares its own weights and stat
 configuration can be checked without MXNet; ``objective.Objective`` makes a Gluon block of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Optional

@@ -1,7 +1,5 @@
 """Which loss works with which miner and with a memory, found by asking the parts at their default options."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from ....base.errors import UserError

@@ -1,7 +1,5 @@
 """A cross-batch memory: a batch is also compared with the rows of earlier batches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, Optional
 

@@ -1,13 +1,11 @@
 """Methods that a command computes: a name with any options, which are the command's to check."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from ....base.errors import UserError
-from .base import Loss, Method
+from ....base.errors import UserError, nearest, warn
+from .base import KIND, Loss, Method
 
 __all__ = ["ExternalMethod", "external_method"]
 
@@ -30,5 +28,8 @@ def external_method(name: str) -> Method:
     """The record of a method that a command computes."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.+]*", name):
         raise UserError(f"a method is called by letters, digits and _, not {name!r}.")
+    near = nearest(name, (key for key in KIND.names() if not isinstance(KIND.get(key), ExternalMethod)), 0.8)
+    if near and near not in name:
+        warn(f"method {name}: a label for what the command trains. If {near} is meant, tables show it apart.")
     title = f"{name} (by a command)"
     return ExternalMethod(key=name, title=title, build=External, sampler={"name": "shuffled"})

@@ -3,8 +3,6 @@
 An initialiser is a function ``fill(nd, array)`` that fills the array with numbers of MXNet's generator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 

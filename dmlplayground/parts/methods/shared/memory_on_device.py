@@ -1,7 +1,5 @@
 """The content of a cross-batch memory, on the device. This file needs MXNet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The objective: a loss with its miner and its regularizers, as one Gluon block. This file needs MXNet."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ from mxnet import autograd, gluon, init, nd
 
 from ....base.errors import UserError
 from ... import miners, regularizers
-from ...miners.shared.batch import all_pairs, as_read, mine, mined
+from ...miners.shared.batch import all_pairs, as_read, kept_by, rows_kept_by
 from ...miners.shared.tuples import Listed
 from .base import Loss
 from .cross_batch_memory import Memory, memory_for
@@ -99,10 +97,10 @@ class Objective(gluon.HybridBlock):
         """What the loss reads: row weights, pairs or triplets of the batch."""
         if self.loss.reads == "rows" and miner.keeps_all:
             return None
-        return self._mined(F, miner, all_pairs(F, embeddings, labels, self.dtype))
+        return self._read_of(F, miner, all_pairs(F, embeddings, labels, self.dtype))
 
-    def _mined(self, F, miner: miners.Miner, pairs):
-        return as_read(pairs, mine(F, miner, pairs), self.loss.reads)
+    def _read_of(self, F, miner: miners.Miner, pairs):
+        return as_read(pairs, kept_by(miner, F, pairs), self.loss.reads)
 
     # --- memory ------------------------------------------------------------------------------------------------
 
@@ -124,7 +122,7 @@ class Objective(gluon.HybridBlock):
         precision = float(np.finfo(self.dtype).eps)
         pairs = memory.pairs(F, embeddings, labels, precision, *remembered)
         filled = remembered[2]
-        value = memory.scaled(F, self.loss, value_of(self._mined(F, miner, pairs)), labels, filled)
+        value = memory.scaled(F, self.loss, value_of(self._read_of(F, miner, pairs)), labels, filled)
         return value if batch is None else batch + value
 
     @contextmanager
@@ -151,7 +149,7 @@ class Objective(gluon.HybridBlock):
     # --- given tuples ------------------------------------------------------------------------------------------
 
     def on_pairs(self, embeddings, labels, a1, p, a2, n):
-        """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; nothing is mined."""
+        """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; no miner is asked."""
         self._reads("pairs")
         embeddings, labels, pairs = self._paired(embeddings, labels)
         (a1, p), (a2, n) = (self._rows_of(len(embeddings), *ends) for ends in ((a1, p), (a2, n)))
@@ -159,7 +157,7 @@ class Objective(gluon.HybridBlock):
         return self._value(embeddings, labels, pairs.keep(*counts))
 
     def on_triplets(self, embeddings, labels, a, p, n):
-        """The loss of given triplets, as row numbers; nothing is mined."""
+        """The loss of given triplets, as row numbers; no miner is asked."""
         self._reads("triplets")
         embeddings, labels, pairs = self._paired(embeddings, labels)
         count = len(embeddings)
@@ -173,13 +171,13 @@ class Objective(gluon.HybridBlock):
         return self._value(embeddings, labels, Listed(pairs, near, far, weights, anchors))
 
     def mine(self, embeddings, labels):
-        """What a call of the objective would mine of the batch itself, by the same random numbers: (a1, p, a2, n) or
+        """What the miner keeps of the batch itself in a call of the objective, by the same random numbers: (a1, p, a2, n) or
         (a, p, n).
         """
         if self.miner is None:
             raise UserError(f"{self.key} takes no miner.")
         embeddings, labels = self.read(embeddings, labels)
-        return mined(self.miner, embeddings, labels, self.loss.reads, self.dtype)
+        return rows_kept_by(self.miner, embeddings, labels, self.loss.reads, self.dtype)
 
     def _reads(self, what: str) -> None:
         self.loss.require(self.loss.reads == what, f"it reads {self.loss.reads}, not {what}.")

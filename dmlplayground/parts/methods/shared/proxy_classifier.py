@@ -1,7 +1,5 @@
 """The base of losses that compare rows with a proxy of every class."""
 
-from __future__ import annotations
-
 from ....base.options import Positive
 from ...graph import angles, classes
 from . import initial_weights

@@ -5,8 +5,6 @@ A search with few trials finds little in a wider one. The bounds of Musgrave et 
 The rate of the network is the search's business: it is the same for all methods.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 Ranges = dict[str, dict[str, Any]]

@@ -3,8 +3,6 @@
 Recipes of studies (``hyperparams``) override them value by value.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 _UNIT = {"bias": True, "normalize": True}

@@ -1,7 +1,5 @@
 """The base of every miner: the miner as a plain object, and the registry."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Optional, Union
@@ -9,7 +7,7 @@ from typing import Any, ClassVar, Literal, Optional, Union
 import numpy as np
 
 from ....base import registry
-from .batch import mined
+from .batch import rows_kept_by
 from .tuples import Pairs, Triplets
 
 
@@ -42,8 +40,8 @@ class Miner(registry.Named):
         raise NotImplementedError
 
     def mine(self, embeddings: Any, labels: Any) -> tuple[np.ndarray, ...]:
-        """The indices of what is mined in a batch of arrays: (a1, p, a2, n), or (a, p, n)."""
-        return mined(self, embeddings, labels)
+        """The row numbers of what it keeps of a batch of arrays: (a1, p, a2, n), or (a, p, n)."""
+        return rows_kept_by(self, embeddings, labels)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From a batch to what is mined from it, and to what a loss reads."""
+"""From a batch to the pairs or triplets that a miner keeps of it, and to what a loss reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
     return Pairs(F, embeddings, embeddings, same - own, 1 - same, own, float(np.finfo(dtype).eps))
 
 
-def mine(F, miner: Miner, pairs: Pairs) -> Union[Pairs, Triplets]:
+def kept_by(miner: Miner, F, pairs: Pairs) -> Union[Pairs, Triplets]:
     """What the miner keeps of all pairs. It gets rows without gradient."""
     if miner.keeps_all:
         return pairs
@@ -36,7 +36,7 @@ def _seen(F, miner, embeddings):
 
 
 def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
-    """The mined pairs or triplets in the form that the loss reads, with the embeddings' gradient."""
+    """Pairs or triplets in the form that the loss reads, with the embeddings' gradient."""
     if reads == "rows":
         return found.row_weights()
     if reads == "pairs":
@@ -45,8 +45,8 @@ def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
     return (found.triplets() if isinstance(found, Pairs) else found).on(pairs)
 
 
-def mined(miner, embeddings, labels, reads: str = "", dtype: str = "float32"):
-    """The indices of what a miner keeps of a batch of arrays."""
+def rows_kept_by(miner: Miner, embeddings, labels, reads: str = "", dtype: str = "float32"):
+    """The row numbers of what a miner keeps of a batch of arrays."""
     from mxnet import nd
 
     embeddings, labels = (
@@ -59,7 +59,7 @@ def mined(miner, embeddings, labels, reads: str = "", dtype: str = "float32"):
     )
     miner.width = embeddings.shape[1]
     miner.check(*embeddings.shape)
-    found = mine(nd, miner, all_pairs(nd, embeddings, labels, dtype))
+    found = kept_by(miner, nd, all_pairs(nd, embeddings, labels, dtype))
     if reads == "triplets" and isinstance(found, Pairs):
         found = found.triplets()
     return found.indices()

@@ -93,7 +93,7 @@ class Pairs:
         return F.BlockGrad((rows.row_sums(F, self.positive) > 0) * (rows.row_sums(F, self.negative) > 0))
 
     def row_weights(self):
-        """(B,): how often each row occurs in pairs, over the most frequent one's; 1 for all where none was mined."""
+        """(B,): how often each row occurs in pairs, over the most frequent one's; 1 for all where there are none."""
         F = self.F
         ends = rows.row_sums(F, self.positive + self.negative)
         others = rows.row_sums(F, F.transpose(self.positive + self.negative))
@@ -127,7 +127,7 @@ class Triplets:
 
     def __init__(self, pairs: Pairs):
         self.F = pairs.F
-        self.every_pair = pairs  # every pair there is, mined or not; its anchors and references
+        self.every_pair = pairs  # every pair there is, in a triplet or not; its anchors and references
 
     def on(self, pairs: Pairs) -> Triplets:
         """The same triplets of other embeddings of the batch."""
@@ -137,15 +137,15 @@ class Triplets:
 
     def near(self, matrix):
         """The terms' entries at (anchor, positive), in the shape of ``near_weights``."""
-        raise NotImplementedError
+        return matrix
 
     def far(self, matrix):
         """The terms' entries at (anchor, negative), in the shape of ``far_weights``."""
-        raise NotImplementedError
+        return matrix
 
     def of_anchors(self, column):
         """A (B, 1) column with one value an anchor, in a shape that broadcasts with the terms."""
-        raise NotImplementedError
+        return column
 
     def count(self):
         """How many triplets there are, (1,)."""
@@ -157,7 +157,14 @@ class Triplets:
         ``like_distance`` says that, for each anchor, both rise with the distance of unit rows; a band in closed
         form needs that. Without it the band is listed, in memory of (B, R, R).
         """
-        raise NotImplementedError
+        F = self.F
+        gaps, weights = self.gaps(near, far)
+        terms, active = rows.above(F, gaps + margin, weights)
+        return Hinge(F.reshape(F.sum(terms), shape=(1,)), rows.sum_of(F, self.counted(active)), self.count())
+
+    def counted(self, terms):
+        """Numbers of terms in the form whose sum is exact."""
+        return terms
 
     def gaps(self, near, far):
         """near_ap - far_an of every triplet, and in the same shape how often each counts; ``near`` and ``far`` are (B, R).
@@ -168,14 +175,14 @@ class Triplets:
 
     def pairs(self) -> Pairs:
         """Positive and negative pairs, each as often as it is in a triplet."""
-        raise NotImplementedError
+        return self.every_pair.keep(self.near_weights, self.far_weights)
 
     def drawn(self) -> Listed:
         """Triplets one by one: those that are listed anyway, or else one for each positive pair, its negative drawn evenly."""
         raise NotImplementedError
 
     def row_weights(self):
-        """(B,): how often each row occurs in triplets, over the most frequent one's; 1 for all where none was mined."""
+        """(B,): how often each row occurs in triplets, over the most frequent one's; 1 for all where there are none."""
         F, found = self.F, self.pairs()
         others = rows.row_sums(F, F.transpose(found.positive + found.negative))
         return _shares(F, rows.row_sums(F, found.positive) + others)
@@ -196,15 +203,6 @@ class AllTriplets(Triplets):
         self.near_weights = F.broadcast_mul(self.positive, rows.row_sums(F, self.negative))
         self.far_weights = F.broadcast_mul(self.negative, rows.row_sums(F, self.positive))
 
-    def near(self, matrix):
-        return matrix
-
-    def far(self, matrix):
-        return matrix
-
-    def of_anchors(self, column):
-        return column
-
     def hinge(self, near, far, margin, like_distance=True) -> Hinge:
         F = self.F
         of_positives, of_negatives = self.active(F.BlockGrad(near) + margin, F.BlockGrad(far))
@@ -217,16 +215,12 @@ class AllTriplets(Triplets):
 
     def cube(self) -> Cube:
         F = self.F
-        return Cube(
-            self.every_pair, F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
-        )
+        every = F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
+        return Cube(self.every_pair, every)
 
     def active(self, near, far):
         """In how many triplets with near_ap > far_an is each positive, and each negative pair."""
         return below(self.F, near, far, self.positive, self.negative, self.every_pair.precision)
-
-    def pairs(self) -> Pairs:
-        return self.every_pair.keep(self.near_weights, self.far_weights)
 
     def drawn(self) -> Listed:
         evenly = self.F.softmax(rows.hidden(self.F, self.negative), axis=1)
@@ -285,41 +279,23 @@ class Cube(Triplets):
         super().__init__(pairs)
         self.weights = weights
         # Whole numbers, so sums as products with ones are as exact as any, and they take far less time.
-        self.near_weights = self._count(weights)
+        self.near_weights = self.counted(weights)
         ones = self.F.ones_like(self.F.slice_axis(weights, axis=1, begin=0, end=1))
         self.far_weights = self.F.reshape(self.F.batch_dot(ones, weights), shape=(0, -1))
 
-    def _count(self, chosen):
-        """How often each positive pair is chosen, (B, R, R) -> (B, R)."""
-        counts = rows.row_sums(self.F, self.F.reshape(chosen, shape=(-3, 0)))
+    def counted(self, terms):
+        """How often each positive pair is in a triplet, (B, R, R) -> (B, R)."""
+        counts = rows.row_sums(self.F, self.F.reshape(terms, shape=(-3, 0)))
         return self.F.reshape_like(counts, self.every_pair.positive)
-
-    def near(self, matrix):
-        return matrix
-
-    def far(self, matrix):
-        return matrix
-
-    def of_anchors(self, column):
-        return column
-
-    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
-        F = self.F
-        gaps, weights = self.gaps(near, far)
-        terms, active = rows.above(F, gaps + margin, weights)
-        return Hinge(F.reshape(F.sum(terms), shape=(1,)), rows.sum_of(F, self._count(active)), self.count())
 
     def gaps(self, near, far):
         return self.F.broadcast_sub(self.F.expand_dims(near, 2), self.F.expand_dims(far, 1)), self.weights
-
-    def pairs(self) -> Pairs:
-        return self.every_pair.keep(self.near_weights, self.far_weights)
 
     def drawn(self) -> Listed:
         F = self.F
         cumulative = F.cumsum(self.weights, axis=2)
         numbers = F.random.uniform_like(self.near_weights) * self.near_weights * (1 - 1e-6)
-        column = self._count(F.broadcast_lesser_equal(cumulative, F.expand_dims(numbers, 2)))
+        column = self.counted(F.broadcast_lesser_equal(cumulative, F.expand_dims(numbers, 2)))
         return Listed.each_pair(self.every_pair, column, self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
@@ -340,15 +316,15 @@ class Listed(Triplets):
         self.weights = self.near_weights = self.far_weights = weights
 
     @classmethod
-    def each_anchor(cls, pairs: Pairs, positive, negative, mined) -> Listed:
+    def each_anchor(cls, pairs: Pairs, positive, negative, exists) -> Listed:
         """One triplet an anchor: the columns of its positive and its negative, (B, 1), and whether it has one at all."""
         near, far = (_places(pairs, column) for column in (positive, negative))
-        return cls(pairs, near, far, mined)
+        return cls(pairs, near, far, exists)
 
     @classmethod
-    def each_pair(cls, pairs: Pairs, negative, mined) -> Listed:
+    def each_pair(cls, pairs: Pairs, negative, exists) -> Listed:
         """One triplet a positive pair: the column of its negative, (B, R), and whether it has one at all."""
-        return cls(pairs, None, _places(pairs, negative), mined)
+        return cls(pairs, None, _places(pairs, negative), exists)
 
     def drawn(self) -> Listed:
         return self
@@ -362,22 +338,14 @@ class Listed(Triplets):
     def of_anchors(self, column):
         return column if self.anchors is None else rows.lookup(self.F, column, self.anchors)
 
-    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
-        F = self.F
-        gaps, weights = self.gaps(near, far)
-        terms, active = rows.above(F, gaps + margin, weights)
-        return Hinge(F.reshape(F.sum(terms), shape=(1,)), rows.sum_of(F, active), self.count())
-
     def gaps(self, near, far):
         return self.near(near) - self.far(far), self.weights
 
     def pairs(self) -> Pairs:
-        positive = self.weights
-        if self.positives is not None:
-            positive = self._counted(self.positives)
-        return self.every_pair.keep(positive, self._counted(self.negatives))
+        positive = self.weights if self.positives is None else self._occurring(self.positives)
+        return self.every_pair.keep(positive, self._occurring(self.negatives))
 
-    def _counted(self, places):
+    def _occurring(self, places):
         return occurrences(self.F, places, self.weights, self.every_pair.positive, self.every_pair.dtype)
 
     def indices(self) -> tuple[np.ndarray, ...]:

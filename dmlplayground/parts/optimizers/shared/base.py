@@ -5,8 +5,6 @@ calls it for every array, with the learning rate of the moment, and keeps its st
 operators, which they are given as ``F``: nothing here imports MXNet, and nothing waits for a device.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Annotated, Optional
 

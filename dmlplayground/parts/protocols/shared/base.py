@@ -4,8 +4,6 @@ A protocol only deals with class numbers and with entries of a record. Images, n
 training.
 """
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The base of every regularizer: the regularizer as a plain object, and the registry."""
 
-from __future__ import annotations
-
 from ....base import registry
 from ....base.options import NotNegative
 

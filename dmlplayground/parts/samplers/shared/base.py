@@ -90,7 +90,9 @@ class Groups:
         shuffled = self._shuffled(rng, classes, count, last=self.places[images])
         return self._images(classes, shuffled, np.maximum(self.sizes[classes] - 1, 1), count)
 
-    def _shuffled(self, rng, classes, count: int, last: Optional[np.ndarray] = None) -> np.ndarray:
+    def _shuffled(
+        self, rng: np.random.Generator, classes: np.ndarray, count: int, last: Optional[np.ndarray] = None
+    ) -> np.ndarray:
         """Each class's places in an order of its own, the place ``last`` behind the others."""
         sizes = self.sizes[classes][:, None]
         width = max(count, sizes.max())
@@ -101,7 +103,7 @@ class Groups:
             keys[np.arange(len(classes)), last] = 2.0
         return np.argsort(keys, axis=1)
 
-    def _images(self, classes, shuffled: np.ndarray, among: np.ndarray, count: int) -> np.ndarray:
+    def _images(self, classes: np.ndarray, shuffled: np.ndarray, among: np.ndarray, count: int) -> np.ndarray:
         """``count`` images of each class: the first ``among`` of its shuffled places, over and over."""
         picks = np.take_along_axis(shuffled, np.arange(count) % among[:, None], axis=1)
         return self.order[self.starts[classes][:, None] + picks]

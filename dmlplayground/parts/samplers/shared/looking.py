@@ -1,7 +1,5 @@
 """What samplers share that choose every batch from a pool of images by their remembered embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal, Optional
 
@@ -28,7 +26,7 @@ class Looking(BatchSampler):
     refresh: Refresh = "steps"
     projection: Optional[Count] = None
 
-    def check(self, batch_size, num_classes):
+    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
         blocks = need_blocks(batch_size, self.per_class)
         need_classes(blocks, None, f"batch_size {batch_size}")
         need_classes(2, num_classes, "a batch")
@@ -71,12 +69,12 @@ class Coreset(Looking):
     pool: how many images the picks are chosen from.
     """
 
-    def over(self, labels, batch_size, iterations, seed):
+    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
         super().over(labels, batch_size, iterations, seed)
         self.require(self.blocks <= self.size, f"{self.size} images are too few to pick {self.blocks} from.")
         return self
 
-    def batch(self, memory, rng):
+    def batch(self, memory: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         pool = rng.choice(self.size, min(self.pool, self.size), replace=False)
         picks = pool[self.choose(self.look(memory, pool, rng), rng)]
         return np.column_stack([picks, self.groups.classmates(rng, picks, self.per_class - 1)]).ravel()
@@ -97,7 +95,7 @@ class Matching(Looking):
 
     candidates: Count = 10
 
-    def batch(self, memory, rng):
+    def batch(self, memory: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         pool = self._pool(rng)
         drawn = self._candidates(rng, pool)
         return pool[drawn[np.argmin(self.costs(self.look(memory, pool, rng), drawn))]]

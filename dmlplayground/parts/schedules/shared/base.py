@@ -1,7 +1,5 @@
 """The base of every schedule: the registry, the rising start, and when the rate moves."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from ....base.options import NotNegative

@@ -25,8 +25,10 @@ from .stored import Stored
 
 ASPECTS = (math.log(3 / 4), math.log(4 / 3))  # of random-area crops, width to height
 TRIES = 10
+Window = tuple[int, int, int, int]  # top, left, height and width
 LARGEST = 4096  # pixels: a batch of larger images would fill any memory
 Side = Annotated[int, Must(f"be from 1 to {LARGEST} pixels", lambda side: 1 <= side <= LARGEST)]
+SideOrNone = Annotated[int, Must(f"be from 1 to {LARGEST} pixels, or 0", lambda side: 0 <= side <= LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -117,16 +119,16 @@ class Augmented(Transform):
         self.steps = steps
         self.stored, self.stored_for_test = transform.stored, transform.stored_for_test
 
-    def train(self, images, rows, rng):
+    def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         block = self.transform.train(images, rows, rng)
         for step in self.steps:
             step(block, rng)
         return block
 
-    def test(self, images, rows):
+    def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         return self.transform.test(images, rows)
 
-    def test_shape(self, images):
+    def test_shape(self, images: Any) -> tuple[int, int]:
         return self.transform.test_shape(images)
 
 
@@ -142,7 +144,7 @@ class AreaCrop(Transform):
 
     size: Side = 224
 
-    def train(self, images, rows, rng):
+    def train(self, images: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         # Every image uses the same number of random draws, so that others' draws do not depend on it.
         shapes = rng.random((len(rows), TRIES, 2))
         places = rng.random((len(rows), 2))
@@ -155,7 +157,7 @@ class AreaCrop(Transform):
             self._write(window, target, flip, self.interpolations[kind])
         return block
 
-    def test(self, images, rows):
+    def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         block = np.empty((len(rows), self.test_size, self.test_size, 3), np.uint8)
         for target, row in zip(block, rows.tolist()):
             image = self._as_for_test(images[row])
@@ -163,7 +165,7 @@ class AreaCrop(Transform):
             self._write(centre, target, False, "cubic")
         return block
 
-    def test_shape(self, images):
+    def test_shape(self, images: Any) -> tuple[int, int]:
         return self.test_size, self.test_size
 
     def _as_for_test(self, image: np.ndarray) -> np.ndarray:
@@ -173,10 +175,8 @@ class AreaCrop(Transform):
             wanted.apply(image) if wanted.resize == "short" and min(image.shape[:2]) > wanted.size else image
         )
 
-    def _window(
-        self, height: int, width: int, shapes: np.ndarray, place: np.ndarray
-    ) -> tuple[int, int, int, int]:
-        """Top, left, height and width of the first shape that fits, put at ``place``."""
+    def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> Window:
+        """The first shape that fits, put at ``place``."""
         for share, turn in shapes.tolist():
             area = (self.smallest + (1 - self.smallest) * share) * (height * width)
             aspect = math.exp(ASPECTS[0] + (ASPECTS[1] - ASPECTS[0]) * turn)
@@ -195,7 +195,15 @@ class AreaCrop(Transform):
         _copy(window, target, flip)
 
 
-def windows(images: Any, rows: np.ndarray, tops, lefts, height: int, width: int, flips) -> np.ndarray:
+def windows(
+    images: Any,
+    rows: np.ndarray,
+    tops: np.ndarray,
+    lefts: np.ndarray,
+    height: int,
+    width: int,
+    flips: np.ndarray,
+) -> np.ndarray:
     """One window of each image, some mirrored, as one block."""
     block = np.empty((len(rows), height, width, images.shape[3]), np.uint8)
     for target, row, top, left, flip in zip(
@@ -205,7 +213,7 @@ def windows(images: Any, rows: np.ndarray, tops, lefts, height: int, width: int,
     return block
 
 
-def _centre(height: int, width: int, size: int) -> tuple[int, int, int, int]:
+def _centre(height: int, width: int, size: int) -> Window:
     side = min(size, height, width)
     return (height - side) // 2, (width - side) // 2, side, side
 

