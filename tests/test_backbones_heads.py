@@ -177,7 +177,7 @@ def test_frozen_batchnorm_keeps_statistics_scale_and_shift():
 
 
 def test_frozen_batchnorm_normalises_a_training_batch_by_the_running_statistics():
-    from dmlplayground.trial.training.learner import freeze_batchnorm
+    from dmlplayground.trial.training.networks import freeze_batchnorm
 
     for name in ("inception_bn", "resnet18_v1b"):
         network = backbones.create(name)

@@ -239,3 +239,22 @@ def test_what_a_command_trained_has_no_weights_of_ours(tmp_path):
     record = dml.train(given(tmp_path, HONEST), tmp_path / "runs")
     with pytest.raises(UserError, match="was trained by a command, which keeps its weights to itself"):
         dml.load(tmp_path / "runs" / record.id)
+
+
+def test_a_trial_that_was_stopped_after_its_last_epoch_is_finished(tmp_path, monkeypatch):
+    from dmlplayground.trial.training.external import ExternalRun
+
+    def stop(self, unit, states, which, keep=ExternalRun._keep):
+        keep(self, unit, states, which)
+        if which == "last":
+            raise KeyboardInterrupt
+
+    changed = given(tmp_path, HONEST)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(ExternalRun, "_keep", stop)
+        dml.train(changed, tmp_path / "runs")
+    (folder,) = (tmp_path / "runs").glob("somebodys-*")
+    next(folder.glob("*.last.npz")).unlink()
+    record = dml.train(changed, tmp_path / "runs")
+    assert record.status == "finished" and [entry["epoch"] for entry in record.epochs] == [0, 1, 2]
+    assert record.results["last"]["metrics"] == record.epochs[-1]["metrics"]

@@ -108,7 +108,7 @@ def test_from_a_folder_to_a_search(photos, tmp_path, small, capsys, monkeypatch)
     assert cli.main(["evaluate", str(trial)]) == 0
 
     # Again: nothing is trained or embedded for the ladder a second time.
-    monkeypatch.setattr(ladder, "features", None)
+    monkeypatch.setattr(ladder.models, "features", None)
     monkeypatch.setattr(ladder.lr_finder, "find", None)
     assert cli.main(words(photos, "--out", out)) == 0
     assert json.loads((out / ladder.FILE).read_text()) == content

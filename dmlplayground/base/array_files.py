@@ -14,8 +14,6 @@ from . import signals
 from .errors import UserError
 from .files import opened, replacing
 
-__all__ = ["DAMAGE", "read", "write", "write_plain"]
-
 #: What NumPy raises for a damaged file, or one whose header lies.
 DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
 

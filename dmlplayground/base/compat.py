@@ -18,11 +18,10 @@ from collections.abc import Callable, Iterator
 from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 from . import threads
 from .errors import UserError
-
-__all__ = ["MissingMXNet", "builds", "install"]
 
 CPU_BUILD = "mxnet"
 CUDA_BUILDS = tuple(f"mxnet-cu{version}" for version in (101, 102, 110, 112, 113, 114, 115, 116, 117))
@@ -309,7 +308,7 @@ def _repair(mx: types.ModuleType) -> None:
         mx.recordio.pack, mx.recordio.pack_img = _packers(mx.recordio)
 
 
-def _as_numpy(self, dtype=None, copy=None):
+def _as_numpy(self: Any, dtype: Any = None, copy: Any = None) -> Any:
     array = self.asnumpy()
     return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -339,7 +338,7 @@ def _packers(recordio: types.ModuleType) -> tuple[Callable[..., bytes], Callable
 
     import numpy as np
 
-    def pack(header, s):
+    def pack(header: Any, s: bytes) -> bytes:
         header = recordio.IRHeader(*header)
         label = b""
         if isinstance(header.label, Number):
@@ -349,7 +348,7 @@ def _packers(recordio: types.ModuleType) -> tuple[Callable[..., bytes], Callable
             header = header._replace(flag=len(header.label), label=0)
         return struct.pack(recordio._IR_FORMAT, *header) + label + s
 
-    def pack_img(header, img, quality=95, img_fmt=".jpg"):
+    def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
         import cv2
 
         option = cv2.IMWRITE_PNG_COMPRESSION if img_fmt.lower() == ".png" else cv2.IMWRITE_JPEG_QUALITY

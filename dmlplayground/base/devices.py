@@ -9,8 +9,6 @@ from typing import Any, Union
 from .compat import CPU_BUILD, INSTALL_CUDA
 from .errors import UserError
 
-__all__ = ["built_for_cuda", "capability_text", "check_amp", "context", "gpu_capabilities", "require"]
-
 # The last builds of MXNet carry machine code for 5.0 to 8.6, and no PTX for a later GPU to compile.
 FIRST_TOO_NEW = (9, 0)
 

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from . import files
 
-__all__ = ["BROKEN", "Failed", "extract", "fetch", "room"]
-
 CHUNK = 1 << 20
 TIMEOUT = 30  # seconds without a byte
 MOST = 16 << 30  # bytes of a download: three times the largest data set that is known here

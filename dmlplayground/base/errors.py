@@ -9,8 +9,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Optional
 
-__all__ = ["UserError", "nearest", "neither", "printable", "unknown", "warn"]
-
 
 class UserError(Exception):
     """Bad input. The message names the thing and what to do; the command line prints it and exits with 2."""

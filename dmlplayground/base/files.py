@@ -23,22 +23,6 @@ from typing import IO, Any, Optional
 from . import processes, signals
 from .errors import UserError
 
-__all__ = [
-    "CannotWrite",
-    "agrees",
-    "alone",
-    "copy",
-    "digest",
-    "expanded",
-    "filling",
-    "opened",
-    "read_bytes",
-    "read_json",
-    "replacing",
-    "write_json",
-    "writing_to",
-]
-
 PART = ".part"  # the ending of a file that is being written
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _HALF = re.compile(rf"\..+\.({processes.MARK.pattern})\.\w+\.part")

@@ -12,8 +12,6 @@ from typing import Optional
 
 from .errors import printable
 
-__all__ = ["columns", "fill", "prose", "width"]
-
 GAP = "  "
 LONG = 110  # characters of a line if nothing limits it
 ENTRY = re.compile(r"^(?=[\w.]+: )", re.MULTILINE)  # where an entry of a list of names begins

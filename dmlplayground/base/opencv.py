@@ -1,8 +1,5 @@
-"""OpenCV's image operations, from the package ``cv2`` or from MXNet.
-
-Those of ``cv2`` are twice as fast and let other threads run. MXNet's serve where ``cv2`` cannot be loaded: opencv-python
-needs libGL, which slim containers lack.
-"""
+"""OpenCV's image operations, from the package ``cv2``, or from MXNet and SciPy where it cannot be loaded: opencv-python needs
+libGL, which slim containers lack. Those of ``cv2`` are twice as fast and let other threads run."""
 
 from __future__ import annotations
 
@@ -10,8 +7,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-
-__all__ = ["blur", "flip", "library", "mean", "package", "recolour", "resize", "rotate"]
 
 #: OpenCV's codes. Only ``area`` averages over all pixels when an image is made smaller.
 INTERPOLATIONS = {"nearest": 0, "linear": 1, "cubic": 2, "area": 3, "lanczos": 4}
@@ -46,9 +41,10 @@ def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np
     code = INTERPOLATIONS[interpolation]
     if cv2 is not None:
         return cv2.resize(image, (width, height), interpolation=code)
+    from mxnet import image as images
     from mxnet import nd
 
-    return _mxnet().imresize(nd.array(image, dtype=np.uint8), width, height, code).asnumpy()
+    return images.imresize(nd.array(image, dtype=np.uint8), width, height, code).asnumpy()
 
 
 def flip(image: np.ndarray, out: np.ndarray) -> None:
@@ -59,12 +55,6 @@ def flip(image: np.ndarray, out: np.ndarray) -> None:
         out[...] = image[:, ::-1]
     else:
         cv2.flip(image, 1, dst=out)
-
-
-def _mxnet() -> Any:
-    from mxnet import image
-
-    return image
 
 
 def mean(image: np.ndarray) -> np.ndarray:
@@ -87,16 +77,11 @@ def blur(image: np.ndarray, sigma: float) -> np.ndarray:
     radius = round(3 * sigma)
     if cv2 is not None:
         return cv2.GaussianBlur(image, (2 * radius + 1,) * 2, sigma, borderType=cv2.BORDER_REFLECT_101)
-    kernel = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
-    result = image.astype(np.float64)
-    for axis in (0, 1):
-        size = image.shape[axis]
-        shifted = [
-            weight * result.take(_mirrored(np.arange(size) + shift, size), axis)
-            for shift, weight in zip(range(-radius, radius + 1), kernel / kernel.sum())
-        ]
-        result = np.sum(shifted, axis=0)
-    return _as_pixels(result)
+    from scipy import ndimage
+
+    return _as_pixels(
+        ndimage.gaussian_filter(image.astype(np.float64), (sigma, sigma, 0), mode="mirror", radius=radius)
+    )
 
 
 def rotate(image: np.ndarray, degrees: float) -> np.ndarray:
@@ -110,25 +95,13 @@ def rotate(image: np.ndarray, degrees: float) -> np.ndarray:
     if cv2 is not None:
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         return cv2.warpAffine(image, source, (width, height), flags=flags, borderMode=cv2.BORDER_REFLECT_101)
+    from scipy import ndimage
+
     rows, columns = np.mgrid[:height, :width]
     columns, rows = (row[0] * columns + row[1] * rows + row[2] for row in source)
-    top, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
-    down, right = (rows - top)[..., None], (columns - left)[..., None]
-
-    def at(i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        return image[_mirrored(i, height), _mirrored(j, width)]
-
-    upper = at(top, left) * (1 - right) + at(top, left + 1) * right
-    lower = at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right
-    return _as_pixels(upper * (1 - down) + lower * down)
-
-
-def _mirrored(places: np.ndarray, size: int) -> np.ndarray:
-    """Places beyond a border folded back, the border itself being shown once."""
-    if size == 1:
-        return np.zeros_like(places)
-    places = np.abs(places) % (2 * size - 2)
-    return np.minimum(places, 2 * size - 2 - places)
+    layers = np.moveaxis(image.astype(np.float64), -1, 0)
+    turned = [ndimage.map_coordinates(layer, (rows, columns), order=1, mode="mirror") for layer in layers]
+    return _as_pixels(np.stack(turned, axis=-1))
 
 
 def _as_pixels(values: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from .errors import UserError
 
-__all__ = ["PACKAGES", "Package", "installed", "load"]
-
 
 class Package(NamedTuple):
     """What needs a package, as a plural, and the extra that it comes with.

@@ -19,23 +19,6 @@ from typing import Annotated, Any, NamedTuple
 
 from .errors import UserError, unknown
 
-__all__ = [
-    "Count",
-    "Fraction",
-    "Must",
-    "NotNegative",
-    "Option",
-    "Positive",
-    "Share",
-    "at_least",
-    "build",
-    "convert",
-    "describe",
-    "fill_options",
-    "options_of",
-    "within",
-]
-
 _MISSING = inspect.Parameter.empty
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 _WORDS = {

@@ -21,24 +21,6 @@ from typing import Any, NamedTuple, Optional
 from . import files, resources
 from .errors import UserError, warn
 
-__all__ = [
-    "COMMAND",
-    "KEPT",
-    "Source",
-    "add",
-    "changed",
-    "file_of",
-    "installed",
-    "known",
-    "keep",
-    "load",
-    "located",
-    "recall",
-    "registered",
-    "require_idle",
-    "source_of",
-]
-
 GROUP = "dmlplayground.parts"
 KEPT = "parts"  # the folder of a store that keeps the files of its trials' parts
 COMMAND = "command"  # the role of a file that a trial's command runs, and that registers no parts

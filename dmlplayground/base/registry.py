@@ -37,8 +37,6 @@ else:
         return lambda cls: cls
 
 
-__all__ = ["HOMES", "Kind", "Named", "Part", "kind", "split"]
-
 #: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
 HOMES = {
     "backbones": "dmlplayground.parts.backbones",

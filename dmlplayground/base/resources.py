@@ -9,18 +9,6 @@ from pathlib import Path
 from . import files
 from .errors import UserError, neither
 
-__all__ = [
-    "cache",
-    "checkout",
-    "experiment_names",
-    "experiments",
-    "find_experiment",
-    "find_search",
-    "hyperparams",
-    "pages",
-    "search_names",
-]
-
 SEARCH = "search"  # a folder of searches, or a search in a folder
 RESULTS = "results"  # the folder beside the experiments that holds records by the thousand, and none of them
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -1,8 +1,5 @@
-"""YAML read safely, with limits: an error is one line that says where it is.
-
-PyYAML alone accepts duplicate keys, overflows Python's stack on deep nesting, and expands a few aliases into
-gigabytes.
-"""
+"""YAML read safely: an error is one line that says where it is. PyYAML alone accepts duplicate keys, and overflows the
+stack on deep nesting."""
 
 from __future__ import annotations
 
@@ -14,14 +11,11 @@ from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
+from . import files
 from .errors import UserError
 
-__all__ = ["parse_yaml", "read_yaml"]
-
-LARGEST_FILE = 4 * 2**20  # bytes
-MOST_VALUES = 200_000  # in a text, with aliases expanded
 DEEPEST = 50  # levels of nesting
-LONGEST_NUMBER = 40  # characters
+_NO_KEYS = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "timestamp")}
 
 
 def read_yaml(path: str | Path) -> Any:
@@ -33,17 +27,11 @@ def read_yaml(path: str | Path) -> Any:
     dmlplayground.base.errors.UserError: cannot read no_such_file.yaml: No such file or directory.
     """
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            raise UserError(
-                f"{path} is larger than {LARGEST_FILE >> 20} MB, which is too large for a configuration."
-            )
-        text = content.decode("utf-8")
+        text = files.read_bytes(path).decode("utf-8")
     except OSError as problem:
         raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except ValueError as problem:  # not UTF-8, or a path with a NUL in it
-        raise UserError(f"cannot read {str(path)!r}: {problem}.") from None
+    except ValueError as problem:
+        raise UserError(f"cannot read {path}: {problem}.") from None
     return parse_yaml(text, str(path))
 
 
@@ -86,51 +74,30 @@ class _Loader(_Base):
         else:
             super().__init__(text)
         self.depth = 0
-        self.values: dict[Any, int] = {}  # in each node that is complete, aliases unfolded
+        self.complete: set[Any] = set()  # nodes
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        alias = self.check_event(yaml.AliasEvent)
-        mark = self.peek_event().start_mark
+        alias, mark = self.check_event(yaml.AliasEvent), self.peek_event().start_mark
         self.depth += 1
         if self.depth > DEEPEST:
-            raise yaml.MarkedYAMLError(None, None, f"this is nested more than {DEEPEST} levels deep", mark)
+            raise _wrong(f"this is nested more than {DEEPEST} levels deep", mark)
         node = super().compose_node(parent, index)
         self.depth -= 1
-        if alias and node not in self.values:
-            raise yaml.MarkedYAMLError(None, None, "this alias refers to something that contains it", mark)
-        if node not in self.values:
-            self.values[node] = 1 + sum(self.values[part] for part in _parts(node))
-        if self.values[node] > MOST_VALUES:
-            raise yaml.MarkedYAMLError(None, None, f"there are more than {MOST_VALUES:,} values here", mark)
+        if alias and node not in self.complete:
+            raise _wrong("this alias refers to something that contains it", mark)
+        self.complete.add(node)
         return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag in _NO_KEYS:
-                raise yaml.MarkedYAMLError(
-                    None, None, "a key must be a string; put quotes around this one", key.start_mark
-                )
+                raise _wrong("a key must be a string; put quotes around this one", key.start_mark)
             if key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    None, None, f"the key {key.value!r} is a duplicate", key.start_mark
-                )
+                raise _wrong(f"the key {key.value!r} is a duplicate", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
-    def construct_number(self, node: Any) -> Any:
-        if len(node.value) > LONGEST_NUMBER:
-            raise yaml.MarkedYAMLError(None, None, "this number is too long", node.start_mark)
-        return self.construct_yaml_int(node) if node.tag == _INT else self.construct_yaml_float(node)
 
-
-def _parts(node: Any) -> list:
-    if isinstance(node, yaml.MappingNode):
-        return [part for pair in node.value for part in pair]
-    return node.value if isinstance(node, yaml.SequenceNode) else []
-
-
-_INT, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
-_NO_KEYS = {_INT, _FLOAT, *(f"tag:yaml.org,2002:{name}" for name in ("bool", "null", "timestamp"))}
-for _tag in (_INT, _FLOAT):
-    _Loader.add_constructor(_tag, _Loader.construct_number)
+def _wrong(problem: str, mark: Any) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(None, None, problem, mark)

@@ -10,8 +10,6 @@ import zlib
 
 import numpy as np
 
-__all__ = ["generator", "integer"]
-
 
 def _sequence(seed: int, names: tuple[str | int, ...]) -> np.random.SeedSequence:
     words = [zlib.crc32(name.encode()) if isinstance(name, str) else int(name) for name in names]

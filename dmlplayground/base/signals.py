@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Optional
 
-__all__ = ["Stopped", "deferred", "exit_code", "heard"]
-
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 0.02  # seconds after which a request is repeated if it came when it could not be noticed
 

@@ -12,8 +12,6 @@ from .errors import UserError
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["ahead", "arithmetic", "beside", "cores", "for_each"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -33,24 +33,9 @@ from . import config
 from .config.schema import Trial
 
 __all__ = [
-    "COMMON",
-    "SOURCES",
-    "Hyperparams",
-    "Name",
-    "Reported",
-    "Settings",
-    "Value",
-    "WINNER",
-    "describe",
-    "find",
-    "layer",
-    "load",
-    "names",
-    "of_method",
-    "read",
-    "resolve",
-    "studies",
-]
+    "COMMON", "SOURCES", "Hyperparams", "Name", "Reported", "Settings", "Value", "WINNER", "describe", "find",
+    "layer", "load", "names", "of_method", "read", "resolve", "studies",
+]  # fmt: skip
 
 
 def load(

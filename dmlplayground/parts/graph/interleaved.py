@@ -1,23 +1,7 @@
 """Batches of interleaved pairs, a0 p0 a1 p1 ..."""
 
-from ...base.errors import UserError
 from .pairwise import same_class
 from .rows import HIDDEN, flat, log_sum_exp, row_sums, softplus
-
-
-def require_even(method, rows):
-    if rows % 2:
-        raise UserError(
-            f"{method} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}."
-        )
-
-
-def require_pairs(method, labels):
-    """``labels`` is a NumPy array."""
-    if (labels[0::2] != labels[1::2]).any():
-        raise UserError(
-            f"{method} reads pairs a0 p0 a1 p1 ...; here an anchor and its positive differ in class."
-        )
 
 
 def split_pairs(F, embeddings, labels):

@@ -4,7 +4,8 @@ from typing import Literal
 from ...base.options import NotNegative, Positive
 from ..graph import interleaved, pairwise, rows
 from .npairs import NPairs
-from .shared.base import KIND, Loss
+from .shared.base import KIND
+from .shared.paired import PairedLoss
 from .shared.search_ranges import about, between
 
 
@@ -23,7 +24,7 @@ from .shared.search_ranges import about, between
     },
     ranges={"method.alpha": between(30.0, 60.0, "the paper tries 36 to 55"), "method.l2_reg": about(5e-4)},
 )
-class Angular(Loss):
+class Angular(PairedLoss):
     """The angle at a negative, in the triangle it forms with an anchor and its positive, is kept below alpha.
 
     Rows come as pairs a0 p0 a1 p1 ... With t = tan(alpha)^2 and, for pairs i and j,
@@ -73,12 +74,6 @@ class Angular(Loss):
             "with all negatives it is symmetric, so leave symmetric false.",
         )
         self.slope = math.tan(math.radians(self.alpha)) ** 2
-
-    def check(self, rows, width):
-        interleaved.require_even(self.key, rows)
-
-    def check_labels(self, labels):
-        interleaved.require_pairs(self.key, labels)
 
     def hybrid_forward(self, F, embeddings, labels):
         seen = rows.unit(F, embeddings) if self.unit_angles else embeddings

@@ -4,7 +4,8 @@ from ...base.options import NotNegative
 from ..graph import interleaved
 from ..graph.rows import row_sums
 from .shared import usual_settings
-from .shared.base import KIND, Loss
+from .shared.base import KIND
+from .shared.paired import PairedLoss
 from .shared.search_ranges import LENGTH, about
 
 
@@ -17,7 +18,7 @@ from .shared.search_ranges import LENGTH, about
     defaults=usual_settings.TRAINING,
     ranges={"method.l2_reg": about(5e-4), **LENGTH},
 )
-class NPairs(Loss):
+class NPairs(PairedLoss):
     """Every anchor picks its own positive out of all the positives of the batch, by inner product.
 
     Rows come as pairs a0 p0 a1 p1 ... With S = A P^T and t_ij = [y_i = y_j], each row of t divided by its
@@ -49,12 +50,6 @@ class NPairs(Loss):
             not self.symmetric or self.negatives == "pairs",
             "with all negatives it is symmetric, so leave symmetric false.",
         )
-
-    def check(self, rows, width):
-        interleaved.require_even(self.key, rows)
-
-    def check_labels(self, labels):
-        interleaved.require_pairs(self.key, labels)
 
     def hybrid_forward(self, F, embeddings, labels):
         if self.negatives == "all":

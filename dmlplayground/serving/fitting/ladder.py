@@ -31,7 +31,7 @@ from ...trial.config import Places, Trial
 from ...trial.store import BEST, trained_weights
 from ...trial.store.records import Record
 from ...trial.training import folds, lr_finder, models, scoring, train
-from ...trial.training.learner import HEAD, features
+from ...trial.training.networks import HEAD
 from ..judge import NAMES, Judgement, judge
 from . import choose, closed_form, timing
 from .choose import Plan
@@ -277,7 +277,7 @@ class Ladder:
             fold, trial = self._fold(size), self._trial_at(size)
             dataset: Dataset = fold.train if which == "train" else fold.monitor
             blocks = models.blocks(dataset, transforms.create(**trial.transform), 1)
-            found = features(trial, blocks, models.devices(trial)[0])
+            found = models.features(trial, blocks, models.devices(trial)[0])
             array_files.write_plain(path, {"features": found, "labels": dataset.labels})
         with np.load(path, allow_pickle=False) as stored:
             return stored["features"], stored["labels"]

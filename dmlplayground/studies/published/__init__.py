@@ -19,27 +19,9 @@ from ...parts import protocols
 from .quotes import KIND, UNTRAINED, Quote, Quoted, Score, Study, flat, flatten, method_of, words
 
 __all__ = [
-    "KIND",
-    "UNTRAINED",
-    "Quote",
-    "Quoted",
-    "Score",
-    "Study",
-    "Table",
-    "curve",
-    "differences",
-    "find",
-    "flatten",
-    "get",
-    "matching",
-    "method_of",
-    "names",
-    "notes",
-    "of_method",
-    "tables",
-    "tabulated",
-    "words",
-]
+    "KIND", "UNTRAINED", "Quote", "Quoted", "Score", "Study", "Table", "curve", "differences", "find", "flatten",
+    "get", "matching", "method_of", "names", "notes", "of_method", "tables", "tabulated", "words",
+]  # fmt: skip
 
 names, get = KIND.names, KIND.get
 MANY = 10**9  # more runs than any mean needs

@@ -22,8 +22,6 @@ from . import optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-__all__ = ["agrees", "name_of_command", "upgraded", "read", "recipe", "starts_trained", "trial"]
-
 FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
 

@@ -26,8 +26,6 @@ from .optimizer_groups import optimizer_of
 from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
 from .units import check_batches, criterion
 
-__all__ = ["CHECKS", "check", "looks_at", "run"]
-
 LARGEST_COUNT = 10**9
 WIDEST = 2**16  # of a layer
 LARGEST = {"embed_dim": WIDEST, "batch_size": 10**6, "devices": 1000, "ensemble.members": 10_000}

@@ -11,8 +11,6 @@ from ...parts import optimizers
 from ...parts.layers import replaced
 from .schema import Groups, Multipliers, Named
 
-__all__ = ["all_complete", "optimizer_of"]
-
 MULTIPLIERS = tuple(Multipliers.__dataclass_fields__)
 
 

@@ -12,8 +12,6 @@ from ...base.files import digest
 from ...base.outside import COMMAND
 from .schema import plain
 
-__all__ = ["used"]
-
 
 def used(values: Mapping[str, Any]) -> list[dict[str, str]]:
     """The files of the parts from outside that these values of a trial name, each with its SHA-256."""

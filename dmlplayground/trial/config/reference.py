@@ -12,8 +12,6 @@ from ...parts.layers import COMPONENTS
 from . import part_keys
 from .schema import NEEDED, Trial
 
-__all__ = ["Key", "reference"]
-
 
 class Key(NamedTuple):
     """One key of a configuration; ``neutral`` is its value in a trial that does not set it."""

@@ -18,8 +18,6 @@ from ...parts.layers import COMPONENTS
 from . import optimizer_groups, part_keys
 from .schema import Groups, Named, Trial, plain
 
-__all__ = ["as_text", "departures", "name", "named", "texts"]
-
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
 DIGITS = 12  # of the digest

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from ...parts import metrics, protocols, samplers
+from ...parts.protocols import Protocol
 from .schema import Evaluation, Named, Trial
 
 __all__ = ["Unit", "check_batches", "check_data", "criterion", "total_epochs", "units"]
@@ -22,7 +23,7 @@ class Unit(NamedTuple):
     members: range
 
 
-def units(trial: Trial) -> list[Unit]:
+def units(trial: Trial, protocol: Optional[Protocol] = None) -> list[Unit]:
     """All trainings of a trial in order; each takes the trial's number of epochs.
 
     >>> trial = dml.config.trial({"method": "npairs", "protocol": {"name": "validated", "folds": 3}})
@@ -32,7 +33,7 @@ def units(trial: Trial) -> list[Unit]:
     count = trial.ensemble.members
     parallel = trial.ensemble.order == "parallel"
     groups = [range(count)] if parallel else [range(member, member + 1) for member in range(count)]
-    folds = range(protocols.create(**trial.protocol).trainings)
+    folds = range(_made(protocol or trial.protocol).trainings)
     return [Unit(fold, members) for fold in folds for members in groups]
 
 
@@ -46,14 +47,14 @@ def total_epochs(trial: Trial) -> int:
     return trial.epochs * len(units(trial))
 
 
-def criterion(protocol: Named, evaluation: Evaluation) -> metrics.Metric:
+def criterion(protocol: Union[Named, Protocol], evaluation: Evaluation) -> metrics.Metric:
     """The metric that chooses an epoch: the protocol's, or the one that the evaluation is led by.
 
     >>> trial = dml.config.trial({"method": "npairs", "protocol": "validated"})
     >>> dml.config.criterion(trial.protocol, trial.evaluation).key
     'MAP@R'
     """
-    name = protocols.create(**protocol).criterion
+    name = _made(protocol).criterion
     return metrics.headline(dataclasses.asdict(evaluation)) if name is None else metrics.get(name)
 
 
@@ -68,13 +69,19 @@ def check_data(trial: Trial, num_classes: Optional[int]) -> None:
     check_batches(trial.sampler, trial.protocol, trial.batch_size, num_classes)
 
 
-def check_batches(sampler: Named, protocol: Named, batch_size: int, num_classes: Optional[int]) -> None:
+def check_batches(
+    sampler: Named, protocol: Union[Named, Protocol], batch_size: int, num_classes: Optional[int]
+) -> None:
     """``check_data`` for a sampler, a protocol and a batch size, without a trial.
 
     >>> dml.config.check_batches({"name": "pairs"}, {"name": "paper"}, 60, None)
     """
     batches = samplers.KIND.create(**sampler)
-    folds = protocols.create(**protocol)
-    trained = {None} if num_classes is None else {len(fold.train) for fold in folds.folds(num_classes)}
+    folds = [] if num_classes is None else _made(protocol).folds(num_classes)
+    trained: set[Optional[int]] = {len(fold.train) for fold in folds} or {None}
     for classes in trained:
         batches.check(batch_size, classes)
+
+
+def _made(protocol: Union[Named, Protocol]) -> Protocol:
+    return protocol if isinstance(protocol, Protocol) else protocols.create(**protocol)

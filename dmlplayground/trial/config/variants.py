@@ -14,8 +14,6 @@ from ...parts.layers import COMPONENTS, expand, merge, nested, override
 from . import building, checking, own_parts, trial_ids
 from .schema import FIELDS, Groups, Trial
 
-__all__ = ["Variants", "free"]
-
 Section = tuple[str, ...]  # keys that are completed together
 TOGETHER: Section = ("optimizer", "groups")
 

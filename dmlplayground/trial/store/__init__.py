@@ -20,21 +20,7 @@ from pathlib import Path
 
 from ...base.errors import UserError
 
-__all__ = [
-    "existing",
-    "BEST",
-    "CHECKPOINT",
-    "LAST",
-    "checkpoints",
-    "checks",
-    "locks",
-    "manifest",
-    "packed",
-    "records",
-    "snapshots",
-    "stream",
-    "trained_weights",
-]
+__all__ = ["BEST", "CHECKPOINT", "LAST", "existing"]
 
 CHECKPOINT = "checkpoint.npz"
 BEST, LAST = "best", "last"  # which weights are kept: those of the best epoch, and those of the last

@@ -29,7 +29,7 @@ from ...parts.data import Dataset
 from ..store import LAST, trained_weights
 from . import models
 from .outcome import Entry, Outcome
-from .run import Run, States, Unit
+from .run import Measurement, Run, States, TrialUnit
 
 FORMAT = 1
 LOG = "command.log"
@@ -43,74 +43,6 @@ class CommandFailed(Exception):
     """The command did not do what the job asks for; the message says what."""
 
 
-class ExternalRun(Run):
-    """A trial whose units are trained by a command."""
-
-    def _train_unit(self, unit: Unit, done: int, states: Optional[States]) -> None:
-        job = Job(self, unit)
-        began, last = time.perf_counter(), done if states is not None or done else -1
-        if last < 0:
-            self.earlier_members = []
-        try:
-            for epoch in job.epochs(last):
-                embeddings, said = job.wait_for(epoch, self._listen)
-                monitored, self.tested = job.divided(embeddings)
-                entry = {"fold": unit.fold.number, "member": 0, "epoch": epoch, "evaluation_seconds": 0.0}
-                if epoch:
-                    entry.update(said, seconds=time.perf_counter() - began)
-                self.embeddings, self.training_embeddings = monitored, None
-                self._score(unit, entry)
-                began = time.perf_counter()
-                if epoch == 0:
-                    self._keep(unit, [], START)
-                    self._add(entry)
-                else:
-                    self._conclude_epoch(unit, entry)
-                    if self._out_of_patience(unit):
-                        job.stop()
-                        break
-            self.earlier_members = [monitored]
-            job.wait_for_end()
-        finally:
-            job.stop()
-            self.record.cost["command_seconds"] = self.record.cost.get("command_seconds", 0.0) + job.seconds
-            self.record.cost["peak_memory"] = max(self.record.cost.get("peak_memory", 0), job.peak)
-        self.record.cost["images_declared"] = 1  # what a command says of itself, nobody has counted
-        self._keep(unit, [], LAST)
-        shutil.rmtree(job.folder, ignore_errors=True)
-
-    def _conclude_epoch(self, unit: Unit, entry: Entry) -> None:
-        self._add(entry)
-        self._choose(unit, [], entry)
-        self._checkpoint(unit, entry["epoch"], [{"tested": self.tested}])
-
-    def _listen(self) -> None:
-        self.held.check()
-
-    def _keep(self, unit: Unit, states: States, which: str) -> None:
-        """Instead of weights, which stay the command's, the embeddings of the test images are kept."""
-        content = trained_weights.Weights(
-            self.record.id,
-            self.record.config,
-            unit.fold.train.num_classes,
-            unit.fold.number,
-            {"embeddings": self.tested},
-        )
-        with self.held.writing() as through:
-            path = self.folder / trained_weights.name(unit.fold.number, 0, which)
-            trained_weights.write(path, content, through)
-
-    def _go_on(self, checkpoint: Any) -> tuple[int, int, Optional[States]]:
-        number, epoch, states = super()._go_on(checkpoint)
-        self.tested = checkpoint.arrays["0/tested"]
-        return number, epoch, states
-
-    def _outcome(self) -> Outcome:
-        return ExternalOutcome(
-            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
-        )
-
-
 class ExternalOutcome(Outcome):
     def untrained(self) -> Entry:
         return {"epoch": 0, **self._scored(self.embeddings([trained_weights.name(0, 0, START)]))}
@@ -121,10 +53,52 @@ class ExternalOutcome(Outcome):
         return models.join(self.trial, parts, [each.fold for each in stored])
 
 
-class Job:
+class ExternalRun(Run):
+    """A trial whose units are trained by a command. Instead of weights, which stay the command's, the embeddings of the test
+    images are kept."""
+
+    outcome = ExternalOutcome
+    kept = staticmethod(lambda state: {"embeddings": state["tested"]})
+
+    def _train_unit(
+        self, unit: TrialUnit, earlier: Optional[np.ndarray], done: int, states: Optional[States]
+    ) -> np.ndarray:
+        job = CommandJob(self, unit)
+        began = time.perf_counter()
+        try:
+            for epoch in job.epochs(-1 if states is None else done):
+                embeddings, said = job.wait_for(epoch, self.held.check)
+                monitored, tested = job.divided(embeddings)
+                measured, states = Measurement(monitored, None, 0.0), [{"tested": tested}]
+                entry = {"fold": unit.fold.number, "member": 0, "epoch": epoch, "evaluation_seconds": 0.0}
+                if epoch:
+                    entry.update(said, seconds=time.perf_counter() - began)
+                    self._conclude(unit, entry, measured, states)
+                    self._wait_for_scoring()
+                else:
+                    self._score(unit, entry, measured)
+                    self._keep(unit, states, START)
+                    self._add(entry)
+                began = time.perf_counter()
+                if epoch and self._out_of_patience(unit):
+                    job.stop()
+                    break
+            job.wait_for_end()
+        finally:
+            job.stop()
+            self.record.cost["command_seconds"] = self.record.cost.get("command_seconds", 0.0) + job.seconds
+            self.record.cost["peak_memory"] = max(self.record.cost.get("peak_memory", 0), job.peak)
+        self.record.cost["images_declared"] = 1  # what a command says of itself, nobody has counted
+        assert states is not None  # the last epoch is evaluated
+        self._keep(unit, states, LAST)
+        shutil.rmtree(job.folder, ignore_errors=True)
+        return states[0]["tested"]
+
+
+class CommandJob:
     """The training of one fold: its folder, its process and what it writes."""
 
-    def __init__(self, run: Run, unit: Unit):
+    def __init__(self, run: Run, unit: TrialUnit):
         self.trial, self.fold = run.trial, unit.fold
         self.folder = run.folder / f"job-fold{unit.fold.number}"
         self.store, self.log = run.folder.parent, run.folder / LOG

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from ...base.errors import UserError
 from ...parts import backbones, data, protocols, transforms
 from ...parts.data import Dataset
-from ..config import Trial, check_data
+from ...parts.protocols import Protocol
+from ...parts.transforms import Transform
+from ..config import Trial, check_batches
 
 
 @dataclass(frozen=True)
@@ -22,19 +24,20 @@ class Fold:
 
 @dataclass(frozen=True)
 class Division:
-    """Everything that a trial trains and tests on."""
+    """Everything that a trial trains and tests on, and the parts that decide it, which a trial makes once."""
 
     folds: list[Fold]
     test: Dataset
+    protocol: Protocol
+    transform: Transform
 
 
 def divide(trial: Trial) -> Division:
     """The trial's data, loaded and divided; raises UserError where a batch cannot be made of it."""
-    transform = transforms.create(**trial.transform)
-    protocol = protocols.create(**trial.protocol)
+    protocol, transform = protocols.create(**trial.protocol), transforms.create(**trial.transform)
     train = data.load(**trial.data, split="train", stored=transform.stored)
     test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
-    kept = kept_back(trial)
+    kept = _kept_back(trial, protocol, transform)
     folds = [
         Fold(
             fold.number,
@@ -44,21 +47,23 @@ def divide(trial: Trial) -> Division:
         )
         for fold in protocol.folds(train.num_classes)
     ]
-    check_data(trial, train.num_classes)
+    check_batches(trial.sampler, protocol, trial.batch_size, train.num_classes)
     _check_network(trial, train)
     for fold in folds:
         transform.check(fold.train.images)
-    return Division(folds, test)
+    return Division(folds, test, protocol, transform)
 
 
 def kept_back(trial: Trial) -> dict[int, Dataset]:
     """By the fold's number, the images of the classes that it is not trained on, prepared like test images. Empty if the
     protocol trains on all classes."""
-    protocol = protocols.create(**trial.protocol)
+    return _kept_back(trial, protocols.create(**trial.protocol), transforms.create(**trial.transform))
+
+
+def _kept_back(trial: Trial, protocol: Protocol, transform: Transform) -> dict[int, Dataset]:
     if protocols.get(protocol.key).watches != protocols.VALIDATION:
         return {}
-    stored = transforms.create(**trial.transform).stored_for_test
-    pool = data.load(**trial.data, split="train", stored=stored)
+    pool = data.load(**trial.data, split="train", stored=transform.stored_for_test)
     return {fold.number: pool.subset(fold.kept) for fold in protocol.folds(pool.num_classes)}
 
 

@@ -7,10 +7,13 @@ from typing import Any, Optional
 import numpy as np
 from mxnet import autograd, nd
 
+from ...parts.methods.shared.objective import Objective
+from .learner import Learner
+
 COLLAPSE = 1e-3  # embeddings closer than this fraction of their length count as one point
 
 
-def figures(learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Optional[float]]:
+def figures(learner: Learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Optional[float]]:
     """Mean distances within and between classes, the share of rows that the loss still moves, embedding and gradient norms."""
     gradient = _gradient(learner.loss, embeddings, labels)
     points, labels = embeddings.asnumpy().astype(np.float64), labels.asnumpy()
@@ -28,7 +31,7 @@ def figures(learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Op
     }
 
 
-def _gradient(loss, embeddings: nd.NDArray, labels: nd.NDArray) -> np.ndarray:
+def _gradient(loss: Objective, embeddings: nd.NDArray, labels: nd.NDArray) -> np.ndarray:
     """The loss's gradient at these embeddings. A row where it is zero takes part in no active term of any method."""
     points = embeddings.detach()
     points.attach_grad()

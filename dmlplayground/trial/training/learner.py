@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import mxnet as mx
 import numpy as np
 from mxnet import autograd, nd
-from mxnet.gluon import nn
 
 from ...base import registry, seeds
-from ...parts import backbones, methods, schedules
+from ...parts import methods, schedules
 from ...parts.backbones.shared.engines import extract
-from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
-from ..store import trained_weights
-from . import mixed_precision, trainers
-from .trainers import Average, PartTrainer
+from . import mixed_precision, networks, trainers
+from .networks import named
+from .trainers import PartTrainer, WeightAverage
 
 Batch = tuple[np.ndarray, np.ndarray]
-HEAD = "network.head."  # what the names of a head's weights begin with
 
 
 class Step(NamedTuple):
@@ -54,7 +50,7 @@ class Learner:
         self.fold = place[0]
         self.contexts = contexts
         self.scaler = mixed_precision.scaler(trial.amp)
-        self.network = _network(trial, num_classes, pretrained)
+        self.network = networks.network(trial, num_classes, pretrained)
         self.loss = methods.loss(
             trial.method["name"],
             num_classes=num_classes,
@@ -65,14 +61,14 @@ class Learner:
             **registry.split(trial.method)[1],
         )
         if trial.freeze_batchnorm:
-            freeze_batchnorm(self.network.backbone, learned=trial.freeze_batchnorm == "statistics")
+            networks.freeze_batchnorm(self.network.backbone, learned=trial.freeze_batchnorm == "statistics")
         self.network.collect_params().reset_ctx(contexts)
         self.loss.collect_params().reset_ctx(contexts[0])
         blocks = {"backbone": self.network.backbone, "head": self.network.head, "loss": self.loss}
         self.parts = {group: PartTrainer(named(block), trial, group) for group, block in blocks.items()}
         self.schedule = schedules.create(**trial.schedule)
         decay = trial.ema.decay
-        self.average = None if decay is None else Average(self._parameters(), decay)
+        self.average = None if decay is None else WeightAverage(self._parameters(), decay)
         if trial.accumulate > 1:
             for parameter in self.learned():
                 parameter.grad_req = "add"
@@ -121,7 +117,7 @@ class Learner:
         total, outputs, targets = None, [], []
         for images, labels in batches:
             self.loss.loss.check_labels(labels)
-            labels = _on(self.contexts[0], labels)
+            labels = on_device(self.contexts[0], labels)
             with autograd.record():
                 embeddings = self.forward(images)
                 loss = self.loss(embeddings, labels)
@@ -149,7 +145,9 @@ class Learner:
     def forward(self, images: np.ndarray) -> nd.NDArray:
         """Embeddings of a block of images to train on, computed in equal parts on the devices and gathered on the first."""
         shares = np.split(images, len(self.contexts))
-        outputs = [self.in_training(_on(context, share)) for share, context in zip(shares, self.contexts)]
+        outputs = [
+            self.in_training(on_device(context, share)) for share, context in zip(shares, self.contexts)
+        ]
         if len(outputs) == 1:
             return outputs[0]
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
@@ -158,7 +156,8 @@ class Learner:
         """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics; by
         the average of the weights where one is kept."""
         placed = (
-            _on(self.contexts[number % len(self.contexts)], block) for number, block in enumerate(blocks)
+            on_device(self.contexts[number % len(self.contexts)], block)
+            for number, block in enumerate(blocks)
         )
         if self.average is None:
             return extract(self.extractor, placed, self.width)
@@ -172,11 +171,9 @@ class Learner:
 
     def _parameters(self) -> dict[str, mx.gluon.Parameter]:
         """Everything that decides embeddings and loss, by its place."""
-        blocks = {"network": self.network, "loss": self.loss}
+        blocks = {"network.": self.network, "loss.": self.loss}
         return {
-            f"{block}.{name}": parameter
-            for block, owner in blocks.items()
-            for name, parameter in named(owner).items()
+            block + name: found for block, owner in blocks.items() for name, found in named(owner).items()
         }
 
     def weights(self) -> dict[str, np.ndarray]:
@@ -189,7 +186,7 @@ class Learner:
         for name, parameter in own.items():
             parameter.set_data(nd.array(weights[name], dtype=weights[name].dtype))
         if self.average is not None:
-            self.average = Average(own, self.average.decay)
+            self.average = WeightAverage(own, self.average.decay)
 
     def state(self) -> dict[str, np.ndarray]:
         """``weights``, their average, and the state of the optimizers and of the loss: everything needed to continue
@@ -227,74 +224,8 @@ def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
     return {key[len(start) :]: array for key, array in state.items() if key.startswith(start)}
 
 
-def _network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
-    name, options = registry.split(trial.backbone)
-    backbone = _backbone(trial, pretrained)
-    features = backbones.get(name).features or options["features"]
-    head = Head(trial.head, features, trial.embed_dim, num_classes)
-    network = _joined(trial, backbone, head)
-    if trial.head.start and pretrained:
-        _start(head, trial.head.start)
-    return network
-
-
-def _start(head: Head, path: str) -> None:
-    """Let a head start with that of other trained weights."""
-    arrays = trained_weights.read(Path(path).expanduser()).arrays
-    weights = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
-    loading.check(named(head), weights, path)
-    for name, parameter in named(head).items():
-        parameter.set_data(nd.array(weights[name]))
-
-
-def _backbone(trial: Trial, pretrained: bool):
-    name, options = registry.split(trial.backbone)
-    if not pretrained:
-        options["pretrained"] = "none"
-    backbone = backbones.create(name, **options)
-    if trial.head.pooling == "average+max":
-        add_max_pooling(backbone)
-    return backbone
-
-
-def _joined(trial: Trial, backbone, head) -> Embedder:
-    preprocessing = backbones.get(trial.backbone["name"]).preprocessing
-    network = Embedder(backbone, preprocessing, head)
-    head.initialize()
-    if preprocessing is not None:
-        for constant in (network.mean, network.scale):
-            constant.initialize()
-    return network
-
-
-def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) -> np.ndarray:
-    """What the trial's backbone gives for all images before any training and without a head, (N, features) float32."""
-    network = _joined(trial, _backbone(trial, pretrained=True), nn.Flatten())
-    network.collect_params().reset_ctx(context)
-    network.hybridize(static_alloc=True, static_shape=True)
-    return extract(network, (_on(context, block) for block in blocks), 0)
-
-
-def _on(context: mx.Context, array: np.ndarray) -> nd.NDArray:
+def on_device(context: mx.Context, array: np.ndarray) -> nd.NDArray:
     """The array on a device. A CPU reads it in place, since MXNet's own copy of a block is slow."""
     if context.device_type == "cpu":
         return nd.from_numpy(np.require(array, requirements=["C", "O"])).as_in_context(context)
     return nd.array(array, ctx=context, dtype=array.dtype)
-
-
-def named(block) -> dict[str, mx.gluon.Parameter]:
-    """The block's parameters by their place in it. Unlike Gluon's numbered names it is the same in every process."""
-    return block._collect_params_with_prefix()
-
-
-def freeze_batchnorm(block, learned: bool = False) -> None:
-    """Use the running statistics of batch-norm without changing them; its scale and shift are ``learned`` or fixed as
-    well."""
-
-    def freeze(layer):
-        if isinstance(layer, nn.BatchNorm):
-            layer._kwargs["use_global_stats"] = True
-            if not learned:
-                layer.collect_params().setattr("grad_req", "null")
-
-    block.apply(freeze)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...base import seeds
 from ...base.errors import UserError
-from ...parts import optimizers, transforms
+from ...parts import optimizers
 from ..config import Trial
 from . import folds, models
 from .feed import Feed
@@ -85,13 +85,12 @@ def check(trial: Trial, low: float, high: float, steps: int) -> None:
 
 def first_fold(trial: Trial, threads: int = 1) -> tuple[Feed, Learner]:
     """A learner of the trial's first fold, with its batches, to take some steps without a run around them."""
-    fold = folds.divide(trial).folds[0]
+    division = folds.divide(trial)
+    fold = division.folds[0]
     learner = Learner(trial, fold.train.num_classes, models.devices(trial), (fold.number, 0))
     learner.begin_epoch(trial.frozen_epochs + 1)  # includes the backbone, even if it is frozen at first
     seed = seeds.integer(trial.seed, "rates")
-    return Feed(
-        trial, fold.train, [learner], transforms.create(**trial.transform), seed=seed, threads=threads
-    ), learner
+    return Feed(trial, fold.train, [learner], division.transform, seed=seed, threads=threads), learner
 
 
 def _exploded(losses: Sequence[float]) -> bool:

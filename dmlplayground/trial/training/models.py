@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
 import mxnet as mx
 import numpy as np
+from mxnet.gluon import nn
 
 from ...base import outside, seeds
 from ...base.devices import check_amp
@@ -16,13 +17,16 @@ from ...base.devices import context as device_by_name
 from ...base.errors import UserError
 from ...base.files import digest
 from ...parts import backbones, data, metrics, transforms
+from ...parts.backbones.shared.engines import extract
 from ...parts.data import Dataset
 from ...parts.data.shared import loader
 from ...parts.metrics.shared.engine.components import principal_components
+from ...parts.transforms import Transform
 from .. import config
 from ..config import Trial
 from ..store import trained_weights
-from .learner import Learner
+from . import networks
+from .learner import Learner, on_device
 
 # Images in a batch to embed, roughly: enough to be quick, few enough for any machine.
 EMBEDDING_PIXELS = 256 * 64 * 64
@@ -62,22 +66,32 @@ def _devices(trial: Trial) -> list[mx.Context]:
     return [device_by_name(f"{kind}:{index}") for index in range(trial.devices)]
 
 
-def embed(learners: Sequence[Learner], dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
+def embed(
+    learners: Sequence[Learner], dataset: Dataset, transform: Transform, threads: int = 1
+) -> np.ndarray:
     """The learners' embeddings of a data set, joined: (N, sum of widths)."""
     parts = [outputs(learner, dataset, transform, threads) for learner in learners]
     return join(learners[0].trial, parts, [learner.fold for learner in learners])
 
 
-def outputs(learner: Learner, dataset: Dataset, transform, threads: int = 1) -> np.ndarray:
+def outputs(learner: Learner, dataset: Dataset, transform: Transform, threads: int = 1) -> np.ndarray:
     """The learner's embeddings of a data set, for ``join``."""
     return learner.embed(blocks(dataset, transform, threads))
 
 
-def blocks(dataset: Dataset, transform, threads: int = 1) -> Iterator[np.ndarray]:
+def blocks(dataset: Dataset, transform: Transform, threads: int = 1) -> Iterator[np.ndarray]:
     """All images of a data set, in blocks to embed."""
     height, width = transform.test_shape(dataset.images)
     size = int(np.clip(EMBEDDING_PIXELS // (height * width), 1, 1024))
     return loader.test_batches(dataset, transform, batch_size=size, threads=threads)
+
+
+def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) -> np.ndarray:
+    """What the trial's backbone gives for all images before any training and without a head, (N, features) float32."""
+    network = networks.joined(trial, networks.backbone(trial, pretrained=True), nn.Flatten())
+    network.collect_params().reset_ctx(context)
+    network.hybridize(static_alloc=True, static_shape=True)
+    return extract(network, (on_device(context, block) for block in blocks), 0)
 
 
 def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:
@@ -98,7 +112,7 @@ def _lengths(rows: np.ndarray) -> np.ndarray:
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Any]:
+def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Transform]:
     """The images a trial embeds, its own or those of the data set ``name``, and its transform."""
     transform = transforms.create(**trial.transform)
     options = trial.data if name is None else {"name": name}

@@ -9,7 +9,6 @@ from typing import Any
 import mxnet as mx
 import numpy as np
 
-from ...parts import transforms
 from ..config import Trial
 from ..store import LAST, trained_weights
 from ..store.records import Record
@@ -40,7 +39,6 @@ class Outcome:
         self.chosen = chosen
         self.contexts = contexts
         self.threads = threads
-        self.transform = transforms.create(**trial.transform)
         # By file of weights: its embeddings of the test images, and its fold.
         self._parts: dict[str, tuple[np.ndarray, int]] = {}
 
@@ -59,7 +57,7 @@ class Outcome:
         classes = self.division.folds[0].train.num_classes
         members = range(self.trial.ensemble.members)
         fresh = [Learner(self.trial, classes, self.contexts, (0, member)) for member in members]
-        found = models.embed(fresh, self.division.test, self.transform, self.threads)
+        found = models.embed(fresh, self.division.test, self.division.transform, self.threads)
         return {"epoch": 0, **self._scored(found)}
 
     def tested(self, files: Sequence[str]) -> Entry:
@@ -70,7 +68,7 @@ class Outcome:
         for name in files:
             if name not in self._parts:
                 learner = models.load(self.folder / name, self.contexts, self.record.id)
-                found = models.outputs(learner, self.division.test, self.transform, self.threads)
+                found = models.outputs(learner, self.division.test, self.division.transform, self.threads)
                 self._parts[name] = found, learner.fold
         parts, folds = zip(*(self._parts[name] for name in files))
         return models.join(self.trial, parts, folds)

@@ -22,7 +22,7 @@ from mxnet import nd
 
 from ...base import files, seeds
 from ...base.errors import UserError
-from ...parts import protocols, transforms
+from ...parts import protocols
 from ..config import Trial, criterion, units
 from ..store import BEST, LAST, checkpoints, locks, records, snapshots, trained_weights
 from ..store.records import Record
@@ -44,15 +44,40 @@ class Diverged(Exception):
     """The loss is not a finite number."""
 
 
-class Unit(NamedTuple):
+class TrialUnit(NamedTuple):
+    """A unit of this trial, with its place among the others."""
+
     number: int
     fold: folds.Fold
     members: range
 
 
+class Measurement(NamedTuple):
+    """The embeddings that an epoch is scored by: of the fold's monitored images, by all of its members that are trained so
+    far side by side; and of its training images, where these are measured too."""
+
+    monitored: np.ndarray
+    training: Optional[np.ndarray]
+    seconds: float  # that they took
+
+
+class Position(NamedTuple):
+    """How far a trial is."""
+
+    unit: int = 0
+    epoch: int = 0
+    states: Optional[States] = None
+    earlier: Optional[np.ndarray] = (
+        None  # what the trained members of the unit's fold give of its monitored images
+    )
+
+
 class Run:
     """One trial in one folder, whose lock is held. Everything it writes there goes through ``held``, and stops if the
     lock is lost."""
+
+    kept = staticmethod(weights_in)  # what of a learner's state is kept
+    outcome = Outcome
 
     def __init__(
         self,
@@ -66,12 +91,14 @@ class Run:
         self.held, self.folder = held, held.folder
         self.threads = threads
         self.progress = progress or Progress(quiet=True)
-        self.protocol = protocols.create(**trial.protocol)
-        self.tests = protocols.get(self.protocol.key).tests  # if not, nobody will want the weights
-        self.criterion = criterion(trial.protocol, trial.evaluation)
         self.division = folds.divide(trial)
-        self.units = _units(trial, self.division)
-        self.transform = transforms.create(**trial.transform)
+        self.protocol, self.transform = self.division.protocol, self.division.transform
+        self.facts = protocols.get(self.protocol.key)
+        self.criterion = criterion(self.protocol, trial.evaluation)
+        self.units = [
+            TrialUnit(number, self.division.folds[unit.fold], unit.members)
+            for number, unit in enumerate(units(trial, self.protocol))
+        ]
         self.contexts = models.devices(trial)
         # Scoring is the CPU's work: where a GPU trains, it can do so while the next epoch runs.
         overlap = self.contexts[0].device_type == "gpu" if overlap is None else overlap
@@ -87,14 +114,10 @@ class Run:
                 "train": self.division.folds[0].train.describe(),
                 "test": self.division.test.describe(),
                 "weights": models.start(trial),
-                **_classes(self.division, trial),
+                # Published sets come divided; here the configuration divides the classes.
+                **({"test_classes": list(self.division.test.class_names)} if "seed" in trial.data else {}),
             },
         )
-        # Embeddings of the fold's monitored images, by its members that are trained and by the unit's learners as they are.
-        self.earlier_members: list[np.ndarray] = []
-        self.embeddings: Optional[np.ndarray] = None
-        # Of its training images, where they are measured too.
-        self.training_embeddings: Optional[np.ndarray] = None
         self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
         self.stream: Stream  # made when it is known where to go on
         self.loads: list[float] = []
@@ -103,19 +126,21 @@ class Run:
     def execute(self) -> Record:
         """Train to the end, from the checkpoint if there is one. The record holds the outcome in any case."""
         try:
-            number, epoch, states = self._resume()
+            position = self._resume()
             self._save("running")
-            done = number * self.trial.epochs + epoch
+            done = position.unit * self.trial.epochs + position.epoch
             self.progress.begin(self.trial, len(self.units), done, self.held)
             start = untouched.entry(self.trial, self.division, self.contexts[0], self.threads)
             if start is not None and not done:
                 self.progress.untouched(start)
-            for unit in self.units[number:]:
-                self._train_unit(unit, epoch, states)
-                epoch, states = 0, None
+            embeddings = position.earlier
+            for unit in self.units[position.unit :]:
+                embeddings = self._train_unit(unit, embeddings, position.epoch, position.states)
+                position = Position()
+            assert embeddings is not None  # every trial has a unit
             started = time.perf_counter()
             own = {} if start is None else {protocols.UNTOUCHED: start}
-            self.record.results = {**own, **self._results()}
+            self.record.results = {**own, **self._results(embeddings)}
             self.record.cost["results_seconds"] = time.perf_counter() - started
             self._save("finished")
             (self.folder / checkpoints.FILE).unlink(missing_ok=True)
@@ -137,54 +162,56 @@ class Run:
 
     # --- units and epochs --------------------------------------------------------------------------------------------
 
-    def _train_unit(self, unit: Unit, done: int, states: Optional[States]) -> None:
+    def _train_unit(
+        self, unit: TrialUnit, earlier: Optional[np.ndarray], done: int, states: Optional[States]
+    ) -> np.ndarray:
+        """Train a unit that has ``done`` epochs. ``earlier`` are the embeddings that the trained members of its fold give of
+        the monitored images; they are returned with its own beside them."""
         learners = [
             Learner(self.trial, unit.fold.train.num_classes, self.contexts, (unit.fold.number, member))
             for member in unit.members
         ]
         self.record.cost["parameters"] = sum(parameter.data().size for parameter in learners[0].learned())
-        feed = self._feed(unit, learners)
+        # Each fold and member draws its own batches.
+        seed = seeds.integer(self.trial.seed, "unit", unit.number)
+        feed = Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, threads=self.threads)
         holders: list[Learner | Feed] = [*learners, feed]
+        measured = None
+        if unit.members.start == 0:
+            earlier = None
         if states is not None:
             for holder, state in zip(holders, states):
                 holder.load_state(state)
         elif unit.members.start == 0:
-            self.earlier_members = []
             entry = {"fold": unit.fold.number, "member": 0, "epoch": 0}
-            self._embed_now(unit, learners, entry)
-            self._score(unit, entry)
+            measured = self._measure(unit, learners, 0, earlier)
+            self._score(unit, entry, measured)
             self._add(entry)
-        self.embeddings = None
         for epoch in range(done + 1, self.trial.epochs + 1):
             if self._out_of_patience(unit):
                 break
             entry = {"fold": unit.fold.number, "member": unit.members.start, "epoch": epoch}
             entry.update(self._train_epoch(unit, epoch, learners, feed))
             self._wait_for_scoring()
-            self.embeddings = None
-            if epoch % self.trial.evaluation.every == 0 or epoch == self.trial.epochs:
-                self._embed_now(unit, learners, entry)
-            self._conclude(unit, entry, [holder.state() for holder in holders])
+            evaluated = epoch % self.trial.evaluation.every == 0 or epoch == self.trial.epochs
+            measured = self._measure(unit, learners, epoch, earlier) if evaluated else None
+            self._conclude(unit, entry, measured, [holder.state() for holder in holders])
         self._wait_for_scoring()
-        if self.tests or len(self.units) > len(
+        if self.facts.tests or len(self.units) > len(
             self.division.folds
-        ):  # the next member is measured beside this one
+        ):  # it is measured beside the next member
             self._keep(unit, [learner.state() for learner in learners], LAST)
-        self.earlier_members.append(
-            self._embed(unit, learners) if self.embeddings is None else self.embeddings
-        )
+        return self._embed(unit, learners, earlier) if measured is None else measured.monitored
 
-    def _feed(self, unit: Unit, learners: list[Learner]) -> Feed:
-        # Each fold and member draws its own batches.
-        seed = seeds.integer(self.trial.seed, "unit", unit.number)
-        return Feed(self.trial, unit.fold.train, learners, self.transform, seed=seed, threads=self.threads)
-
-    def _train_epoch(self, unit: Unit, epoch: int, learners: list[Learner], feed: Feed) -> dict[str, Any]:
+    def _train_epoch(
+        self, unit: TrialUnit, epoch: int, learners: list[Learner], feed: Feed
+    ) -> dict[str, Any]:
         """Run all steps of an epoch; returns their figures."""
         started, worked = time.perf_counter(), time.process_time()
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
+        count = feed.steps(epoch)
         for learner in learners:
-            learner.begin_epoch(epoch, feed.steps(epoch))
+            learner.begin_epoch(epoch, count)
         rate = self.trial.optimizer["lr"] * learners[0].scale  # of the first step
         losses, images = Losses(epoch), 0
         for batches in feed.batches(epoch):
@@ -192,9 +219,11 @@ class Run:
             steps = [learner.step(batches) for learner in learners]
             feed.seen(steps)
             if losses.add([step.loss for step in steps]):
-                self.progress.step(len(losses.read), feed.steps(epoch), losses.read[-1])
+                self.progress.step(len(losses.read), count, losses.read[-1])
         losses.finish()
-        self._note_load()
+        if hasattr(os, "getloadavg"):  # the machine's mean load over the epochs of this sitting
+            self.loads.append(os.getloadavg()[0])
+            self.record.cost["load"] = sum(self.loads) / len(self.loads)
         figures = health.figures(learners[0], steps[0].embeddings[-1], steps[0].labels[-1])
         if health.collapsed(figures):
             self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
@@ -208,41 +237,38 @@ class Run:
             "health": figures,
         }
 
-    def _note_load(self) -> None:
-        """The mean load of the machine over the epochs of this sitting, where the system tells it."""
-        if hasattr(os, "getloadavg"):
-            self.loads.append(os.getloadavg()[0])
-            self.record.cost["load"] = sum(self.loads) / len(self.loads)
-
     # --- measuring and choosing --------------------------------------------------------------------------------------
 
-    def _embed(self, unit: Unit, learners: list[Learner]) -> np.ndarray:
-        return models.embed(learners, unit.fold.monitor, self.transform, self.threads)
+    def _embed(self, unit: TrialUnit, learners: list[Learner], earlier: Optional[np.ndarray]) -> np.ndarray:
+        own = models.embed(learners, unit.fold.monitor, self.transform, self.threads)
+        return own if earlier is None else np.concatenate([earlier, own], axis=1)
 
-    def _embed_now(self, unit: Unit, learners: list[Learner], entry: dict[str, Any]) -> None:
+    def _measure(
+        self, unit: TrialUnit, learners: list[Learner], epoch: int, earlier: Optional[np.ndarray]
+    ) -> Measurement:
         started = time.perf_counter()
-        self.embeddings = self._embed(unit, learners)
-        self.training_embeddings = None
-        chosen, epoch = self.trial.evaluation, entry["epoch"]
+        monitored, training = self._embed(unit, learners, earlier), None
+        chosen = self.trial.evaluation
         if chosen.training_metrics and (epoch % chosen.training_every == 0 or epoch == self.trial.epochs):
-            self.training_embeddings = models.embed(learners, unit.fold.train, self.transform, self.threads)
-        entry["evaluation_seconds"] = time.perf_counter() - started
+            training = models.embed(learners, unit.fold.train, self.transform, self.threads)
+        return Measurement(monitored, training, time.perf_counter() - started)
 
-    def _score(self, unit: Unit, entry: dict[str, Any]) -> None:
+    def _score(self, unit: TrialUnit, entry: dict[str, Any], measured: Measurement) -> None:
         started = time.perf_counter()
-        embeddings = np.concatenate([*self.earlier_members, self.embeddings], axis=1)
-        entry["measured_on"] = unit.fold.measured_on
-        entry.update(models.score(self.trial, embeddings, unit.fold.monitor))
-        if self.training_embeddings is not None:
-            entry["training"] = models.score_training(self.trial, self.training_embeddings, unit.fold.train)
+        entry.update(evaluation_seconds=measured.seconds, measured_on=unit.fold.measured_on)
+        entry.update(models.score(self.trial, measured.monitored, unit.fold.monitor))
+        if measured.training is not None:
+            entry["training"] = models.score_training(self.trial, measured.training, unit.fold.train)
         entry["evaluation_seconds"] += time.perf_counter() - started
 
-    def _conclude(self, unit: Unit, entry: dict[str, Any], states: States) -> None:
+    def _conclude(
+        self, unit: TrialUnit, entry: dict[str, Any], measured: Optional[Measurement], states: States
+    ) -> None:
         """The rest of an epoch's work once its states are copied; it can run beside the next epoch's training."""
 
         def conclude() -> None:
-            if self.embeddings is not None:
-                self._score(unit, entry)
+            if measured is not None:
+                self._score(unit, entry, measured)
             self._add(entry)
             self._choose(unit, states, entry)
             self._checkpoint(unit, entry["epoch"], states)
@@ -258,21 +284,20 @@ class Run:
             self.scoring.result()
             self.scoring = None
 
-    def _choose(self, unit: Unit, states: States, entry: dict[str, Any]) -> None:
+    def _choose(self, unit: TrialUnit, states: States, entry: dict[str, Any]) -> None:
         """Keep the weights if this epoch is the fold's best so far (the first of equals)."""
         if "metrics" not in entry:
             return
-        by = self.criterion.key
-        best = self.chosen.get(unit.fold.number)
+        by, best = self.criterion.key, self.chosen.get(unit.fold.number)
         if best is None or self.criterion.better(entry["metrics"][by], best["metrics"][by]):
-            files = []
-            if self.tests:
+            names = []
+            if self.facts.tests:  # if not, nobody will want the weights
                 self._keep(unit, states, BEST)
-                these = [trained_weights.name(unit.fold.number, member, BEST) for member in unit.members]
-                files = _earlier(unit) + these
-            self.chosen[unit.fold.number] = {**entry, "weights": files}
+                own = (trained_weights.name(unit.fold.number, member, BEST) for member in unit.members)
+                names = [*_earlier(unit), *own]
+            self.chosen[unit.fold.number] = {**entry, "weights": names}
 
-    def _out_of_patience(self, unit: Unit) -> bool:
+    def _out_of_patience(self, unit: TrialUnit) -> bool:
         """Whether the protocol ends the training of this unit."""
         if self.protocol.patience is None:
             return False
@@ -285,22 +310,20 @@ class Run:
         ]
         return self.protocol.stops(evaluated, self.trial.evaluation.every, self.criterion.higher_is_better)
 
-    def _results(self) -> dict[str, Any]:
-        outcome = self._outcome()
-        results = self.protocol.results(outcome)
-        if not self.tests:
-            return results
-        if self.division.folds[0].measured_on == "test":  # then there is nothing new to embed
-            self._snapshots(np.concatenate(self.earlier_members, axis=1))
-        else:
-            leading = protocols.get(self.protocol.key).leading
-            self._snapshots(outcome.embeddings(results[leading]["weights"]))
-        return results
-
-    def _outcome(self) -> Outcome:
-        return Outcome(
+    def _results(self, embeddings: np.ndarray) -> dict[str, Any]:
+        """What the protocol makes of the training; ``embeddings`` are the last that were monitored."""
+        outcome = self.outcome(
             self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
         )
+        results = self.protocol.results(outcome)
+        if self.facts.tests and self.division.test.images.ndim > 2:  # there are no pictures of features
+            if self.division.folds[0].measured_on != "test":  # else there is nothing new to embed
+                embeddings = outcome.embeddings(results[self.facts.leading]["weights"])
+            chosen = self.trial.evaluation
+            content = snapshots.collect(embeddings, self.division.test, chosen.distance, tsne=chosen.tsne)
+            with self.held.writing() as through:
+                snapshots.save(self.folder, self.record.id, content, through)
+        return results
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
@@ -310,27 +333,18 @@ class Run:
         self.stream.add(entry)
         self.progress.epoch(entry)
 
-    def _keep(self, unit: Unit, states: States, which: str) -> None:
+    def _keep(self, unit: TrialUnit, states: States, which: str) -> None:
         for member, state in zip(unit.members, states):  # the feed's, at the end, is no member's
             content = trained_weights.Weights(
-                self.record.id,
-                self.record.config,
-                unit.fold.train.num_classes,
-                unit.fold.number,
-                weights_in(state),
+                trial=self.record.id,
+                config=self.record.config,
+                classes=unit.fold.train.num_classes,
+                fold=unit.fold.number,
+                arrays=self.kept(state),
             )
+            path = self.folder / trained_weights.name(unit.fold.number, member, which)
             with self.held.writing() as through:
-                trained_weights.write(
-                    self.folder / trained_weights.name(unit.fold.number, member, which), content, through
-                )
-
-    def _snapshots(self, embeddings: np.ndarray) -> None:
-        if self.division.test.images.ndim == 2:
-            return  # there are no pictures of features
-        evaluation = self.trial.evaluation
-        content = snapshots.collect(embeddings, self.division.test, evaluation.distance, tsne=evaluation.tsne)
-        with self.held.writing() as through:
-            snapshots.save(self.folder, self.record.id, content, through)
+                trained_weights.write(path, content, through)
 
     def _save(self, status: str) -> None:
         now = time.monotonic()
@@ -340,7 +354,7 @@ class Run:
         with self.held.writing() as through:
             self.record.save(self.folder, through)
 
-    def _checkpoint(self, unit: Unit, epoch: int, states: States) -> None:
+    def _checkpoint(self, unit: TrialUnit, epoch: int, states: States) -> None:
         header = {
             "unit": unit.number,
             "epoch": epoch,
@@ -355,9 +369,9 @@ class Run:
 
     # --- continuing ----------------------------------------------------------------------------------------------------
 
-    def _resume(self) -> tuple[int, int, Optional[States]]:
-        """Where to continue: the unit, the number of its finished epochs, and its learners' states."""
-        position: tuple[int, int, Optional[States]] = (0, 0, None)
+    def _resume(self) -> Position:
+        """Where to continue."""
+        position = Position()
         if (self.folder / checkpoints.FILE).exists():
             try:
                 position = self._go_on(checkpoints.read(self.folder, self.record.id))
@@ -369,7 +383,7 @@ class Run:
             self.stream = Stream(self.folder, self.record.epochs, through)
         return position
 
-    def _go_on(self, checkpoint: checkpoints.Checkpoint) -> tuple[int, int, Optional[States]]:
+    def _go_on(self, checkpoint: checkpoints.Checkpoint) -> Position:
         """Restore the state of the checkpoint; a UserError if it, or a file of weights that it needs, is damaged."""
         header = checkpoint.header
         unit = self.units[header["unit"]]
@@ -377,28 +391,21 @@ class Run:
         for name in {name for entry in chosen.values() for name in entry["weights"]}:
             trained_weights.read(self.folder / name, self.record.id)
         learners = (models.load(self.folder / name, self.contexts, self.record.id) for name in _earlier(unit))
-        self.earlier_members = [self._embed(unit, [learner]) for learner in learners]
+        earlier = None
+        for learner in learners:
+            earlier = self._embed(unit, [learner], earlier)
         states: States = [{} for _ in range(len(unit.members) + 1)]
         for key, array in checkpoint.arrays.items():
             index, _, name = key.partition("/")
             states[int(index)][name] = array
         self.chosen, self.record.epochs = chosen, header["epochs"]
         self.record.started, self.record.seconds = header["started"], header["seconds"]
-        return unit.number, header["epoch"], states
+        return Position(unit.number, header["epoch"], states, earlier)
 
 
-def _classes(division: folds.Division, trial: Trial) -> dict[str, list[str]]:
-    """The names of the test classes, if the configuration divides the classes; published sets come divided."""
-    return {"test_classes": list(division.test.class_names)} if "seed" in trial.data else {}
-
-
-def _earlier(unit: Unit) -> list[str]:
+def _earlier(unit: TrialUnit) -> list[str]:
     """The files of the members of the unit's fold that are trained already."""
     return [trained_weights.name(unit.fold.number, member, LAST) for member in range(unit.members.start)]
-
-
-def _units(trial: Trial, division: folds.Division) -> list[Unit]:
-    return [Unit(number, division.folds[unit.fold], unit.members) for number, unit in enumerate(units(trial))]
 
 
 class Losses:

@@ -20,10 +20,10 @@ class Updates(mx.optimizer.Optimizer):
         super().__init__(learning_rate=rule.lr, wd=rule.weight_decay)
         self.rule = rule
 
-    def create_state(self, index, weight):
+    def create_state(self, index: int, weight: nd.NDArray) -> tuple[nd.NDArray, ...]:
         return tuple(nd.zeros_like(weight) for _ in range(self.rule.slots))
 
-    def update(self, index, weight, grad, state):
+    def update(self, index: int, weight: nd.NDArray, grad: nd.NDArray, state: tuple[nd.NDArray, ...]) -> None:
         self._update_count(index)
         if self.rescale_grad != 1:
             grad = grad * self.rescale_grad
@@ -140,7 +140,7 @@ def shorten(gradients: Sequence[Sequence[nd.NDArray]], limit: float) -> None:
             gradient *= scale.as_in_context(gradient.context).astype(gradient.dtype)
 
 
-class Average:
+class WeightAverage:
     """A moving average of the parameters that learn, the newest weighing most.
 
     The running statistics of batch-norm are an average already, and MXNet writes them in the backward pass, where

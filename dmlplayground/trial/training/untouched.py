@@ -18,7 +18,6 @@ from ..config import Trial, starts_trained
 from ..store import records
 from . import models
 from .folds import Division
-from .learner import features
 
 
 def entry(
@@ -66,7 +65,7 @@ def _scores(
 
     def make() -> dict[str, Any]:
         transform = transforms.create(**trial.transform)
-        found = features(trial, models.blocks(dataset, transform, threads), context)
+        found = models.features(trial, models.blocks(dataset, transform, threads), context)
         # Seeds draw the starts of clusterings: for features that no seed has touched there is one.
         return models.score(dataclasses.replace(trial, seed=0, evaluation=evaluation), found, dataset)
 

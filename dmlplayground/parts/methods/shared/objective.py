@@ -40,6 +40,7 @@ class Objective(gluon.HybridBlock):
         of_batches = memory_for(loss, self.miner, memory)
         self.ring = None if of_batches is None else Ring(of_batches)
         self.regularizers = [regularizers.of(each) for each in terms]
+        self._checked: Any = None  # the last shapes of embeddings and labels
         with self.name_scope():
             for name, weight in loss.weights.items():
                 grad = "write" if weight.learned else "null"
@@ -216,19 +217,27 @@ class Objective(gluon.HybridBlock):
             labels = nd.array(self._numbers("labels", labels), ctx=embeddings.context, dtype=self.dtype)
         # A symbol, while a larger graph is traced, has no shape to check.
         if isinstance(embeddings, nd.NDArray):
-            self.loss.require(
-                embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
-                f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
-            )
-            self.loss.check(*embeddings.shape)
+            if self._checked != (
+                embeddings.shape,
+                labels.shape,
+            ):  # training has the same shapes in every step
+                self._check(embeddings.shape, labels.shape)
             # While one records, nothing is waited for: the learner checks its labels.
             if not autograd.is_recording():
                 self.loss.check_labels(labels.asnumpy())
-            if self.miner is not None:
-                rows, width = embeddings.shape
-                self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
             embeddings = embeddings.astype(self.dtype, copy=False)
         return embeddings, labels
+
+    def _check(self, shape: tuple[int, ...], labels: tuple[int, ...]) -> None:
+        self.loss.require(
+            len(shape) == 2 and labels == shape[:1],
+            f"embeddings are (B, E) and labels (B,), not {shape} and {labels}.",
+        )
+        rows, width = shape
+        self.loss.check(rows, width)
+        if self.miner is not None:
+            self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
+        self._checked = (shape, labels)
 
     def _numbers(self, what: str, values) -> np.ndarray:
         array = np.asarray(values)

@@ -5,6 +5,7 @@ calls it for every array, with the learning rate of the moment, and keeps its st
 operators, which they are given as ``F``: nothing here imports MXNet, and nothing waits for a device.
 """
 
+from functools import cached_property
 from typing import Annotated, Optional
 
 from ....base.options import Must, Positive, options_of
@@ -48,7 +49,7 @@ class Optimizer(Named):
     def begin_epoch(self, epoch: int) -> None:
         """Called before every epoch, counted from 1."""
 
-    @property
+    @cached_property
     def clipping(self) -> dict[str, float]:
         """``clip`` as MXNet's own updates take it."""
         return {} if self.clip is None else {"clip_gradient": self.clip}

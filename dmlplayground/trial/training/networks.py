@@ -1,0 +1,74 @@
+"""The network of a trial: its backbone and the layers after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mxnet import gluon, nd
+from mxnet.gluon import nn
+
+from ...base import registry
+from ...parts import backbones
+from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
+from ...parts.backbones.shared.weights import loading
+from ..config import Trial
+from ..store import trained_weights
+
+HEAD = "network.head."  # what the names of a head's weights begin with
+
+
+def network(trial: Trial, num_classes: int, pretrained: bool) -> Embedder:
+    name, options = registry.split(trial.backbone)
+    features = backbones.get(name).features or options["features"]
+    head = Head(trial.head, features, trial.embed_dim, num_classes)
+    made = joined(trial, backbone(trial, pretrained), head)
+    if trial.head.start and pretrained:
+        _start(head, trial.head.start)
+    return made
+
+
+def _start(head: Head, path: str) -> None:
+    """Let a head start with that of other trained weights."""
+    arrays = trained_weights.read(Path(path).expanduser()).arrays
+    weights = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
+    loading.check(named(head), weights, path)
+    for name, parameter in named(head).items():
+        parameter.set_data(nd.array(weights[name]))
+
+
+def backbone(trial: Trial, pretrained: bool) -> gluon.HybridBlock:
+    name, options = registry.split(trial.backbone)
+    if not pretrained:
+        options["pretrained"] = "none"
+    backbone = backbones.create(name, **options)
+    if trial.head.pooling == "average+max":
+        add_max_pooling(backbone)
+    return backbone
+
+
+def joined(trial: Trial, backbone: gluon.HybridBlock, head: gluon.HybridBlock) -> Embedder:
+    preprocessing = backbones.get(trial.backbone["name"]).preprocessing
+    network = Embedder(backbone, preprocessing, head)
+    head.initialize()
+    if preprocessing is not None:
+        for constant in (network.mean, network.scale):
+            constant.initialize()
+    return network
+
+
+def named(block: gluon.Block) -> dict[str, gluon.Parameter]:
+    """The block's parameters by their place in it. Unlike Gluon's numbered names it is the same in every process."""
+    return block._collect_params_with_prefix()
+
+
+def freeze_batchnorm(block: gluon.Block, learned: bool = False) -> None:
+    """Use the running statistics of batch-norm without changing them; its scale and shift are ``learned`` or fixed as
+    well."""
+
+    def freeze(layer: gluon.Block) -> None:
+        if isinstance(layer, nn.BatchNorm):
+            layer._kwargs["use_global_stats"] = True
+            if not learned:
+                layer.collect_params().setattr("grad_req", "null")
+
+    block.apply(freeze)
