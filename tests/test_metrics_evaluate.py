@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,7 @@ import dmlplayground
 import dmlplayground as dml
 from dmlplayground import metrics
 from dmlplayground.base.errors import UserError
+from dmlplayground.parts.metrics.shared.engine.embeddings import Embeddings
 
 ROOT = str(Path(dmlplayground.__file__).parents[1])
 
@@ -196,6 +198,46 @@ def test_memory_and_blocks_change_nothing():
     points, labels = embeddings(400, 30)
     scores = [metrics.evaluate(points, labels, memory=memory) for memory in (70_000, 300_000, 2 * 10**9)]
     assert scores[0] == scores[1] == scores[2]
+
+
+def in_other_processes(work, blocks):
+    """As if every block were sent to another machine, and its values back."""
+    sent = pickle.dumps(work)
+    return [pickle.loads(pickle.dumps(pickle.loads(sent)(block))) for block in blocks]
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "hamming"])
+@pytest.mark.parametrize("blocks", [2, 7, 1000])
+def test_blocks_of_queries_have_the_same_scores_to_the_bit(distance, blocks):
+    """Also with few bytes, queries without positives (whole blocks of them), and a gallery."""
+    points, labels = embeddings()
+    labels[:30] = np.arange(30)
+    chosen = {
+        "metrics": ["R@K", "RP", "MAP@R", "mAP", "mAP_R@4"],
+        "distance": distance,
+        "intervals": "normal",
+    }
+    for gallery in ({}, {"gallery": points[40:], "gallery_labels": labels[40:]}):
+        for more in ({}, {"without_positives": "miss"}, {"memory": 100_000}):
+            whole = metrics.assess(points, labels, **chosen, **gallery, **more)
+            found = metrics.assess(
+                points, labels, **chosen, **gallery, **more, blocks=blocks, run=in_other_processes
+            )
+            assert found == whole
+
+
+def test_sent_embeddings_are_of_the_same_kinds():
+    """Numba compiles every loop anew for arrays that may be written to, or may not."""
+    points = Embeddings(embeddings()[0], "cosine")
+    buffers: list = []
+    sent = pickle.dumps(points, protocol=5, buffer_callback=buffers.append)
+    for back in (
+        pickle.loads(pickle.dumps(points)),
+        pickle.loads(sent, buffers=[bytes(each) for each in buffers]),
+    ):
+        for name in ("raw", "length"):
+            assert getattr(back, name).flags.writeable == getattr(points, name).flags.writeable
+            np.testing.assert_array_equal(getattr(back, name), getattr(points, name))
 
 
 def test_embeddings_on_disk(tmp_path):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 
+import numpy as np
 import pytest
 from sweeps_fixture import SMALL, numbers
 
-from dmlplayground import config
+from dmlplayground import config, metrics
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import executors, local, runner
 from dmlplayground.trial.store import locks, records, stream
@@ -155,6 +157,31 @@ def test_what_is_from_outside_is_killed_and_goes_on(tmp_path, cluster, monkeypat
     assert numbers(store) == numbers(tmp_path / "local")
 
 
-def test_no_cluster_at_the_address():
+def test_an_evaluation_in_blocks_on_two_nodes(tmp_path, cluster):
+    random = np.random.default_rng(0)
+    points, labels = random.normal(size=(3000, 16)).astype(np.float32), random.integers(400, size=3000)
+    on_nodes = metrics.on_ray(cluster.address)
+
+    def told(work, block):
+        """Each block waits until both nodes have one."""
+        (tmp_path / ray.get_runtime_context().get_node_id()).touch()
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return work(block)
+
+    def run(work, blocks):
+        return on_nodes(functools.partial(told, work), blocks)
+
+    for distance in ("euclidean", "cosine"):
+        chosen = {"distance": distance, "clustering": False, "intervals": "normal"}
+        found = metrics.assess(points, labels, **chosen, blocks=6, run=run)
+        assert found == metrics.assess(points, labels, **chosen)
+    nodes = {node.node_id for node in cluster.nodes}
+    assert {path.name for path in tmp_path.iterdir()} == nodes
+
+
+@pytest.mark.parametrize("connect", [lambda address: executors.create("ray", address), metrics.on_ray])
+def test_no_cluster_at_the_address(connect):
     with pytest.raises(UserError, match="no Ray cluster answers at 127.0.0.1:9"):
-        executors.create("ray", "127.0.0.1:9")
+        connect("127.0.0.1:9")

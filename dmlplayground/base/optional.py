@@ -37,7 +37,7 @@ PACKAGES = {
     "optuna": Package("searches", "tune"),
     "pillow_heif": Package("pictures in HEIC", "heic"),
     "pyarrow": Package("Parquet files", "parquet"),
-    "ray": Package("sweeps on several machines", "ray"),
+    "ray": Package("sweeps and evaluations on several machines", "ray"),
     "resvg_py": Package("drawings (SVG)", "icons"),
     "shtab": Package("scripts for completion", "completion"),
     "starlette": Package("live pages", "serve"),

@@ -6,14 +6,12 @@ are no longer renewed; the runner then starts the trials elsewhere, from their c
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from ..base import optional
-from ..base.errors import UserError
+from ..base import ray_nodes
 from ..trial.config import Trial
 from ..trial.store import locks
 from . import worker
@@ -52,13 +50,7 @@ class Cluster:
 
     def __init__(self, address: Optional[str] = None, log: Sequence[str] = ()):
         self.log = log
-        ray = optional.load("ray")
-        try:
-            _knock(address)
-            ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, configure_logging=False)
-        except (OSError, ValueError, RuntimeError) as problem:
-            where = f"at {address}" if address else "here"
-            raise UserError(f"no Ray cluster answers {where}: {problem}.") from None
+        ray = ray_nodes.connect(address)
         # Each trial gets a process of its own, so that it cannot disturb another.
         self.task = ray.remote(max_calls=1, max_retries=0)(_train)
 
@@ -92,13 +84,6 @@ class Cluster:
         deadline = time.monotonic() + worker.PATIENCE
         while any(locks.current(task.folder) for task in tasks) and time.monotonic() < deadline:
             time.sleep(0.2)
-
-
-def _knock(address: Optional[str]) -> None:
-    """Raise OSError if nothing listens at ``host:port``; Ray itself would wait for minutes."""
-    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _train(folder: str, log: Sequence[str]) -> int:

@@ -4,6 +4,7 @@ Each metric is a function in a file of this package; ``table`` says what a file 
 neither MXNet nor scikit-learn, SciPy or numba: a metric imports what it needs when it is computed.
 """
 
+from ...base.ray_nodes import on_ray
 from .average_precision import map_at_k, map_at_r, map_within_k, mean_average_precision
 from .class_density import density
 from .mutual_information import ami, nmi, nmi_geometric
@@ -34,6 +35,6 @@ names, get = KIND.names, KIND.get
 __all__ = [
     "KIND", "KS", "CRITERION", "STANDARD", "Evaluation", "KMeans", "Metric", "Ranks", "ami", "among", "assess", "bootstrap",
     "chosen", "density", "evaluate", "first", "get", "headline", "kmeans", "leading", "map_at_k", "map_at_r", "map_within_k",
-    "mean_average_precision", "names", "nmi", "nmi_geometric", "normal", "of_trial", "pairwise_f1", "precision_at_k",
+    "mean_average_precision", "names", "nmi", "nmi_geometric", "normal", "of_trial", "on_ray", "pairwise_f1", "precision_at_k",
     "r_precision", "recall_at_k", "rho_spectrum",
 ]  # fmt: skip

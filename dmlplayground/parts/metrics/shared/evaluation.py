@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -13,7 +14,7 @@ from . import intervals as uncertainty
 from .engine import MEMORY
 from .engine.embeddings import Embeddings, as_labels, as_numbers, as_numpy
 from .engine.kmeans import KMeans, kmeans
-from .engine.rank_counting import positive_ranks
+from .engine.rank_counting import ALL, positive_ranks
 from .table import KS, STANDARD, Metric, chosen
 
 INTERVALS = ("bootstrap", "normal")
@@ -68,6 +69,8 @@ def assess(
     intervals: Optional[str] = None,
     confidence: float = 0.95,
     memory: int = MEMORY,
+    blocks: int = 1,
+    run: Callable[[Callable, Iterable], Iterable] = map,
     lone: None = None,  # what without_positives was called before 0.3.0
 ) -> Evaluation:
     """Score embeddings (one row each) by their labels, whole numbers or words. Arrays of NumPy and of MXNet are taken, and
@@ -94,6 +97,10 @@ def assess(
     ``memory`` bounds the bytes that are allocated beyond the embeddings, which may be memory-mapped. As many
     threads are used as OMP_NUM_THREADS says, or one.
 
+    The queries are divided into ``blocks``, and ``run`` has each of them searched, as ``map`` would: on many machines if
+    it is ``on_ray()``. The scores are the same to the bit. ``memory`` is then that of a block. One block compares each two
+    embeddings once, for both; with more of them each two are compared twice. The clusters are always computed here.
+
     >>> found = dml.metrics.assess(np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7], ks=[1], metrics=["R@K"])
     >>> found.scores
     {'R@1': 1.0}
@@ -101,7 +108,7 @@ def assess(
     if lone is not None:
         raise UserError(f"the keyword lone is called without_positives: write without_positives={lone!r}.")
     _check(without_positives, intervals)
-    seed, memory = _whole("seed", seed, 0), _whole("memory", memory, 1)
+    seed, memory, blocks = _whole("seed", seed, 0), _whole("memory", memory, 1), _whole("blocks", blocks, 1)
     starts = None if starts is None else _whole("starts", starts, 1)
     wanted = chosen(metrics, ks, clustering)
     embeddings = as_numpy(embeddings)
@@ -110,10 +117,10 @@ def assess(
     classes = as_labels(labels, len(points), "labels")
     pool = _gallery(gallery, gallery_labels, distance)
     scores = dict.fromkeys((metric.key for metric in wanted), np.nan)
-    ranges, run, queries = {}, None, len(points)
+    ranges, clusters, queries = {}, None, len(points)
 
     if ranked := [metric for metric in wanted if metric.needs == "ranks"]:
-        values = per_query(ranked, points, classes, pool, without_positives, memory)
+        values = per_query(ranked, points, classes, pool, without_positives, memory, blocks, run)
         scores.update({name: float(value.mean()) for name, value in values.items()})
         queries = len(next(iter(values.values())))
         if intervals == "bootstrap":
@@ -121,13 +128,13 @@ def assess(
         elif intervals == "normal":
             ranges = uncertainty.normal(values, confidence)
     if clustered := [metric for metric in wanted if metric.needs == "clusters"]:
-        run = kmeans(points, len(np.unique(classes)), seed, starts=starts, memory=memory)
-        scores.update({metric.key: metric.measure(classes, run.clusters) for metric in clustered})
+        clusters = kmeans(points, len(np.unique(classes)), seed, starts=starts, memory=memory)
+        scores.update({metric.key: metric.measure(classes, clusters.clusters) for metric in clustered})
     for metric in wanted:
         if metric.needs == "embeddings":
             bits = np.unpackbits(embeddings, axis=1) if points.packed else embeddings
             scores[metric.key] = metric.measure(bits, classes)
-    return Evaluation(scores, ranges, run, queries)
+    return Evaluation(scores, ranges, clusters, queries)
 
 
 def _check(without_positives: str, intervals: Optional[str]) -> None:
@@ -159,16 +166,35 @@ def per_query(
     pool: tuple[Embeddings | None, np.ndarray | None],
     without_positives: str,
     memory: int,
+    blocks: int = 1,
+    run: Callable[[Callable, Iterable], Iterable] = map,
 ) -> dict[str, np.ndarray]:
     """Each metric's value for every query that counts, in the order of the queries."""
     references = len(points if pool[0] is None else pool[0])
     depth = max(metric.depth(references) for metric in metrics)
-    values, relevant = np.zeros((len(metrics), len(points))), np.zeros(len(points), np.int64)
-    for rows, ranks in positive_ranks(points, classes, *pool, depth, memory):
-        relevant[rows] = ranks.relevant
-        for value, metric in zip(values, metrics):
-            value[rows] = metric.measure(ranks)
+    edges = np.linspace(0, len(points), min(blocks, len(points)) + 1).astype(int).tolist()
+    parts = [ALL] if len(edges) == 2 else [slice(*both) for both in zip(edges, edges[1:])]
+    found = run(functools.partial(_of_block, metrics, points, classes, pool, depth, memory), parts)
+    relevant, values = (np.concatenate(each, axis=-1) for each in zip(*found))
     if not relevant.any():
         raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
     kept = values[:, relevant > 0] if without_positives == "drop" else values
     return {metric.key: value for metric, value in zip(metrics, kept)}
+
+
+def _of_block(
+    metrics: list[Metric],
+    points: Embeddings,
+    classes: np.ndarray,
+    pool: tuple[Embeddings | None, np.ndarray | None],
+    depth: int,
+    memory: int,
+    block: slice,
+) -> tuple[np.ndarray, np.ndarray]:
+    """How many positives each query of a block has, and every metric's values for them."""
+    values, relevant = np.zeros((len(metrics), len(points))), np.zeros(len(points), np.int64)
+    for rows, ranks in positive_ranks(points, classes, *pool, depth, memory, block):
+        relevant[rows] = ranks.relevant
+        for value, metric in zip(values, metrics):
+            value[rows] = metric.measure(ranks)
+    return relevant[block], values[:, block]

@@ -33,7 +33,7 @@ class Numbers(NamedTuple):
 
 HIGHEST_RANK = 10**6
 MEMBER = re.compile(r"(.*@)(-?\d+)$")  # of a family
-FROM_ONE = Numbers(lambda k: 1 <= k <= HIGHEST_RANK, f"from 1 to {HIGHEST_RANK}")
+FROM_ONE = Numbers(range(1, HIGHEST_RANK + 1).__contains__, f"from 1 to {HIGHEST_RANK}")
 NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
 
 

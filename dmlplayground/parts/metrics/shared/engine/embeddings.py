@@ -84,6 +84,11 @@ class Embeddings:
         self.width = self.dim if self.packed else values.shape[1]  # without the bits that fill the last byte
         self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """In another process: arrays of the same kinds as here, so that no loop is compiled again."""
+        self.__dict__.update(state, raw=state["raw"].view(), length=state["length"].copy())
+        self.raw.flags.writeable = False
+
     def __len__(self) -> int:
         return len(self.raw)
 

@@ -26,6 +26,7 @@ from .ranks import Ranks
 from .rounded import Coordinates, FramedRows, KeptRows
 
 PART = 2048  # queries or references of a tile
+ALL = slice(None)
 _NOTHING = np.empty((0, 0), np.float32)
 
 
@@ -36,9 +37,11 @@ def positive_ranks(
     gallery_labels: np.ndarray | None = None,
     depth: int = 1,
     memory: int = MEMORY,
+    some: slice = ALL,
 ) -> Iterator[tuple[np.ndarray, Ranks]]:
     """The ranks of all positives to ``depth``, and to R where that is deeper: (indices of queries, their
     ranks), block after block in an order of its own. Without a gallery every query searches all others.
+    ``some`` are the queries that are asked.
     """
     pool = queries if gallery is None else gallery
     packed = queries.packed or pool.packed
@@ -46,12 +49,12 @@ def positive_ranks(
     if (queries.distance, query_width) != (pool.distance, width):
         raise UserError(f"queries have {query_width} dimensions, the gallery has {width}.")
     positives = _Positives(labels, labels if gallery_labels is None else gallery_labels, gallery is None)
-    plan = _Plan.within(memory, pool, positives)
+    plan = _Plan.within(memory, pool, positives, some)
     frame = Coordinates(pool) if gallery is None else Coordinates(pool, queries)
     references = _Side(frame, pool, memory)
     asking = references if gallery is None else _Side(frame, queries, memory)
     search = _Search(asking, references, positives, frame, plan)
-    for rows in positives.blocks(plan):
+    for rows in positives.blocks(plan, some):
         yield rows, search.ranks(rows, depth)
 
 
@@ -64,7 +67,7 @@ class _Plan:
     mirrored: bool  # whether the half of the products below the diagonal is left to the half above
 
     @classmethod
-    def within(cls, memory: int, gallery: Embeddings, positives: _Positives) -> _Plan:
+    def within(cls, memory: int, gallery: Embeddings, positives: _Positives, some: slice = ALL) -> _Plan:
         # Bytes of a row as stored, in float32, in a panel, of its products, and of a share of float64.
         row = 24 * gallery.dim + 192
         rows = memory // 8 // row
@@ -72,7 +75,7 @@ class _Plan:
             raise UserError(f"memory of {memory} bytes is too little for rows of {gallery.dim} numbers.")
         part = max(min(PART, rows // threads.arithmetic()), 8)
         at_once = memory // 4 // 80
-        return cls(part, at_once, positives.own and positives.total <= at_once)
+        return cls(part, at_once, positives.own and some == ALL and positives.total <= at_once)
 
     def parts(self, start: int, stop: int) -> list[slice]:
         return [slice(first, min(first + self.part, stop)) for first in range(start, stop, self.part)]
@@ -93,11 +96,11 @@ class _Positives:
         self.relevant: np.ndarray = self._size - own
         self.total = int(self._size.sum())
 
-    def blocks(self, plan: _Plan) -> Iterator[np.ndarray]:
+    def blocks(self, plan: _Plan, some: slice) -> Iterator[np.ndarray]:
         """Queries in blocks that have so many positives together; all of them, if they can, in the order of the gallery."""
         before = np.cumsum(self._size) - self._size
-        block = before // max(plan.positives, int(self._size.max(initial=1)))
-        yield from np.split(np.arange(len(block)), np.flatnonzero(np.diff(block)) + 1)
+        block = before[some] // max(plan.positives, int(self._size.max(initial=1)))
+        yield from np.split(np.arange(len(before))[some], np.flatnonzero(np.diff(block)) + 1)
 
     def lists(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The positives of these queries, ascending, one query's after another's, and where each query's begin."""
