@@ -101,8 +101,8 @@ class Cell:
         """How many numbers an embedding has: an ensemble's stand side by side, and some heads give one for each class."""
         wide = self.config["embed_dim"]
         if self.config["head"].get("to_classes") and self.records:
-            classes = int(re.search(r"of (\d+) classes", self.records[0].data["train"])[1])
-            folds = protocols.create(**self.config["protocol"]).folds(classes)
+            (classes,) = re.findall(r"of (\d+) classes", self.records[0].data["train"])
+            folds = protocols.create(**self.config["protocol"]).folds(int(classes))
             wide = len(folds[0].train)
         return wide * self.config["ensemble"]["members"]
 
