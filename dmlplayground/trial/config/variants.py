@@ -30,7 +30,7 @@ def independent(key: str, value: Any) -> bool:
     return root in FIELDS and root not in ("data", "search") and not names_a_part
 
 
-class Part(NamedTuple):
+class SectionValues(NamedTuple):
     """What a section of the configuration comes to."""
 
     values: dict[str, Any]
@@ -97,7 +97,7 @@ class Variants:
         object.__setattr__(trial, "id", trial_ids.named(trial, departures))
         return trial
 
-    def part(self, section: Section, choice: Mapping[str, Any]) -> Part:
+    def part(self, section: Section, choice: Mapping[str, Any]) -> SectionValues:
         chosen = [nested(key, choice[key]) for key in self.sections[section]]
         part = _part(
             merge(self.of_section(section, self.said), *chosen, self.of_section(section, self.changes))
@@ -107,7 +107,7 @@ class Variants:
                 checking.run(check, {**part.values, "groups": Groups(**part.groups)})
         if group := _group(section[-1]):  # what else it needed is part of TOGETHER
             own = {name: text for name, text in part.of_groups.items() if name == group}
-            return Part({}, {}, {group: part.groups[group]}, own)
+            return SectionValues({}, {}, {group: part.groups[group]}, own)
         return part
 
     def of_section(self, section: Section, layer: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,9 +159,9 @@ def _group(key: str) -> str:
     return rest[0] if rest and root == "groups" else ""
 
 
-def _part(said: Mapping[str, Any]) -> Part:
+def _part(said: Mapping[str, Any]) -> SectionValues:
     values = building.completed(said)
     departures = trial_ids.departures(values)
     of_groups = trial_ids.texts(departures.pop("groups", {}))
     groups = vars(values.pop("groups")) if "groups" in values else {}
-    return Part(values, trial_ids.texts(departures), dict(groups), of_groups)
+    return SectionValues(values, trial_ids.texts(departures), dict(groups), of_groups)
