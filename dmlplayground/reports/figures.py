@@ -250,13 +250,13 @@ def cost(arena: Arena) -> Figure | None:
         return None
     series: dict[str, Series] = {}
     cells, note = _shown(arena, POINTS)
-    sizes = {cell.config["embed_dim"] for cell in cells}
+    sizes = {cell.length for cell in cells}
     if len(sizes) > 1:
         note = f"The numbers beside the points are the sizes of the embeddings. {note}"
     for cell in cells:
         points = series.setdefault(cell.method, Series(cell.method))
         points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions), arena.colour(cell))
-        points.sizes += [str(cell.config["embed_dim"])] if len(sizes) > 1 else []
+        points.sizes += [str(cell.length)] if len(sizes) > 1 else []
     label = "seconds per trial (wall time, with evaluation)"
     return Figure(
         "cost",

@@ -99,12 +99,12 @@ class Cell:
     @property
     def length(self) -> int:
         """How many numbers an embedding has: an ensemble's stand side by side, and some heads give one for each class."""
-        wide = self.config["embed_dim"]
-        if self.config["head"].get("to_classes") and self.records:
-            classes = int(re.search(r"of (\d+) classes", self.records[0].data["train"])[1])
-            folds = protocols.create(**self.config["protocol"]).folds(classes)
-            wide = len(folds[0].train)
-        return wide * self.config["ensemble"]["members"]
+        wide = self.config.get("embed_dim", 0)
+        if self.records and self.config.get("head", {}).get("to_classes"):
+            classes = re.search(r"of (\d+) classes", self.records[0].data.get("train", ""))
+            folds = protocols.create(**self.config["protocol"]).folds(int(classes[1])) if classes else []
+            wide = len(folds[0].train) if folds else wide
+        return wide * self.config.get("ensemble", {}).get("members", 1)
 
     @property
     def label(self) -> str:

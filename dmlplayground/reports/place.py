@@ -70,7 +70,7 @@ def place(
     return _first_idea(entry, field.compared(), kept, rungs.read(entry.look(**how)))
 
 
-def _field(arena: arenas.Arena) -> Repeated:
+def _field(arena: arenas.ArenaFolder) -> Repeated:
     """Those that have been in the arena."""
     kept = arena.kept / arenas.FINALS
     groups = repeated.of_arenas(grouping.arenas(usable_records.load(kept)))
@@ -87,7 +87,7 @@ def _label(name: str, taken: Iterable[str]) -> str:
 # --- a place ------------------------------------------------------------------------------------------------------------
 
 
-def _compared(entry: arenas.Entry, field: Repeated, placed: list[Record]) -> Placed:
+def _compared(entry: arenas.Entrant, field: Repeated, placed: list[Record]) -> Placed:
     arena, name = entry.arena.name, _label(entry.name, field.runs)
     known = {run[:2] for runs in field.runs.values() for run in runs}  # an arena may have divisions to come
     own = {run: record for record in placed if (run := _run(record))[:2] in known}
@@ -156,7 +156,7 @@ def table(joined: Repeated, name: str) -> Table:
 # --- a first idea -------------------------------------------------------------------------------------------------------
 
 
-def _first_idea(entry: arenas.Entry, finals: Comparison, kept: rungs.Lengths, own: Any) -> Placed:
+def _first_idea(entry: arenas.Entrant, finals: Comparison, kept: rungs.Lengths, own: Any) -> Placed:
     """The best short training beside those of the others, and how little that says."""
     search = next(iter(entry.searches.values()))
     rung, metric = search.rungs[0], metrics.get(kept.metric)

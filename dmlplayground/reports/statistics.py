@@ -39,11 +39,11 @@ class Summary:
         """The 95 % interval of the mean, by Student's t; None for fewer runs than three."""
         if self.spread is None or self.n < LEAST:
             return None
-        return Gap(self.mean, self.spread / math.sqrt(self.n), self.n - 1).interval()
+        return MeanDifference(self.mean, self.spread / math.sqrt(self.n), self.n - 1).interval()
 
 
 @dataclass(frozen=True)
-class Gap:
+class MeanDifference:
     """A difference of means (or one mean) with its standard error, and the degrees of freedom of that."""
 
     size: float
@@ -73,7 +73,7 @@ class Gap:
 class Lead:
     """How far the best of several is ahead of one of the others."""
 
-    gap: Gap
+    gap: MeanDifference
     chance: float  # its p-value, adjusted for the comparisons with all the others
 
     @property
@@ -105,23 +105,23 @@ def welch(a: Summary, b: Summary) -> float | None:
     return gap.chance if gap else None
 
 
-def _welch(a: Summary, b: Summary) -> Gap | None:
+def _welch(a: Summary, b: Summary) -> MeanDifference | None:
     if a.spread is None or b.spread is None:
         return None
     shares = (a.spread**2 / a.n, b.spread**2 / b.n)
     total = sum(shares)
     if total == 0:
-        return Gap(a.mean - b.mean, 0.0, 1.0)
+        return MeanDifference(a.mean - b.mean, 0.0, 1.0)
     # of shares of the total, whose squares do not vanish however small the spreads are
     freedom = 1 / sum((share / total) ** 2 / (value.n - 1) for share, value in zip(shares, (a, b)))
-    return Gap(a.mean - b.mean, math.sqrt(total), freedom)
+    return MeanDifference(a.mean - b.mean, math.sqrt(total), freedom)
 
 
-def student(a: Summary, b: Summary, spread: float, freedom: int) -> Gap | None:
+def student(a: Summary, b: Summary, spread: float, freedom: int) -> MeanDifference | None:
     """With a spread estimated elsewhere. A single run still has none."""
     if a.n < 2 or b.n < 2:
         return None
-    return Gap(a.mean - b.mean, spread * math.sqrt(1 / a.n + 1 / b.n), freedom)
+    return MeanDifference(a.mean - b.mean, spread * math.sqrt(1 / a.n + 1 / b.n), freedom)
 
 
 def pooled(summaries: Iterable[Summary]) -> tuple[float, int]:
@@ -137,7 +137,7 @@ def paired(gaps: Summary) -> float | None:
     """The two-sided p-value of a t-test that differences taken seed by seed are zero on average."""
     if gaps.spread is None:
         return None
-    return Gap(gaps.mean, gaps.spread / math.sqrt(gaps.n), gaps.n - 1).chance
+    return MeanDifference(gaps.mean, gaps.spread / math.sqrt(gaps.n), gaps.n - 1).chance
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
@@ -168,7 +168,7 @@ def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
     top = summaries[best(summaries, higher)]
     common = pooled(summaries) if top.n > 1 else None
 
-    def gap(value: Summary) -> Gap | None:
+    def gap(value: Summary) -> MeanDifference | None:
         if value is top or common is None:
             return None
         first, second = (top, value) if higher else (value, top)

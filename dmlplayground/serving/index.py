@@ -79,7 +79,7 @@ class Index:
         self.rows = rows
         self.distance = distance
         self._weights, self._source = weights, source  # which model made it, where it is not loaded
-        self._stored: Optional[index_file.Stored] = None  # the file that the rows are in
+        self._stored: Optional[index_file.IndexFile] = None  # the file that the rows are in
         self._codes: Optional[neighbours.Codes] = None
         self._coded = False
 
@@ -488,10 +488,10 @@ def _checksum(embeddings: np.ndarray, described: dict[str, Any]) -> str:
 
 
 def _open(path: Path) -> Index:
-    stored = index_file.Stored(path)
+    stored = index_file.IndexFile(path)
     about = stored.about
     texts = (index_file.Texts(stored, kind) for kind in ("names", "classes", "digests"))
-    rows = Rows(index_file.Table(stored, "embeddings"), *texts)
+    rows = Rows(index_file.StoredRows(stored, "embeddings"), *texts)
     index = Index(None, rows, about["distance"], about["weights"], about["model"])
     index._stored = stored
     return index

@@ -48,7 +48,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
         file.write(END.pack(len(end), hashlib.sha256(end).digest(), MAGIC))
 
 
-class Stored:
+class IndexFile:
     """The file, opened. What is damaged is a UserError as soon as it is looked at."""
 
     def __init__(self, path: Path):
@@ -127,10 +127,10 @@ class Stored:
         return UserError(f"the index {self.path} is damaged: {how}. Embed the images again.")
 
 
-class Table:
+class StoredRows:
     """The rows of an array of such a file, each read when it is asked for."""
 
-    def __init__(self, stored: Stored, name: str):
+    def __init__(self, stored: IndexFile, name: str):
         self._stored, self._name = stored, name
         self.shape = stored.shape(name)
 
@@ -147,9 +147,9 @@ class Table:
 class Texts(Sequence[str]):
     """Texts in such a file: their bytes one after another, and where each ends."""
 
-    def __init__(self, stored: Stored, name: str):
+    def __init__(self, stored: IndexFile, name: str):
         self._stored, self._name = stored, name
-        self._ends = Table(stored, f"{name} end")
+        self._ends = StoredRows(stored, f"{name} end")
 
     @staticmethod
     def arrays(name: str, texts: Sequence[str]) -> dict[str, np.ndarray]:

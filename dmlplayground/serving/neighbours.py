@@ -15,7 +15,7 @@ import numpy as np
 from .distances import as_seen, distances
 
 if TYPE_CHECKING:
-    from .index_file import Stored
+    from .index_file import IndexFile
 
 FEW = 4096  # rows of which every distance is computed, without codes
 BLOCK = 4096  # rows whose distances are computed at once
@@ -52,7 +52,7 @@ class Codes(NamedTuple):
         return {f"code {name}": array for name, array in self._asdict().items()}
 
     @classmethod
-    def read(cls, stored: Stored) -> Optional[Codes]:
+    def read(cls, stored: IndexFile) -> Optional[Codes]:
         """Those in this file, if there are any."""
         if "code bytes" not in stored:
             return None

@@ -30,7 +30,7 @@ BROUGHT = (
 
 
 @dataclass(frozen=True)
-class Arena:
+class ArenaFolder:
     """Its folder of files, and the one with the stores ``search`` and ``finals`` of the methods that have been there."""
 
     name: str
@@ -38,14 +38,14 @@ class Arena:
     kept: Path
 
 
-def find(given: Union[str, Path]) -> Arena:
+def find(given: Union[str, Path]) -> ArenaFolder:
     """An arena of ours by its name, or a folder with the same files, whose records are in it. It must have records."""
     home, folder = resources.experiments(), Path(given)
     names = sorted(path.parent.name for path in (home / HOME).glob(f"*/{SEARCH}.yaml"))
     if given and (folder / f"{SEARCH}.yaml").is_file():
-        found = Arena(folder.resolve().name, folder, folder)
+        found = ArenaFolder(folder.resolve().name, folder, folder)
     elif str(given) in names:
-        found = Arena(str(given), home / HOME / given, home / resources.RESULTS / HOME / given)
+        found = ArenaFolder(str(given), home / HOME / given, home / resources.RESULTS / HOME / given)
     else:
         raise unknown("arena", str(given), names)
     if not (found.kept / FINALS).is_dir():
@@ -58,10 +58,10 @@ def find(given: Union[str, Path]) -> Arena:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entrant:
     """A method that goes through an arena: the contents of its files, with this method alone."""
 
-    arena: Arena
+    arena: ArenaFolder
     name: str
     search: Mapping[str, Any]
     finals: Mapping[str, Any]
@@ -104,7 +104,7 @@ def enter(
     command: Optional[str] = None,
     store: Optional[Union[str, Path]] = None,
     overrides: Union[Iterable[str], Mapping[str, Any]] = (),
-) -> Entry:
+) -> Entrant:
     """A method by its key, by the file that has it, or by the ``command`` that trains it, for an arena. All that can be wrong
     without training is refused here."""
     found = find(arena)
@@ -121,7 +121,7 @@ def enter(
     store = Path(store or Path("runs", "place", found.name, name))
     search = derived_files.read(found.files / f"{SEARCH}.yaml", resources.find_search)
     finals = derived_files.read(found.files / f"{FINALS}.yaml", resources.find_experiment)
-    entry = Entry(
+    entry = Entrant(
         found,
         name,
         {

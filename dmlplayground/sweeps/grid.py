@@ -128,7 +128,7 @@ class _Family:
         if self.problem is not None:
             raise self.problem.with_traceback(None)
         try:
-            return config.Variants(self.given, self.overrides, self.keys, further=[_check_release])
+            return config.Variants(self.given, self.overrides, self.keys, more_checks=[_check_release])
         except UserError as problem:
             self.problem = problem
             raise
@@ -138,10 +138,12 @@ def _families(experiment: Experiment, overrides: Iterable[str] = ()) -> Callable
     """A function that gives the family of a choice."""
     found: dict[str, _Family] = {}
     said = [config.dotted(config.override(text)) for text in overrides]
-    bound = {_root(key) for each in said for key, value in each.items() if not config.free(key, value)}
+    bound = {_root(key) for each in said for key, value in each.items() if not config.independent(key, value)}
 
     def family(choice: Choice) -> _Family:
-        keys = [key for key, value in choice.items() if config.free(key, value) and _root(key) not in bound]
+        keys = [
+            key for key, value in choice.items() if config.independent(key, value) and _root(key) not in bound
+        ]
         rest = {key: value for key, value in choice.items() if key not in keys}
         name = repr((rest, keys))
         if name not in found:

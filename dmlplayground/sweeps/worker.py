@@ -28,6 +28,9 @@ from ..trial.store.locks import Busy
 TRIAL, LOG = "trial.json", "log.txt"
 FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
 PATIENCE = 20  # seconds that a trial has to stop
+LARGE = (
+    2 << 30
+)  # bytes: MXNet keeps 1 to 20 MB of every trial, so that a process that has so much is replaced
 
 
 class Ending(NamedTuple):
@@ -89,8 +92,10 @@ class Worker:
 
     @property
     def free(self) -> bool:
-        """Whether it can train another trial: the last one finished, and nobody has asked it to stop."""
-        return self.ending is not None and self.ending.code == 0 and not self.folders.closed
+        """Whether it can train another trial: the last one finished, it has not grown too large, and nobody has asked it
+        to stop."""
+        finished = self.ending is not None and self.ending.code == 0 and not self.folders.closed
+        return finished and _memory(self.process.pid) < LARGE
 
     def stop(self) -> None:
         """Ask it to stop; the trial keeps its epochs."""
@@ -105,6 +110,15 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def _memory(pid: int) -> int:
+    """The bytes of a process that are its own; 0 where the system does not tell."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("RssAnon")), 0)
 
 
 def main(*log: str) -> int:

@@ -5,7 +5,7 @@ from .shared.tuples import Cube
 
 
 @KIND.register(title="Angular")
-class Angular(Miner):
+class AngularMiner(Miner):
     """Every triplet whose angle at the negative, arctan(D_ap / (2 |n - (a + p) / 2|)) of unit rows, is above ``angle``.
 
     The condition depends on all three rows, so this is the only miner that needs memory for all triplets of a batch.

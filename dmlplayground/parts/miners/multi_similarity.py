@@ -2,7 +2,7 @@ from .shared.base import KIND, Miner
 
 
 @KIND.register(title="Multi-similarity", also=("MS miner",))
-class MultiSimilarity(Miner):
+class MultiSimilarityMiner(Miner):
     """Positive pairs that are less alike than some negative, and negative pairs that are more alike than some positive.
 
     With S_ij = u_i.u_j of unit rows, a negative pair (a, n) is kept if S_an + epsilon > min over positives of S_ap, and a

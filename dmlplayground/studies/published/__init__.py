@@ -44,14 +44,14 @@ def of_method(method: str) -> list[Quote]:
     return [quote for quote in quotes() if quote.conditions["method.name"] == method]
 
 
-class Table(NamedTuple):
+class PublishedTable(NamedTuple):
     """A table of a study: what all of its rows share is in the title."""
 
     title: str
     rows: list[tuple[str, ...]]  # the first holds the headings
 
 
-def tables(study: str) -> list[Table]:
+def tables(study: str) -> list[PublishedTable]:
     """The tables of a study, a line for each of its rows. Points of curves are left out."""
     found: dict[str, list[Quote]] = {}
     for quote in quotes():
@@ -60,7 +60,7 @@ def tables(study: str) -> list[Table]:
     return [_table(source, each, get(study).metrics) for source, each in found.items()]
 
 
-def _table(source: str, found: Iterable[Quote], renamed: Mapping[str, str]) -> Table:
+def _table(source: str, found: Iterable[Quote], renamed: Mapping[str, str]) -> PublishedTable:
     cells: dict[tuple[str, ...], dict[tuple[str, str], Score]] = {}
     for quote in found:
         there = (words(quote.conditions.get(f"{part}.name", "")) for part in ("method", "data", "backbone"))
@@ -74,7 +74,7 @@ def _table(source: str, found: Iterable[Quote], renamed: Mapping[str, str]) -> T
     for names, row in cells.items():
         scores = (str(row[column]) if column in row else "-" for column in columns)
         rows.append((*(names[place] for place in differ), *scores))
-    return Table(", ".join(filter(None, [source, *shared])), rows)
+    return PublishedTable(", ".join(filter(None, [source, *shared])), rows)
 
 
 def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:

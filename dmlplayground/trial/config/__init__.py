@@ -18,11 +18,11 @@ from .places import Places
 from .reference import reference
 from .schema import Ensemble, Evaluation, Groups, Head, Named, Trial
 from .units import Unit, check_batches, check_data, criterion, total_epochs, units
-from .variants import Variants, free
+from .variants import Variants, independent
 
 __all__ = [
     "COMPONENTS", "Ensemble", "Evaluation", "Groups", "Head", "Named", "Places", "Trial", "Unit", "Variants",
-    "agrees", "check", "check_batches", "check_data", "criterion", "dotted", "expand", "free", "merge", "nested",
+    "agrees", "check", "check_batches", "check_data", "criterion", "dotted", "expand", "independent", "merge", "nested",
     "upgraded", "overlay", "override", "optimizer_of", "parse_yaml", "read", "read_yaml", "recipe", "reference",
     "starts_trained", "total_epochs", "trial", "units",
 ]  # fmt: skip

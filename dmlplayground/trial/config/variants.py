@@ -18,11 +18,11 @@ Section = tuple[str, ...]  # keys that are completed together
 TOGETHER: Section = ("optimizer", "groups")
 
 
-def free(key: str, value: Any) -> bool:
+def independent(key: str, value: Any) -> bool:
     """Whether only the key's own part and checks depend on its value. That is so unless it names a part, or other
     layers look at it.
 
-    >>> dml.config.free("seed", 3), dml.config.free("method", "npairs")
+    >>> dml.config.independent("seed", 3), dml.config.independent("method", "npairs")
     (True, False)
     """
     root, *rest = key.split(".")
@@ -30,7 +30,7 @@ def free(key: str, value: Any) -> bool:
     return root in FIELDS and root not in ("data", "search") and not names_a_part
 
 
-class Part(NamedTuple):
+class SectionValues(NamedTuple):
     """What a section of the configuration comes to."""
 
     values: dict[str, Any]
@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 
 class Variants:
-    """Trials that differ in the values of some free keys.
+    """Trials that differ in the values of some independent keys.
 
     >>> variants = Variants({"method": "npairs"}, keys=["seed", "optimizer.lr"])
     >>> variants.trial({"seed": 3, "optimizer.lr": 0.1}).optimizer["lr"]
@@ -52,9 +52,9 @@ class Variants:
         given: Mapping[str, Any],
         overrides: Iterable[str] = (),
         keys: Iterable[str] = (),
-        further: Iterable[Callable[..., None]] = (),
+        more_checks: Iterable[Callable[..., None]] = (),
     ):
-        """``further``: checks beside those of every trial."""
+        """``more_checks``: checks beside those of every trial."""
         overrides = list(overrides)
         self.said = building.layered(given, overrides)
         self.changes = merge(*(expand(override(text)) for text in overrides))
@@ -62,21 +62,23 @@ class Variants:
         varied = {_root(key) for section in self.sections for key in section}
         fixed = {key: value for key, value in self.said.items() if key not in varied}
         self.fixed = _part(fixed)
-        checks = [(check, set(checking.looks_at(check))) for check in (*checking.CHECKS, *further)]
-        self.within = [check for check, keys in checks if TOGETHER in self.sections and keys <= {*TOGETHER}]
+        checks = [(check, set(checking.looks_at(check))) for check in (*checking.CHECKS, *more_checks)]
+        self.group_checks = [
+            check for check, keys in checks if TOGETHER in self.sections and keys <= {*TOGETHER}
+        ]
         self.checks = [
             (check, [section for section in self.sections if keys & {*map(_root, section)}])
             for check, keys in checks
-            if check not in self.within
+            if check not in self.group_checks
         ]
-        self._once: dict[Hashable, Any] = {}
+        self._results: dict[Hashable, Any] = {}
 
     def trial(self, choice: Mapping[str, Any]) -> Trial:
-        """The trial with these values of the free keys."""
+        """The trial with these values of the independent keys."""
         names = {section: repr([choice[key] for key in keys]) for section, keys in self.sections.items()}
         values, departures, groups, of_groups = map(dict, self.fixed)
         for section, name in names.items():
-            part = self.once((section, name), self.part, section, choice)
+            part = self.remembered((section, name), self.part, section, choice)
             values.update(part.values)
             departures.update(part.departures)
             groups.update(part.groups)
@@ -89,22 +91,26 @@ class Variants:
             departures["groups"] = trial_ids.as_text(of_groups)
         trial = Trial(**values)
         for check, sections in self.checks:
-            self.once((check, *[names[section] for section in sections]), checking.run, check, vars(trial))
+            self.remembered(
+                (check, *[names[section] for section in sections]), checking.run, check, vars(trial)
+            )
         object.__setattr__(trial, "id", trial_ids.named(trial, departures))
         return trial
 
-    def part(self, section: Section, choice: Mapping[str, Any]) -> Part:
+    def part(self, section: Section, choice: Mapping[str, Any]) -> SectionValues:
         chosen = [nested(key, choice[key]) for key in self.sections[section]]
-        part = _part(merge(self.below(section, self.said), *chosen, self.below(section, self.changes)))
+        part = _part(
+            merge(self.of_section(section, self.said), *chosen, self.of_section(section, self.changes))
+        )
         if section[0] in TOGETHER:
-            for check in self.within:
+            for check in self.group_checks:
                 checking.run(check, {**part.values, "groups": Groups(**part.groups)})
         if group := _group(section[-1]):  # what else it needed is part of TOGETHER
             own = {name: text for name, text in part.of_groups.items() if name == group}
-            return Part({}, {}, {group: part.groups[group]}, own)
+            return SectionValues({}, {}, {group: part.groups[group]}, own)
         return part
 
-    def below(self, section: Section, layer: Mapping[str, Any]) -> dict[str, Any]:
+    def of_section(self, section: Section, layer: Mapping[str, Any]) -> dict[str, Any]:
         """What a layer says of a section."""
         found = {key: layer[key] for key in map(_root, section) if key in layer}
         alone = {_group(key) for each in self.sections for key in each} - {""}
@@ -113,16 +119,16 @@ class Variants:
             found["groups"] = {name: own for name, own in found["groups"].items() if name in wanted}
         return found
 
-    def once(self, name: Hashable, make: Callable[..., Any], *given: Any) -> Any:
+    def remembered(self, name: Hashable, make: Callable[..., Any], *given: Any) -> Any:
         """What ``make`` returned or raised when it was first called under this name."""
-        if name not in self._once:
+        if name not in self._results:
             try:
-                self._once[name] = make(*given)
+                self._results[name] = make(*given)
             except UserError as problem:
-                self._once[name] = problem
-        if isinstance(self._once[name], UserError):
-            raise self._once[name].with_traceback(None)
-        return self._once[name]
+                self._results[name] = problem
+        if isinstance(self._results[name], UserError):
+            raise self._results[name].with_traceback(None)
+        return self._results[name]
 
 
 def _sections(keys: list[str], said: Mapping[str, Any]) -> dict[Section, list[str]]:
@@ -153,9 +159,9 @@ def _group(key: str) -> str:
     return rest[0] if rest and root == "groups" else ""
 
 
-def _part(said: Mapping[str, Any]) -> Part:
+def _part(said: Mapping[str, Any]) -> SectionValues:
     values = building.completed(said)
     departures = trial_ids.departures(values)
     of_groups = trial_ids.texts(departures.pop("groups", {}))
     groups = vars(values.pop("groups")) if "groups" in values else {}
-    return Part(values, trial_ids.texts(departures), dict(groups), of_groups)
+    return SectionValues(values, trial_ids.texts(departures), dict(groups), of_groups)

@@ -16,7 +16,7 @@ from ...base.errors import UserError, unknown
 __all__ = ["Outcome", "check", "checks_of", "named"]
 
 
-class Outcome(NamedTuple):
+class CheckOutcome(NamedTuple):
     """What came of one check of a part: ``fault`` is empty if it passed, ``left_out`` says why it was not made."""
 
     kind: str
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
 
 
-def check(target: str | Path, kind: Optional[str] = None, device: str = "cpu") -> list[Outcome]:
+def check(target: str | Path, kind: Optional[str] = None, device: str = "cpu") -> list[CheckOutcome]:
     """Make every check of a part: of all that a file registers, or of one by its name.
 
     ``kind`` is needed where parts of several kinds have the name: ``check("all", "miners")``. Losses and networks are
@@ -71,7 +71,7 @@ def checks_of(plural: str) -> list[Callable[[str], None]]:
     return [*kinds.of(plural), *(methods.CHECKS if plural == "methods" else ())]
 
 
-def made(parts: Iterable[tuple[str, str]], device: str = "cpu") -> Iterator[Outcome]:
+def made(parts: Iterable[tuple[str, str]], device: str = "cpu") -> Iterator[CheckOutcome]:
     """One by one, as they end."""
     from .outcomes import Skip  # loads NumPy
 
@@ -87,7 +87,7 @@ def made(parts: Iterable[tuple[str, str]], device: str = "cpu") -> Iterator[Outc
             except Exception as problem:  # whatever a part raises is a finding
                 fault = _said(problem)
             words = one.__name__.replace("_", " ")
-            yield Outcome(plural, key, words, fault, left_out, time.perf_counter() - began)
+            yield CheckOutcome(plural, key, words, fault, left_out, time.perf_counter() - began)
 
 
 def _said(problem: Exception) -> str:

@@ -14,7 +14,7 @@ from ...parts.data import Dataset
 from ...parts.data.shared import loader
 from ..config import Trial
 from . import models
-from .learner import Batch, Learner, Step
+from .learner import Batch, Learner, StepResult
 
 
 class Feed:
@@ -45,7 +45,7 @@ class Feed:
             **trial.sampler,
         )
         looks = "embeddings" in samplers.get(self.sampler.key).needs
-        self.memory = Memory() if looks and self.sampler.refresh == "steps" else None
+        self.memory = EmbeddingMemory() if looks and self.sampler.refresh == "steps" else None
 
     def steps(self, epoch: int) -> int:
         """How many steps the epoch (counted from 1) has."""
@@ -66,7 +66,7 @@ class Feed:
             self._rows = [rows for rows, _, _ in step]
             yield [(images, labels) for _, images, labels in step]
 
-    def seen(self, steps: Sequence[Step]) -> None:
+    def seen(self, steps: Sequence[StepResult]) -> None:
         """Note the embeddings that the learners computed for the batches of a step."""
         if self.memory is not None:
             for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
@@ -99,7 +99,7 @@ class Feed:
             self.memory.replace(state["embeddings"])
 
 
-class Memory:
+class EmbeddingMemory:
     """The last embedding that training gave of each image, (N, E) float32.
 
     Embeddings of an epoch's steps stay on the device until the memory is next asked for. So no step waits for the

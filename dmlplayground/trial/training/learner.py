@@ -22,7 +22,7 @@ from .trainers import PartTrainer, WeightAverage
 Batch = tuple[np.ndarray, np.ndarray]
 
 
-class Step(NamedTuple):
+class StepResult(NamedTuple):
     """What a step leaves on the device: the mean loss of its batches, and each batch's embeddings and labels."""
 
     loss: nd.NDArray
@@ -109,7 +109,7 @@ class Learner:
         for part in self.parts.values():
             part.scale(factor)
 
-    def step(self, batches: list[Batch]) -> Step:
+    def step(self, batches: list[Batch]) -> StepResult:
         """One update from the mean loss of the batches, without waiting for the device."""
         if self.trial.accumulate > 1:
             for parameter in self.learned():
@@ -132,7 +132,7 @@ class Learner:
         self.steps_done += 1
         if self.schedule.moves == "step":
             self._set_rates()
-        return Step(total, outputs, targets)
+        return StepResult(total, outputs, targets)
 
     def _update(self) -> None:
         divisor = 1 if self.scaler is None else self.scaler.loss_scale
