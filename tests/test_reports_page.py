@@ -1,19 +1,22 @@
 """The page: whole in one file, small, safe against what records say; where there is a browser, seen in it."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
+from dmlplayground.cli import run_summary
 from dmlplayground.parts.data import Dataset
 from dmlplayground.reports import embedding_pictures, trial_details
 from dmlplayground.reports.embedding_pictures import Picture
-from dmlplayground.trial.store import snapshots
+from dmlplayground.trial.store import manifest, packed, snapshots
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -313,3 +316,26 @@ def test_it_prints(page, tmp_path):
         content.startswith(b"%PDF")
         and 2 <= content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") <= 12
     )
+
+
+MADE_NEWER = {
+    "nothing": lambda store, record: None,
+    "a record": lambda store, record: record.save(store / record.id),
+    "packed records": lambda store, record: packed.write(store, [asdict(fixture.record(seed=1))]),
+    "the manifest": lambda store, record: manifest.write(store, "Small", "", "", {record.id: record.config}),
+}
+
+
+@pytest.mark.parametrize("newer", MADE_NEWER)
+def test_a_finished_sweep_makes_its_report_anew_only_if_something_is_newer(tmp_path, newer, capsys):
+    record = fixture.record()
+    record.save(tmp_path / record.id)
+    run_summary.report(tmp_path, anew=False)  # there is none yet
+    page = tmp_path / "report" / "index.html"
+    for path, when in ((tmp_path / record.id / "record.json", 1000), (page, 2000)):
+        os.utime(path, (when, when))
+    capsys.readouterr()
+    MADE_NEWER[newer](tmp_path, record)
+    run_summary.report(tmp_path, anew=False)
+    said, made_anew = capsys.readouterr().out, page.stat().st_mtime > 2000
+    assert made_anew == ("made when" not in said) == ("Leaderboard" in said) == (newer != "nothing")

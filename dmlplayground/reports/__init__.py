@@ -61,7 +61,7 @@ def made(path: str | Path) -> tuple[Path, list[Table]]:
         return _write(folder, folder.parent, found, Manifest(found[0].id))
     if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
-    return _write(folder, folder, found, usable_records.planned(folder))
+    return _write(folder, folder, found, usable_records.planned(folder, found))
 
 
 def unchanged(store: Path) -> Path | None:
@@ -107,7 +107,8 @@ def html(store: str | Path) -> str:
     '<!doctype html>'
     """
     store = Path(store)
-    return page.render(_page(store, usable_records.load(store), usable_records.planned(store), [".svg"]))
+    found = usable_records.load(store)
+    return page.render(_page(store, found, usable_records.planned(store, found), [".svg"]))
 
 
 def _page(

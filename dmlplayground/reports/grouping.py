@@ -369,6 +369,8 @@ def _factors(configs: Sequence[Flat]) -> list[str]:
     of one method which those do not tell apart: the parts and switches that do, and whatever differs where these do not
     suffice. What a method sets for itself is the method, not a factor; so is what comes with another part.
     """
+    if len(configs) < 2:
+        return []
     keys = list(dict.fromkeys(key for config in configs for key in config if key not in SEED_AND_PLACE))
     factors = _differing([configs], PROMINENT)
     factors += _differing(

@@ -166,13 +166,14 @@ def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
     spread: where there are only two, that of all is used.
     """
     top = summaries[best(summaries, higher)]
+    common = pooled(summaries) if top.n > 1 else None
 
     def gap(value: Summary) -> MeanDifference | None:
-        if value is top or top.n < 2:
+        if value is top or common is None:
             return None
         first, second = (top, value) if higher else (value, top)
         if min(top.n, value.n) < LEAST:
-            return student(first, second, *pooled(summaries))
+            return student(first, second, *common)
         return _welch(first, second)
 
     gaps = [gap(value) for value in summaries]

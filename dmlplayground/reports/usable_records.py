@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from sys import intern
 from typing import Any, Optional
 
 from ..base import outside
@@ -44,7 +45,8 @@ class Reader:
         if reason := self._problem(record):
             warn(f"the record of {record.id} cannot be used: {reason}. It is left out.")
             return None
-        record.config = {key: self._shared(value) for key, value in record.config.items()}
+        record.config = {intern(key): self._shared(value) for key, value in record.config.items()}
+        record.epochs, record.results = _interned(record.epochs), _interned(record.results)
         record.versions, record.machine, record.data = map(
             self._shared, (record.versions, record.machine, record.data)
         )
@@ -87,24 +89,31 @@ class Reader:
                 self._cells[key] = Cell(cell.config, headline=cell.headline) if cell.score else cell
 
 
-def planned(store: str | Path) -> Manifest:
-    """The manifest of a store. In one without a checksum, a trial's configuration must be that of its id."""
-    stated = manifest.read(store)
-    if stated.sealed:
-        return stated
-    wrong = {one["id"] for one in stated.trials if not config.agrees(one["id"], one["config"])}
+def planned(store: str | Path, found: Iterable[Record] = ()) -> Manifest:
+    """The manifest of a store, without the trials of which a record was found. In one without a checksum, a trial's
+    configuration must be that of its id."""
+    stated, known = manifest.read(store), {record.id for record in found}
+    trials = [one for one in stated.trials if one["id"] not in known]
+    wrong = {one["id"] for one in trials if not (stated.sealed or config.agrees(one["id"], one["config"]))}
     if wrong:
         warn(
             f"{Path(store) / manifest.FILE}: the configuration is not that of the id for {', '.join(sorted(wrong))}. "
             "What the file says of these trials is left out."
         )
-    return replace(stated, trials=[one for one in stated.trials if one["id"] not in wrong])
+    return replace(stated, trials=[one for one in trials if one["id"] not in wrong])
 
 
 def _measured(record: Record) -> Iterator[tuple[str, Any]]:
     results = [entry for result in record.results.values() for entry in _entries(result)]
     for entry in [*record.epochs, *results]:
         yield from entry.get("metrics", {}).items()
+
+
+def _interned(content: Any) -> Any:
+    """The same content, with names that all records hold together."""
+    if isinstance(content, dict):
+        return {intern(key): _interned(value) for key, value in content.items()}
+    return [_interned(one) for one in content] if isinstance(content, list) else content
 
 
 def _entries(result: Any) -> list[Mapping[str, Any]]:

@@ -79,17 +79,13 @@ def _table(source: str, found: Iterable[Quote], renamed: Mapping[str, str]) -> P
 
 def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:
     """The quotes whose conditions all agree with a configuration and its number of runs."""
-    there = flat(config)
-    return [quote for quote in _about(there) if not quote.differences(there, runs)]
-
-
-def _about(there: Mapping[str, Any]) -> tuple[Quote, ...]:
-    """The quotes of a configuration's method and data set, as it is by dotted keys."""
-    return _of(there.get("method.name"), there.get("data.name"))
+    about = _about(method_of(config), config["data"]["name"])
+    there = flat(config) if about else {}
+    return [quote for quote in about if not quote.differences(there, runs)]
 
 
 @cache
-def _of(method: Any, data: Any) -> tuple[Quote, ...]:
+def _about(method: Any, data: Any) -> tuple[Quote, ...]:
     there = {"method.name": method, "data.name": data}
     return tuple(quote for quote in quotes() if quote.names(there))
 
@@ -126,10 +122,10 @@ def curve(config: Mapping[str, Any], runs: int, axis: str) -> dict[str, Quoted]:
 def differences(config: Mapping[str, Any], runs: int) -> tuple[Quote, list[str]] | None:
     """The table row of the same method and data set that is nearest to such trials, and what differs. None if there is
     no such row, or nothing differs."""
-    there = flat(config)
-    rows = [quote for quote in _about(there) if not quote.axis]
+    rows = [quote for quote in _about(method_of(config), config["data"]["name"]) if not quote.axis]
     if not rows or _beside(config, runs):
         return None
+    there = flat(config)
     nearest = min(rows, key=lambda quote: len(quote.differences(there, runs)))
     return nearest, nearest.differences(there, runs)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple, Optional
 
 import yaml
@@ -165,4 +166,4 @@ def _items(config: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
         if isinstance(value, Mapping) and value:
             yield from _items(value, f"{prefix}{key}.")
         else:
-            yield prefix + key, value
+            yield intern(prefix + key), value  # held once by all that are flattened

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
 from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -46,12 +46,11 @@ def read(store: str | Path) -> Manifest:
 
 
 def _write(store: Path, manifest: Manifest) -> None:
-    content, path = checks.sealed(asdict(manifest)), store / FILE
-    with io.StringIO() as text:
-        files.dump_json(content, text)
-        same = path.exists() and path.read_text(encoding="utf-8", errors="replace") == text.getvalue()
-    if not same:  # the stamp of the file says when it changed
-        files.write_json(path, content)
+    content, path = checks.sealed(vars(manifest)), store / FILE
+    with contextlib.suppress(UserError):
+        if path.exists() and files.read_json(path) == content:
+            return  # the stamp of the file says when it changed
+    files.write_json(path, content)
 
 
 def _manifest(content: Any) -> Manifest:

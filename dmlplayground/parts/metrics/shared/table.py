@@ -120,14 +120,16 @@ class Metrics(registry.Kind[Metric, Any]):
         >>> dml.metrics.get("R@10").number
         10
         """
+        known = _MEMBERS.get(key) if isinstance(key, str) else None
+        if known and self._parts.get(known[0].key) is known[0]:
+            return known[1]
         found = MEMBER.fullmatch(key) if isinstance(key, str) else None
         if found is None or self.holds(key) not in self.names():
             return super().get(key)
-        family, number = super().get(self.holds(key)), int(found[2])
-        known = _MEMBERS.get(key)
-        if known is None or known[0] is not family:
-            known = _MEMBERS[key] = (family, _of_family(family, key, number))
-        return known[1]
+        family = super().get(self.holds(key))
+        member = _of_family(family, key, int(found[2]))
+        _MEMBERS[key] = family, member
+        return member
 
     def holds(self, name: str) -> str:
         return MEMBER.sub(r"\1K", name)
