@@ -29,9 +29,7 @@ def on_ray(address: Optional[str] = None) -> Callable[[Callable, Iterable], list
     >>> points, labels = np.eye(2)[[0, 0, 1, 1]], [5, 5, 7, 7]
     >>> dml.metrics.evaluate(points, labels, [1], metrics=["R@K"], blocks=2)  # here
     {'R@1': 1.0}
-    >>> nodes = dml.metrics.on_ray("10.0.0.1:6379")  # doctest: +SKIP
-    >>> dml.metrics.evaluate(points, labels, [1], metrics=["R@K"], blocks=2, run=nodes)  # doctest: +SKIP
-    {'R@1': 1.0}
+    >>> scores = dml.metrics.evaluate(points, labels, blocks=2, run=on_ray("10.0.0.1:6379"))  # doctest: +SKIP
     """
     ray = connect(address)
     task = ray.remote(lambda function, item: function(item))

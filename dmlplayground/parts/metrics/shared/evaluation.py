@@ -174,7 +174,8 @@ def per_query(
     depth = max(metric.depth(references) for metric in metrics)
     edges = np.linspace(0, len(points), min(blocks, len(points)) + 1).astype(int).tolist()
     parts = [ALL] if len(edges) == 2 else [slice(*both) for both in zip(edges, edges[1:])]
-    found = run(functools.partial(_of_block, metrics, points, classes, pool, depth, memory), parts)
+    search = functools.partial(positive_ranks, points, classes, *pool, depth, memory)
+    found = run(functools.partial(_of_block, metrics, len(points), search), parts)
     relevant, values = (np.concatenate(each, axis=-1) for each in zip(*found))
     if not relevant.any():
         raise UserError("no query has a reference of its own class, so there is nothing to retrieve.")
@@ -183,17 +184,11 @@ def per_query(
 
 
 def _of_block(
-    metrics: list[Metric],
-    points: Embeddings,
-    classes: np.ndarray,
-    pool: tuple[Embeddings | None, np.ndarray | None],
-    depth: int,
-    memory: int,
-    block: slice,
+    metrics: list[Metric], queries: int, search: Callable, block: slice
 ) -> tuple[np.ndarray, np.ndarray]:
     """How many positives each query of a block has, and every metric's values for them."""
-    values, relevant = np.zeros((len(metrics), len(points))), np.zeros(len(points), np.int64)
-    for rows, ranks in positive_ranks(points, classes, *pool, depth, memory, block):
+    values, relevant = np.zeros((len(metrics), queries)), np.zeros(queries, np.int64)
+    for rows, ranks in search(block):
         relevant[rows] = ranks.relevant
         for value, metric in zip(values, metrics):
             value[rows] = metric.measure(ranks)
