@@ -42,6 +42,15 @@ def test_division_is_any_option_of_that_name_or_a_seed_of_the_data():
     }
 
 
+def test_untouched_features_have_a_row_above_the_head():
+    records = fixture.finals(LEVELS)
+    for record in records:
+        record.results["untouched"] = {"metrics": {"R@1": 0.62}, "measured_on": "test"}
+    rows = repeated.scores(only(records)).rows
+    assert [row.values[0] for row in rows[:2]] == ["untouched features", "untrained head"]
+    assert rows[0].values[1].value == pytest.approx(62.0)
+
+
 def test_without_repetitions_a_report_is_as_before():
     assert repeated.of_arenas(arenas(reports_fixture.grid())) == []
 

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any, Optional
 
 from ..parts import metrics
-from ..parts.protocols import UNTRAINED, ProtocolPart
+from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD, ProtocolPart
 from ..trial.store.records import Record
 from . import orders
 from .figures import Figure, Series
@@ -90,16 +90,21 @@ class Repeated:
         return Comparison.of(found)
 
     def before(self, metric: str = "") -> dict[str, Comparison]:
-        """The scores without any training: of the trials' own networks at first, and of trials that trained nothing. Each alone,
-        as there are no searches."""
+        """The scores without any training: of the untouched features, of the trials' own networks at first, and of trials that
+        trained nothing. Each alone, as there are no searches."""
         metric = metric or self.metric
+        features: dict[Run, float] = {}
         starts: dict[Run, list[float]] = defaultdict(list)
         for runs in self.runs.values():
             for (place, _, seed), record in runs.items():
                 value = score(record, UNTRAINED, metric)
                 if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
                     starts[place, 0, seed].append(value)
-        found = {UNTRAINED: {run: fmean(values) for run, values in starts.items()}}
+                untouched = self.protocol.untouched(record.results, self.results[0]).get(metric)
+                if untouched is not None:
+                    features[place, 0, 0] = metrics.get(metric).scale * untouched
+        head = {run: fmean(values) for run, values in starts.items()}
+        found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
         found |= {name: _scores(runs, self.protocol.beside, metric) for name, runs in self.beside.items()}
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 

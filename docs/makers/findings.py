@@ -428,9 +428,7 @@ def length(arena: Arena) -> Iterable[str]:
 def places(arena: Arena) -> dict[str, list[str]]:
     """The order at every length by validation scores, and that of the finals on test classes."""
     assert arena.lengths is not None
-    found = {
-        f"{share} of the length": arena.lengths.compared(share).methods for share in arena.lengths.shares
-    }
+    found = {rungs.named(share): arena.lengths.compared(share).methods for share in arena.lengths.shares}
     found[f"finals, {arena.score}"] = arena.compared.methods
     shared = set.intersection(*map(set, found.values()))
     return {label: [name for name in order if name in shared] for label, order in found.items()}

@@ -54,7 +54,7 @@ def places(orders: Mapping[str, Sequence[str]]) -> bytes:
             found = [order.index(name) if name in order else math.nan for order in orders.values()]
             colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
             axes.plot(range(len(orders)), found, color=colour, ls=dash, lw=1.4, marker="o", ms=3)
-        axes.set_xticks(range(len(orders)), list(orders))
+        axes.set_xticks(range(len(orders)), [name.replace(", ", ",\n") for name in orders])
         axes.set_yticks(range(len(first)), first)
         axes.set_ylim(max(len(first), len(last)) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
