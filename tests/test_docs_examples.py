@@ -78,7 +78,7 @@ BLOCKS = {
     "features.md": "python sh sh",
     "getting-started.md": "text text sh yaml yaml sh sh python sh sh text",
     "index-of-images.md": "python",
-    "many-machines.md": "text sh sh text",
+    "many-machines.md": "text sh text sh text",
     "metrics.md": "python",
     "own-images.md": "sh sh yaml sh",
     "own-parts.md": "sh sh python python",

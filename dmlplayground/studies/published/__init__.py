@@ -19,7 +19,7 @@ from ...parts import protocols
 from .quotes import KIND, UNTRAINED, Quote, Quoted, Score, Study, flat, flatten, method_of, words
 
 __all__ = [
-    "KIND", "UNTRAINED", "Quote", "Quoted", "Score", "Study", "Table", "curve", "differences", "find", "flatten",
+    "KIND", "UNTRAINED", "Quote", "Quoted", "Score", "Study", "PublishedTable", "curve", "differences", "find", "flatten",
     "get", "matching", "method_of", "names", "notes", "of_method", "tables", "tabulated", "words",
 ]  # fmt: skip
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional
 from ...base import devices, outside, registry
 from ...base.errors import UserError, unknown
 
-__all__ = ["Outcome", "check", "checks_of", "named"]
+__all__ = ["CheckOutcome", "check", "checks_of", "named"]
 
 
 class CheckOutcome(NamedTuple):
