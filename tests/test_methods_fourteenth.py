@@ -24,7 +24,10 @@ from dmlplayground.parts.methods.shared.base import KIND, Loss
     sampler={"name": "blocks", "per_class": 2}, head={"normalize": True}, defaults={"batch_size": 32},
 )
 class PullAndPush(Loss):
-    """L = mean over pairs of |x - y|^2 within a class and of [margin - |x - y|]+^2 across."""
+    """L = mean over pairs of |x - y|^2 within a class and of [margin - |x - y|]+^2 across.
+
+    margin: how far apart images of two classes should be.
+    """
 
     def __init__(self, num_classes, embed_dim, *, margin: float = 1.0):
         super().__init__(num_classes, embed_dim)
