@@ -143,7 +143,7 @@ def test_the_network_is_trained_on_the_largest_images_that_time_and_memory_allow
     monkeypatch.setattr(choose, "PASSES", {True: 1000})
     monkeypatch.setattr(ladder.timing, "duration", lambda _: (1.0, 1.0))
     monkeypatch.setattr(ladder.timing, "peak_memory", iter([0, 10**6]).__next__)
-    monkeypatch.setattr(ladder.timing, "free_memory", lambda: memory)
+    monkeypatch.setattr(ladder.memory, "available", lambda: memory)
     out = tmp_path / "run"
     plan = choose.plan(look.look(photos), choose.write(out, look.look(photos)))
     climbed = ladder.Ladder(plan, out, seconds / 60, {}, lambda *_: None, True)

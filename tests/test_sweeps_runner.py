@@ -16,7 +16,7 @@ import pytest
 from sweeps_fixture import SMALL, experiment, numbers, sweep
 
 from dmlplayground import config, data
-from dmlplayground.base import files
+from dmlplayground.base import files, memory
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import display, grid, job, local, memory_needs, runner, worker
 from dmlplayground.sweeps.chosen import Chosen
@@ -458,7 +458,7 @@ def test_a_process_that_has_grown_large_is_replaced(tmp_path, monkeypatch):
     (tmp_path / worker.TRIAL).write_text("{}")
     process = worker.Worker(tmp_path)
     try:
-        assert worker._memory(process.process.pid) > 0 and worker._memory(-1) == 0
+        assert memory.own(process.process.pid) > 0 and memory.own(-1) is None
         process.ending = worker.Ending.of(0)
         assert process.free
         monkeypatch.setattr(worker, "LARGE", 1)

@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Optional
 
+from ..base import memory
 from ..parts import backbones
 from ..trial.config import Trial
 
@@ -32,11 +32,8 @@ def available(gpus: list[str], workers: int) -> Optional[int]:
 
         share = math.ceil(workers / len(gpus))
         return min(mx.context.gpu_memory_info(i)[1] for i in range(len(gpus))) // share
-    try:
-        facts = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-        return int(facts["MemAvailable"].split()[0]) * 1024 // workers - PROCESS
-    except (OSError, KeyError, ValueError):
-        return None
+    free = memory.available()
+    return None if free is None else free // workers - PROCESS
 
 
 @cache

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from ..base import signals
+from ..base import memory, signals
 from ..base.errors import UserError
 from ..base.files import CannotWrite
 from ..trial.store.locks import Busy
@@ -95,7 +95,7 @@ class Worker:
         """Whether it can train another trial: the last one finished, it has not grown too large, and nobody has asked it
         to stop."""
         finished = self.ending is not None and self.ending.code == 0 and not self.folders.closed
-        return finished and _memory(self.process.pid) < LARGE
+        return finished and (memory.own(self.process.pid) or 0) < LARGE
 
     def stop(self) -> None:
         """Ask it to stop; the trial keeps its epochs."""
@@ -110,15 +110,6 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-
-
-def _memory(pid: int) -> int:
-    """The bytes of a process that are its own; 0 where the system does not tell."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("RssAnon")), 0)
 
 
 def main(*log: str) -> int:

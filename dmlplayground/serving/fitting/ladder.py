@@ -21,7 +21,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ...base import array_files, files, layout
+from ...base import array_files, files, layout, memory
 from ...base.files import digest
 from ...parts import transforms
 from ...parts.data import Dataset
@@ -217,12 +217,12 @@ class Ladder:
         passes = choose.PASSES[self.plan.pretrained]
         lacking = []
         for size in reversed(sizes):
-            pixels = (size / sizes[0]) ** 2
+            pixels, free = (size / sizes[0]) ** 2, memory.available()
             trial = trial_at(size)
             most = passes * len(self._fold(size).train) // trial.batch_size
             left = self._left(size)
             steps = int(min(left / (step * pixels) - FINDER, most))
-            if room * pixels > timing.free_memory():
+            if free is not None and room * pixels > free:
                 lacking.append(f"{room * pixels / 1e9:.0f} GB of memory")
             elif steps < min(LEAST_STEPS, most):
                 needed = self.budget - left + (LEAST_STEPS + FINDER) * step * pixels

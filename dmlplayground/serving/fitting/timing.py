@@ -6,7 +6,6 @@ import resource
 import statistics
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
 WARM_UP = 2  # pieces of work that are not counted: the first ones allocate memory
 COUNTED = 60  # pieces, unless SECONDS are over before and FEWEST are done
@@ -32,11 +31,3 @@ def duration(pieces: Iterable[object]) -> tuple[float, float]:
 def peak_memory() -> int:
     """Bytes that this process has held at most."""
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def free_memory() -> float:
-    """Bytes that the system can give; no limit where it does not say."""
-    known = Path("/proc/meminfo")
-    lines = known.read_text().splitlines() if known.is_file() else []
-    numbers = [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    return numbers[0] if numbers else float("inf")

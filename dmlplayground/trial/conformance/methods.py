@@ -11,6 +11,7 @@ import mxnet as mx
 import numpy as np
 from mxnet import autograd, gluon, nd
 
+from ...base import memory
 from ...parts import methods, metrics
 from .. import config
 from .losses import (
@@ -262,9 +263,9 @@ def memory_stays_within_a_few_matrices_of_the_batch(key: str) -> None:
 
 def peak_memory() -> int:
     """The process's largest resident size since the last call, in bytes; reading it starts anew."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    peak = memory.peak() or 0
     Path("/proc/self/clear_refs").write_text("5")
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    return peak
 
 
 # --- learning ----------------------------------------------------------------------------------------------
