@@ -226,3 +226,36 @@ def test_the_page_is_up_to_date(monkeypatch, tmp_path):
     for path in tmp_path.iterdir():
         kept = ROOT / "docs" / path.name
         assert kept.exists() and (path.suffix == ".svg" or kept.read_bytes() == path.read_bytes()), path.name
+
+
+# --- settings by search and by hand ------------------------------------------------------------------------------------
+
+
+def by_hand(folder, **methods):
+    """The stores of ``experiments/by_hand``: of every method what was picked and what was found, in percent."""
+    protocol = {"name": "validation_only", "folds": 4, "only": 2, "first": 2, "criterion": "MAP@R"}
+    for place, store in enumerate(("picked", "found")):
+        for method, scores in methods.items():
+            for seed in (1001, 1002):
+                one = fixture.record(method, (1, 1, seed), 0.0)
+                one.config["protocol"] = protocol
+                one.id = f"{method}-{seed}"
+                value = (scores[place] + seed % 2) / 100
+                one.results = {"judged": [{"metrics": {"MAP@R": value}, "weights": []}] * 2}
+                fixture.keep(folder / store, [one])
+    return folder
+
+
+def test_what_a_search_finds_stands_beside_what_a_person_picks(tmp_path):
+    folder = by_hand(tmp_path / "by_hand", margin=(40, 45), npairs=(30, 20), triplet=(30, 29.9))
+    text = findings.text(findings.made([], folder))
+    said = section(text, "What a search finds, and what a person picks")
+    assert "score at least as high for 1 of 3 methods" in said
+    assert "more than twice the error of such a gap (1.4 points) for 1." in said
+    assert "| margin | 40.50 | 45.50 | +5.00 |" in said and "| npairs | 30.50 | 20.50 | −10.00 |" in said
+    assert "MAP@R on validation classes" in said
+
+
+def test_without_both_stores_nothing_is_said_of_picked_settings(tmp_path):
+    (tmp_path / "by_hand" / "picked").mkdir(parents=True)
+    assert "a person picks" not in findings.text(findings.made([], tmp_path / "by_hand"))

@@ -19,6 +19,7 @@ from typing import Any, Optional
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
+import by_hand  # noqa: E402
 import foretold  # noqa: E402
 import pictures  # noqa: E402
 
@@ -35,7 +36,7 @@ from dmlplayground.trial.store import manifest  # noqa: E402
 from dmlplayground.trial.store.records import Record  # noqa: E402
 
 PAGE, DATA = "findings.md", "findings.json"
-FINALS, SEARCHES = "finals", "search"
+FINALS, SEARCHES, PICKED = "finals", "search", "by_hand"
 FROZEN = "frozen"  # the data set of features that are not trained further
 EXPERIMENTS = HERE.parents[1] / "experiments" / "arenas"
 MANY = 8  # names of a list; of a longer one the rest is counted
@@ -159,7 +160,8 @@ class Page:
         )
 
 
-def made(found: Sequence[Arena]) -> Page:
+def made(found: Sequence[Arena], picked: Optional[Path] = None) -> Page:
+    """The page; ``picked`` is the folder of the stores of ``experiments/by_hand``."""
     page = Page(["# Findings"])
     ready = [arena for arena in found if arena.tells]
     _answer(page, found, ready)
@@ -169,6 +171,8 @@ def made(found: Sequence[Arena]) -> Page:
     if len(ready) > 1:
         _between(page, ready)
     foretold.of_arenas(page, ready)
+    if picked:
+        by_hand.of_stores(page, picked)
     page.blocks += ["## How to make it again", AGAIN]
     return page
 
@@ -307,9 +311,13 @@ def conditions(arena: Arena) -> str:
     searches = f"{compared.searches} search{'es' * (compared.searches != 1)}"
     return (
         f"Data: {data}. Network: {config['backbone']['name']}, {_weights(config)}. {plural(len(compared.methods), 'method')}, "
-        f"{plural(len(compared.divisions), 'division')} of the classes, {searches}, {compared.seeds:.3g} seeds. {seen} images a "
+        f"{plural(len(compared.divisions), 'division')} of the classes, {searches}, {_seeds(compared)}. {seen} images a "
         f"training; {hours:.1f} hours of processor time for {plural(len(records), 'training')}."
     )
+
+
+def _seeds(compared: Comparison) -> str:
+    return "a seed for each" if compared.seeds == 1 else f"{compared.seeds:.3g} seeds for each"
 
 
 def _weights(config: Any) -> str:
@@ -488,7 +496,7 @@ def _rounded(interval: Optional[tuple[float, float]]) -> Optional[list[float]]:
 
 def write(results: str | Path, folder: str | Path) -> None:
     found = read(Path(results))
-    page, folder = made(found), Path(folder)
+    page, folder = made(found, Path(results).parent / PICKED), Path(folder)
     contents = {
         PAGE: text(page).encode(),
         DATA: (json.dumps(data(found), indent=1) + "\n").encode(),

@@ -1,0 +1,69 @@
+"""Settings that a search found beside those that a person picked: one table, and how often the search was at least as good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean, variance
+from typing import Any
+
+from dmlplayground.parts import protocols
+from dmlplayground.reports import usable_records
+from dmlplayground.reports.grouping import score
+from dmlplayground.reports.tables import Column, Row, Table
+from dmlplayground.trial.store.records import Record
+
+PICKED, FOUND = "picked", "found"  # the stores of experiments/by_hand
+ABOUT = (
+    "Settings that a person who has read the papers would pick (`experiments/by_hand/picked.yaml`) were trained like those that "
+    "the first search found: on the same folds of the training classes, which judged no full training of that search, and with "
+    "the same new seeds."
+)
+
+
+def of_stores(page: Any, folder: Path) -> None:
+    """A section with what the stores below the folder hold for the same methods; nothing if one of them is not there."""
+    if not all((folder / name).is_dir() for name in (PICKED, FOUND)):
+        return
+    picked, found = (_scores(folder / name) for name in (PICKED, FOUND))
+    shared = [method for method in picked if method in found]
+    if not shared:
+        return
+    # The error of a gap of two means over seeds, from all settings together.
+    spreads = [variance(values) for side in (picked, found) for values in side.values() if len(values) > 1]
+    error = (2 * fmean(spreads) / min(map(len, picked.values()))) ** 0.5 if spreads else 0.0
+    gaps = {method: fmean(found[method]) - fmean(picked[method]) for method in shared}
+    shared.sort(key=lambda method: -gaps[method])
+    below = sum(gap < 0 for gap in gaps.values())
+    beyond = sum(gap < -2 * error for gap in gaps.values())
+    page.blocks.append("## What a search finds, and what a person picks")
+    page.say(
+        ABOUT,
+        f"The search's settings score at least as high for {len(shared) - below} of {len(shared)} methods, and lower by more "
+        f"than twice the error of such a gap ({2 * error:.1f} points) for {beyond}.",
+    )
+    columns = [Column("method", numeric=False), *map(Column, ("picked", "found", "gap"))]
+    rows = [
+        Row([method, fmean(picked[method]), fmean(found[method]), f"{gaps[method]:+.2f}".replace("-", "−")])
+        for method in shared
+    ]
+    note = f"{_criterion(folder / PICKED)} on validation classes, in percent: means of folds and seeds."
+    page.fold(Table("by-hand", "Picked and found", "", columns, rows, [note]))
+
+
+def _scores(store: Path) -> dict[str, list[float]]:
+    """What validation classes say of every method, a score for each seed."""
+    scores: dict[str, list[float]] = {}
+    for record in _finished(store):
+        protocol = protocols.get(record.config["protocol"]["name"])
+        value = score(record, protocol.leading, record.config["protocol"]["criterion"])
+        if value is not None:
+            scores.setdefault(record.config["method"]["name"], []).append(value)
+    return scores
+
+
+def _criterion(store: Path) -> str:
+    return str(_finished(store)[0].config["protocol"]["criterion"])
+
+
+def _finished(store: Path) -> list[Record]:
+    return [record for record in usable_records.load(store) if record.status == "finished"]
