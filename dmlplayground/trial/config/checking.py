@@ -11,14 +11,14 @@ import functools
 import inspect
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Optional
+from types import SimpleNamespace
+from typing import Any, Optional
 
 import numpy as np
 
 from ...base import registry
 from ...base.errors import UserError, unknown
-from ...parts import methods, metrics, optimizers, protocols, samplers, schedules, transforms
-from ...parts import miners as miners
+from ...parts import methods, metrics, miners, optimizers, protocols, samplers, schedules, transforms
 from ...parts import regularizers as terms
 from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
@@ -59,29 +59,25 @@ def _counts(
     ensemble: Ensemble,
     iterations: Optional[int],
 ) -> None:
-    _check_counts(
-        embed_dim=embed_dim, batch_size=batch_size, accumulate=accumulate, devices=devices, iterations=iterations,
-        **{"ensemble.members": ensemble.members},
-    )  # fmt: skip
+    _check_counts(embed_dim=embed_dim, batch_size=batch_size, accumulate=accumulate, devices=devices)
+    _check_counts(**{"ensemble.members": ensemble.members, "iterations": iterations})
     _require(batch_size % devices == 0, f"batch_size {batch_size} cannot be split over {devices} devices.")
 
 
 def _epochs(epochs: int, frozen_epochs: int) -> None:
-    for key, value in {"epochs": epochs, "frozen_epochs": frozen_epochs}.items():
-        _require(value >= 0, f"{key} must not be negative, not {value}.")
+    _check_not_negative(epochs=epochs, frozen_epochs=frozen_epochs)
     _require(epochs <= LARGEST_COUNT, f"epochs must be at most {LARGEST_COUNT}.")
     _require(frozen_epochs <= epochs, f"frozen_epochs {frozen_epochs} is more than epochs {epochs}.")
 
 
 def _seed(seed: int, search: int) -> None:
     """A seed is a number from 0 to below 2**63."""
-    _require(search >= 0, f"search must not be negative, not {search}.")
-    _require(seed >= 0, f"seed must not be negative, not {seed}.")
+    _check_not_negative(search=search, seed=seed)
     _require(seed < 2**63, "seed must be below 2**63.")
 
 
 def _metrics(protocol: Named, evaluation: Evaluation) -> None:
-    """Check that every requested metric exists, and that the one that chooses and the one that leads are computed."""
+    """Every requested metric exists, and the one that chooses and the one that leads are computed."""
     counts = ("every", "training_every", "kmeans_starts")
     _check_counts(**{f"evaluation.{key}": getattr(evaluation, key) for key in counts})
     ranks = evaluation.ks
@@ -110,9 +106,8 @@ def _optimizers(optimizer: Named, groups: Groups) -> None:
         for multiplier in (*multipliers, *given["wd_mult_by_name"].values()):
             _require(multiplier >= 0, f"groups.{group}: a multiplier must not be negative, not {multiplier}.")
         highest = rule.lr * max(multipliers)
-        _require(
-            highest <= optimizers.HIGHEST, f"groups.{group}: the learning rate {highest:g} is too large."
-        )
+        fits = highest <= optimizers.HIGHEST
+        _require(fits, f"groups.{group}: the learning rate {highest:g} is too large.")
 
 
 def _average(ema: Average) -> None:
@@ -152,17 +147,15 @@ def _objective(
     )
     if loss.reads == "batch":
         loss.check(batch_size, loss.embed_dim)
-        problems = [_problem(loss, labels) for labels in _labels_of_batches(sampler, batch_size)]
-        if problems and all(problems):
-            raise UserError(f"{name} cannot use the sampler {looking.key}: {problems[-1]}")
-
-
-def _problem(loss: methods.Loss, labels: np.ndarray) -> Optional[UserError]:
-    try:
-        loss.check_layout(labels)
-    except UserError as problem:
-        return problem
-    return None
+        reason: Optional[UserError] = None
+        for labels in _labels_of_batches(sampler, batch_size):
+            try:
+                loss.check_layout(labels)
+                return
+            except UserError as problem:
+                reason = problem
+        if reason:
+            raise UserError(f"{name} cannot use the sampler {looking.key}: {reason}")
 
 
 def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
@@ -171,23 +164,11 @@ def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
     name, options = registry.split(sampler)
     for classes in (2, batch_size):
         labels = np.repeat(np.arange(classes), 4 * batch_size // classes)
-        alike = _Alike(np.ones((len(labels), 2)), np.ones((classes, 2)))
+        same = functools.partial(np.ones, (len(labels), 2)), functools.partial(np.ones, (classes, 2))
+        alike: Any = SimpleNamespace(embeddings=same[0], proxies=same[1])
         with contextlib.suppress(UserError):
             made = samplers.create(name, labels, batch_size, iterations=1, **options)
             yield labels[next(iter(made.batches(0, alike)))]
-
-
-class _Alike(NamedTuple):
-    """A sampler's view where all embeddings, and all proxies, are the same."""
-
-    of_images: np.ndarray
-    of_classes: np.ndarray
-
-    def embeddings(self) -> np.ndarray:
-        return self.of_images
-
-    def proxies(self) -> np.ndarray:
-        return self.of_classes
 
 
 def _miner(
@@ -239,6 +220,11 @@ def _check_counts(**counts: Optional[int]) -> None:
         _require(value is None or value >= 1, f"{key} must be at least 1, not {value}.")
         largest = LARGEST.get(key, LARGEST_COUNT)
         _require(value is None or value <= largest, f"{key} must be at most {largest}, not {value}.")
+
+
+def _check_not_negative(**numbers: int) -> None:
+    for key, value in numbers.items():
+        _require(value >= 0, f"{key} must not be negative, not {value}.")
 
 
 def _require(condition: Any, message: str) -> None:
