@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import tempfile
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mxnet as mx
@@ -18,6 +21,7 @@ from ...parts import (
     augmentations,
     backbones,
     data,
+    methods,
     metrics,
     miners,
     optimizers,
@@ -29,8 +33,7 @@ from ...parts import (
 )
 from ...parts.metrics.shared import conformance as of_metrics
 from .. import config
-from . import graphs
-from .outcomes import Skip, close, refuses, require
+from . import Skip, close, refuses, require
 
 Check = Callable[[str], None]
 SIZES = (12, 10, 20, 16, 24)  # of batches: a part is checked with the first that it takes
@@ -44,9 +47,8 @@ TINY: dict[str, Any] = {
     "epochs": 2,
     "evaluation": {"clustering": False, "ks": [1]},
 }
-ALIKE = (
-    0.05  # relative difference between devices of the losses of a few steps, in which rounding errors grow
-)
+#: Relative difference between devices of the losses of a few steps, in which rounding errors grow.
+ALIKE = 0.05
 _OWN: dict[str, list[Check]] = {}
 
 
@@ -82,9 +84,6 @@ def with_a_size(make: Callable[[int], Any]) -> Any:
     return make(SIZES[-1])
 
 
-# --- every part ----------------------------------------------------------------------------------------------------------
-
-
 def its_record_describes_it(plural: str, key: str) -> None:
     part = registry.kind(plural).get(key)
     require(part.title, "the decorator gives no title")
@@ -98,22 +97,44 @@ def an_unknown_option_is_refused(plural: str, key: str) -> None:
         registry.kind(plural).get(key).fill({"no_such_option": 1}, registry.kind(plural).name)
 
 
-#: The operators of a part that no GPU can compute, by its kind. Miners are looked at with losses of rows, pairs and
-#: triplets, and one that draws of its own.
+@cache
+def kernels() -> frozenset[str]:
+    """The operators of MXNet 1.9.1 that a GPU has a kernel for."""
+    lines = Path(__file__).with_name("gpu_operators.txt").read_text().splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))
+
+
+def operators(objective: Any) -> set[str]:
+    """Those in the graph of an objective, as it is when a batch has 8 rows."""
+    names = ["embeddings", "labels"]
+    if objective.loss.host is not None:
+        names += ["found", "own", "push"]  # what its search hands to the graph
+    elif objective.ring is not None:
+        names += ["rows", "row_labels", "filled", "places"]
+    own = {name: getattr(objective, name).var() for name in objective.loss.weights}
+    objective.loss.check(8, objective.loss.embed_dim)
+    graph = objective.hybrid_forward(mx.sym, *map(mx.sym.var, names), **own)
+    return operators_of(graph)
+
+
+def operators_of(graph: Any) -> set[str]:
+    return {node["op"] for node in json.loads(graph.tojson())["nodes"]} - {"null"}
+
+
+def without_kernel(key: str, options: Any = None, **parts: Any) -> set[str]:
+    """The operators of a method, with these parts, that no GPU can compute."""
+    made = methods.loss(key, num_classes=6, embed_dim=6, **parts, **(options or {}))
+    return operators(made) - kernels()
+
+
+#: Losses with which miners are looked at: of rows, pairs and triplets, and one that draws of its own.
+MINING = ("proxy_nca", "contrastive", "triplet", "quadruplet")
+#: The operators of a part that no GPU can compute, by its kind.
 _WITHOUT_KERNEL: dict[str, Callable[[str], set[str]]] = {
-    "methods": graphs.without_kernel,
-    "miners": lambda key: set().union(
-        *(
-            graphs.without_kernel(loss, mining=key)
-            for loss in ("proxy_nca", "contrastive", "triplet", "quadruplet")
-        )
-    ),
-    "regularizers": lambda key: graphs.without_kernel(
-        "contrastive", regularizers=[{"name": key, "weight": 1.0}]
-    ),
-    "backbones": lambda key: (
-        graphs.operators_of(backbones.create(key)(mx.sym.var("data"))) - graphs.kernels()
-    ),
+    "methods": without_kernel,
+    "miners": lambda key: set().union(*(without_kernel(loss, mining=key) for loss in MINING)),
+    "regularizers": lambda key: without_kernel("contrastive", regularizers=[{"name": key, "weight": 1.0}]),
+    "backbones": lambda key: operators_of(backbones.create(key)(mx.sym.var("data"))) - kernels(),
 }
 
 
@@ -153,9 +174,6 @@ def _trained(wanted: dict[str, Any], device: str, threads: int) -> list[tuple[An
     with tempfile.TemporaryDirectory() as store, mx.cpu():  # a trial puts what it must on its device itself
         record = train(trial, store, threads=threads)
     return [(entry.get("loss"), entry.get("metrics")) for entry in record.epochs]
-
-
-# --- miners and regularizers -----------------------------------------------------------------------------------------
 
 
 @check("miners")
@@ -209,28 +227,16 @@ def extreme_embeddings_give_finite_numbers(key: str) -> None:
         require(np.isfinite(value) and np.isfinite(gradient).all(), "the value or its gradient is not finite")
 
 
-# --- samplers --------------------------------------------------------------------------------------------------------
-
-
-class _View:
-    """What a sampler may look at."""
-
-    def embeddings(self) -> np.ndarray:
-        return rng(5).normal(size=(96, 8)).astype(np.float32)
-
-    def proxies(self) -> np.ndarray:
-        return rng(6).normal(size=(16, 8)).astype(np.float32)
-
-
-def _sampler(key: str) -> samplers.BatchSampler:
-    sampler: samplers.BatchSampler = with_a_size(
-        lambda size: samplers.create(key, np.repeat(np.arange(16), 6), size, seed=3)
-    )
-    return sampler
+def _sampler(key: str) -> Any:
+    return with_a_size(lambda size: samplers.create(key, np.repeat(np.arange(16), 6), size, seed=3))
 
 
 def _batches(key: str, epoch: int) -> list[np.ndarray]:
-    return [np.asarray(rows) for rows in _sampler(key).batches(epoch, _View())]
+    view = SimpleNamespace(
+        embeddings=lambda: rng(5).normal(size=(96, 8)).astype(np.float32),
+        proxies=lambda: rng(6).normal(size=(16, 8)).astype(np.float32),
+    )
+    return [np.asarray(rows) for rows in _sampler(key).batches(epoch, view)]
 
 
 @check("samplers")
@@ -249,11 +255,8 @@ def an_epoch_has_the_same_batches_whenever_it_is_asked_for(key: str) -> None:
 
 @check("samplers")
 def an_epoch_is_as_long_as_it_says(key: str) -> None:
-    wrong = len(_batches(key, 0)) != _sampler(key).length(0)
-    require(not wrong, "length(epoch) is not the number of its batches")
-
-
-# --- transforms and augmentations ------------------------------------------------------------------------------------
+    right = len(_batches(key, 0)) == _sampler(key).length(0)
+    require(right, "length(epoch) is not the number of its batches")
 
 
 def _images(count: int = 6) -> np.ndarray:
@@ -286,9 +289,6 @@ def it_changes_a_block_in_place(key: str) -> None:
     require(np.array_equal(blocks[0], blocks[1]), "one generator gives two results")
 
 
-# --- optimizers and schedules ----------------------------------------------------------------------------------------
-
-
 @check("optimizers")
 def it_goes_downhill(key: str) -> None:
     rule = optimizers.create(key, lr=0.01, weight_decay=0.0)
@@ -306,9 +306,6 @@ def every_multiplier_is_a_number_from_0(key: str) -> None:
     schedule = schedules.create(key)
     values = [schedule.scale(epoch, 5, step, 4) for epoch in range(1, 6) for step in range(4)]
     require(np.isfinite(values).all() and min(values) >= 0, f"the multipliers are {values}")
-
-
-# --- protocols, metrics, data and backbones --------------------------------------------------------------------------
 
 
 @check("protocols")
