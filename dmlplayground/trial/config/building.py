@@ -62,21 +62,18 @@ def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = (
     """All layers as one mapping, as they say it."""
     given = _said(given, overrides)
     found = _recipe(given)
-    given = _whole(merge(_neutral("data"), found.parts if found else {}, given))
+    given = merge(_neutral("data"), found.parts if found else {}, given)
+    _check_names(given)
     data, options = registry.split(given["data"])
     of_data = expand(part_keys.of("data").get(data).configured(options))  # which may depend on its options
     brought = {key: of_data[key] for key in of_data if key == "backbone"}  # features come with their network
     given = merge(_neutral("backbone"), brought, given)
     method, backbone = (part_keys.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
-    layers = [
-        _neutral(*part_keys.NEUTRAL),
-        expand(method.configuration),
-        of_data,
-        expand(backbone.configuration),
-    ]
-    if found:
-        layers.append(recipes.layer(found, given["backbone"]["name"], data))
-    return merge({"groups": {}}, *layers, given)
+    of_parts = (expand(method.configuration), of_data, expand(backbone.configuration))
+    published = recipes.layer(found, given["backbone"]["name"], data) if found else {}
+    # Of the data and the backbone, layers may give options alone; ``given`` has their names.
+    neutral = _neutral(*(key for key in part_keys.NEUTRAL if key not in ("data", "backbone")))
+    return merge({"groups": {}}, neutral, *of_parts, published, given)
 
 
 def completed(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,15 +199,14 @@ def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
     return recipes.find(wanted, method, data, given.get("search", 0))
 
 
-def _whole(given: dict[str, Any]) -> dict[str, Any]:
-    """What the user says, after checking that it names every part that a trial needs."""
+def _check_names(given: Mapping[str, Any]) -> None:
+    """Check that what the user says names every part that a trial needs."""
     for key in NEEDED:
         _check_part(given.get(key, {}), key)
     if "name" not in given.get("method", {}):
         if wrong := [key for key in given if key not in FIELDS]:
             raise unknown("configuration key", wrong[0], FIELDS)
         raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
-    return given
 
 
 def _check_form(given: Any, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Values and combinations that cannot work, and are refused before any work starts.
+"""Combinations that cannot work, and are refused before any work starts. The types of the schema refuse single values.
 
 The parameters of a check are the keys of a trial that it looks at.
 """
@@ -23,12 +23,8 @@ from ...parts import regularizers as terms
 from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
 from .optimizer_groups import optimizer_of
-from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
+from .schema import WIDEST, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
 from .units import check_batches, criterion
-
-LARGEST_COUNT = 10**9
-WIDEST = 2**16  # of a layer
-LARGEST = {"embed_dim": WIDEST, "batch_size": 10**6, "devices": 1000, "ensemble.members": 10_000}
 
 
 def check(trial: Trial) -> None:
@@ -51,40 +47,19 @@ def looks_at(one: Callable[..., None]) -> tuple[str, ...]:
     return tuple(inspect.signature(one).parameters)
 
 
-def _counts(
-    embed_dim: int,
-    batch_size: int,
-    accumulate: int,
-    devices: int,
-    ensemble: Ensemble,
-    iterations: Optional[int],
-) -> None:
-    _check_counts(embed_dim=embed_dim, batch_size=batch_size, accumulate=accumulate, devices=devices)
-    _check_counts(**{"ensemble.members": ensemble.members, "iterations": iterations})
+def _devices(batch_size: int, devices: int) -> None:
     _require(batch_size % devices == 0, f"batch_size {batch_size} cannot be split over {devices} devices.")
 
 
 def _epochs(epochs: int, frozen_epochs: int) -> None:
-    _check_not_negative(epochs=epochs, frozen_epochs=frozen_epochs)
-    _require(epochs <= LARGEST_COUNT, f"epochs must be at most {LARGEST_COUNT}.")
     _require(frozen_epochs <= epochs, f"frozen_epochs {frozen_epochs} is more than epochs {epochs}.")
-
-
-def _seed(seed: int, search: int) -> None:
-    """A seed is a number from 0 to below 2**63."""
-    _check_not_negative(search=search, seed=seed)
-    _require(seed < 2**63, "seed must be below 2**63.")
 
 
 def _metrics(protocol: Named, evaluation: Evaluation) -> None:
     """Every requested metric exists, and the one that chooses and the one that leads are computed."""
-    counts = ("every", "training_every", "kmeans_starts")
-    _check_counts(**{f"evaluation.{key}": getattr(evaluation, key) for key in counts})
     ranks = evaluation.ks
-    _require(
-        ranks and min(ranks) >= 1 and max(ranks) <= HIGHEST_RANK,
-        f"evaluation.ks must be a list of ranks from 1 to {HIGHEST_RANK}, not {ranks}.",
-    )
+    there = ranks and min(ranks) >= 1 and max(ranks) <= HIGHEST_RANK
+    _require(there, f"evaluation.ks must be a list of ranks from 1 to {HIGHEST_RANK}, not {ranks}.")
     chosen = dataclasses.asdict(evaluation)
     metrics.headline(chosen)
     metrics.among(criterion(protocol, evaluation).key, metrics.of_trial(chosen), "protocol.criterion")
@@ -110,20 +85,14 @@ def _optimizers(optimizer: Named, groups: Groups) -> None:
         _require(fits, f"groups.{group}: the learning rate {highest:g} is too large.")
 
 
-def _average(ema: Average) -> None:
-    decay = ema.decay
-    _require(decay is None or 0 <= decay < 1, f"ema.decay must be from 0 to below 1, not {decay}.")
-
-
 def _schedule(schedule: Named) -> None:
     schedules.create(**schedule)
 
 
 def _head(head: Head, epochs: int) -> None:
-    _require(
-        head.reduction == "linear" or epochs == 0,
-        f"head.reduction {head.reduction} is for networks as they are: it leaves nothing to train, so epochs must be 0.",
-    )
+    if head.reduction != "linear" and epochs:
+        reason = "is for networks as they are: it leaves nothing to train, so epochs must be 0"
+        raise UserError(f"head.reduction {head.reduction} {reason}.")
     for width in head.bottleneck:
         _require(1 <= width <= WIDEST, f"head.bottleneck: widths must be from 1 to {WIDEST}, not {width}.")
     for key in ("dropout", "bottleneck_dropout"):
@@ -141,10 +110,8 @@ def _objective(
     if remembered := methods.memory_for(loss, miner, dataclasses.asdict(memory)):
         remembered.check(batch_size)
     looking = samplers.get(sampler["name"])
-    _require(
-        "proxies" in loss.weights or "proxies" not in looking.needs,
-        f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.",
-    )
+    if "proxies" in looking.needs and "proxies" not in loss.weights:
+        raise UserError(f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.")
     if loss.reads == "batch":
         loss.check(batch_size, loss.embed_dim)
         reason: Optional[UserError] = None
@@ -196,7 +163,6 @@ def _trainer(method: Named, trainer: Trainer, ensemble: Ensemble, evaluation: Ev
     except ValueError as problem:
         raise UserError(f"trainer.command is not a command line: {problem}.") from None
     _require(any("{job}" in word for word in words), "trainer.command must hold {job}, the path of the job.")
-    _require(trainer.seconds > 0, f"trainer.seconds must be above 0, not {trainer.seconds:g}.")
     _require(ensemble.members == 1, "a command trains one network: ensemble.members must be 1.")
     _require(not evaluation.training_metrics, "a command gives no embeddings of its training images.")
 
@@ -210,21 +176,9 @@ def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
-    _counts, _epochs, _seed, _metrics, _results, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
+    _devices, _epochs, _metrics, _results, _optimizers, _schedule, _head, _batches, _objective, _miner,
     _regularizers, _trainer, _transform,
 )  # fmt: skip
-
-
-def _check_counts(**counts: Optional[int]) -> None:
-    for key, value in counts.items():
-        _require(value is None or value >= 1, f"{key} must be at least 1, not {value}.")
-        largest = LARGEST.get(key, LARGEST_COUNT)
-        _require(value is None or value <= largest, f"{key} must be at most {largest}, not {value}.")
-
-
-def _check_not_negative(**numbers: int) -> None:
-    for key, value in numbers.items():
-        _require(value >= 0, f"{key} must not be negative, not {value}.")
 
 
 def _require(condition: Any, message: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Optional
 from ...base import registry
 from ...base.files import digest
 from ...base.outside import COMMAND
-from .schema import plain
 
 
 def used(values: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -53,11 +52,8 @@ def _words(value: Any) -> Iterator[str]:
     """Every text in the values, wherever a part may be named."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _words(each)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _words(each)
     elif hasattr(value, "__dataclass_fields__"):
-        yield from _words(plain(value))
+        yield from _words(vars(value))
+    elif isinstance(value, (Mapping, list, tuple)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _words(each)

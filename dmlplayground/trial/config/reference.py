@@ -29,7 +29,7 @@ def reference() -> list[Key]:
     return list(_keys(Trial, ""))
 
 
-def _keys(cls: type, prefix: str) -> Iterator[Key]:
+def _keys(cls: Any, prefix: str) -> Iterator[Key]:
     about = {field.name: field.metadata.get("about", "") for field in dataclasses.fields(cls)}
     for name, option in options_of(cls).items():
         if dataclasses.is_dataclass(option.type):

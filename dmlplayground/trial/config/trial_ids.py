@@ -44,15 +44,9 @@ def as_text(texts: Mapping[str, str]) -> str:
 
 def named(trial: Trial, departures: Mapping[str, str]) -> str:
     """The id of a trial with these departures, which are ``texts``."""
-    words = [
-        trial.method["name"],
-        trial.data["name"],
-        trial.backbone["name"].replace(":", "."),
-        f"e{trial.embed_dim}",
-        f"s{trial.seed}",
-        hashlib.sha256(as_text(departures).encode()).hexdigest()[:DIGITS],
-    ]
-    return "-".join(words)
+    parts = (trial.method["name"], trial.data["name"], trial.backbone["name"].replace(":", "."))
+    digest = hashlib.sha256(as_text(departures).encode()).hexdigest()
+    return "-".join([*parts, f"e{trial.embed_dim}", f"s{trial.seed}", digest[:DIGITS]])
 
 
 def departures(values: Mapping[str, Any]) -> dict[str, Any]:
