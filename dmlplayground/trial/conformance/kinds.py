@@ -17,20 +17,7 @@ from mxnet import autograd, nd
 
 from ...base import registry
 from ...base.errors import UserError
-from ...parts import (
-    augmentations,
-    backbones,
-    data,
-    methods,
-    metrics,
-    miners,
-    optimizers,
-    protocols,
-    regularizers,
-    samplers,
-    schedules,
-    transforms,
-)
+from ...parts import backbones, data, methods, metrics, samplers, transforms
 from ...parts.metrics.shared import conformance as of_metrics
 from .. import config
 from . import Skip, close, refuses, require
@@ -63,10 +50,9 @@ def of(plural: str) -> list[Check]:
     return [*bound, *_OWN.get(plural, [])]
 
 
-def check(*plurals: str) -> Callable[[Check], Check]:
+def check(plural: str) -> Callable[[Check], Check]:
     def add(function: Check) -> Check:
-        for plural in plurals:
-            _OWN.setdefault(plural, []).append(function)
+        _OWN.setdefault(plural, []).append(function)
         return function
 
     return add
@@ -180,7 +166,7 @@ def _trained(wanted: dict[str, Any], device: str, threads: int) -> list[tuple[An
 def the_rows_that_it_keeps_are_rows_of_the_batch(key: str) -> None:
     for labels in (LABELS, np.zeros(8, int), np.arange(8)):
         found = _kept(key, labels)
-        wanted = {"pairs": 4, "triplets": 3}[miners.get(key).gives]
+        wanted = {"pairs": 4, "triplets": 3}[registry.kind("miners").get(key).gives]
         require(len(found) == wanted, f"it gives {len(found)} arrays of rows, not {wanted}")
         outside = [rows for rows in found if not ((rows >= 0) & (rows < len(labels))).all()]
         require(not outside, f"rows are {outside}, and the batch has {len(labels)}")
@@ -195,11 +181,11 @@ def the_same_seed_keeps_the_same(key: str) -> None:
 def _kept(key: str, labels: np.ndarray) -> tuple[np.ndarray, ...]:
     mx.random.seed(1)
     x = rng().normal(size=(len(labels), 4)).astype(np.float32)
-    return miners.create(key).mine(x, labels)
+    return registry.kind("miners").create(key).mine(x, labels)
 
 
 def _regularized(key: str, x: np.ndarray, dtype: str = "float32") -> tuple[float, np.ndarray]:
-    term = regularizers.create(key, weight=1.0)
+    term = registry.kind("regularizers").create(key, weight=1.0)
     term.dtype = dtype
     points, labels = nd.array(x, dtype=dtype), nd.array(LABELS, dtype=dtype)
     points.attach_grad()
@@ -285,13 +271,13 @@ def an_image_does_not_depend_on_those_beside_it(key: str) -> None:
 def it_changes_a_block_in_place(key: str) -> None:
     blocks = [_images(), _images()]
     for block in blocks:
-        augmentations.create(key)(block, rng(7))
+        registry.kind("augmentations").create(key)(block, rng(7))
     require(np.array_equal(blocks[0], blocks[1]), "one generator gives two results")
 
 
 @check("optimizers")
 def it_goes_downhill(key: str) -> None:
-    rule = optimizers.create(key, lr=0.01, weight_decay=0.0)
+    rule = registry.kind("optimizers").create(key, lr=0.01, weight_decay=0.0)
     weight = nd.array([1.0, -2.0, 3.0])
     state = [nd.zeros(3) for _ in range(rule.slots)]
     for step in range(1, 21):
@@ -303,14 +289,14 @@ def it_goes_downhill(key: str) -> None:
 
 @check("schedules")
 def every_multiplier_is_a_number_from_0(key: str) -> None:
-    schedule = schedules.create(key)
+    schedule = registry.kind("schedules").create(key)
     values = [schedule.scale(epoch, 5, step, 4) for epoch in range(1, 6) for step in range(4)]
     require(np.isfinite(values).all() and min(values) >= 0, f"the multipliers are {values}")
 
 
 @check("protocols")
 def no_fold_trains_on_what_it_keeps_back(key: str) -> None:
-    protocol = protocols.create(key)
+    protocol = registry.kind("protocols").create(key)
     folds = protocol.folds(40)
     number = protocol.trainings
     require(len(folds) == number, f"there are {len(folds)} folds, and trainings says {number}")

@@ -105,8 +105,8 @@ class CommandJob:
         self.store, self.log = run.folder.parent, run.folder / LOG
         self.test = run.division.test
         self.process: Optional[subprocess.Popen] = None
-        self.seconds, self.peak, self.images = 0.0, 0, 0
         self.code: Optional[int] = None
+        self.seconds, self.peak, self.images = 0.0, 0, 0
         validated = self.fold.monitor is not self.test
         self.asked: list[Dataset] = [self.fold.monitor, self.test] if validated else [self.test]
         count = sum(map(len, self.asked))
@@ -127,10 +127,10 @@ class CommandJob:
 
     def _prepare(self) -> None:
         (self.folder / "work").mkdir(parents=True, exist_ok=True)
-        train, words = self.fold.train, "differ in size; a command needs a transform that makes them alike"
+        train, advice = self.fold.train, "a command needs a transform that makes them alike"
         for dataset in (train, *self.asked):
             if None in dataset.images.shape:
-                raise UserError(f"the images of {dataset.name} {words}.")
+                raise UserError(f"the images of {dataset.name} differ in size; {advice}.")
         if not (self.folder / "job.json").exists():
             _write(self.folder / "train_images.npy", [train], np.arange(len(train)))
             np.save(self.folder / "train_labels.npy", train.labels.astype(np.int64))

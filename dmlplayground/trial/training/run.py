@@ -315,10 +315,9 @@ class Run:
         self.progress.epoch(entry)
 
     def _keep(self, unit: TrialUnit, states: States, which: str) -> None:
+        record, classes, fold = self.record, unit.fold.train.num_classes, unit.fold.number
         for member, state in zip(unit.members, states):  # the feed's, at the end, is no member's
-            train, fold = unit.fold.train, unit.fold.number
-            of = (self.record.id, self.record.config, train.num_classes, fold)
-            content = trained_weights.Weights(*of, self.kept(state))
+            content = trained_weights.Weights(record.id, record.config, classes, fold, self.kept(state))
             path = self.folder / trained_weights.name(fold, member, which)
             with self.held.writing() as through:
                 trained_weights.write(path, content, through)
