@@ -16,7 +16,7 @@ from dmlplayground.trial.training import scoring
 
 def test_engines_agree_and_recall_does_not_move(trained):
     ours = ("float32", "fused", "bfloat16")
-    scores = {engine: scoring.of_trial(trained, engine=engine, clustering=False) for engine in ours}
+    scores = {engine: dml.evaluate(trained, engine=engine, clustering=False) for engine in ours}
     assert scores["fused"]["R@1"] == pytest.approx(scores["float32"]["R@1"], abs=0.002)
     assert scores["bfloat16"]["R@1"] == pytest.approx(scores["float32"]["R@1"], abs=0.02)
     learner = scoring.learners(trained)[0]
@@ -41,8 +41,8 @@ def test_openvino_gives_what_mxnet_gives(trained):
         for batch in (images, images[:3]):  # the last batch of a data set is smaller
             expected = learner.network(batch).asnumpy()
             assert np.abs(computed(batch).asnumpy() - expected).max() < tolerance * np.abs(expected).max()
-    assert scoring.of_trial(trained, engine="openvino", clustering=False)["R@1"] == pytest.approx(
-        scoring.of_trial(trained, clustering=False)["R@1"], abs=0.002
+    assert dml.evaluate(trained, engine="openvino", clustering=False)["R@1"] == pytest.approx(
+        dml.evaluate(trained, clustering=False)["R@1"], abs=0.002
     )
 
 
@@ -66,7 +66,7 @@ def test_an_unknown_engine_is_refused(trained):
         UserError,
         match="unknown engine 'float16'. .*Known: bfloat16, float32, fused, openvino, openvino_bfloat16",
     ):
-        scoring.of_trial(trained, engine="float16")
+        dml.evaluate(trained, engine="float16")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from dmlplayground.base import registry
 from dmlplayground.cli import main
 from dmlplayground.trial import conformance
-from dmlplayground.trial.conformance import kinds
-from dmlplayground.trial.conformance.outcomes import Skip
+from dmlplayground.trial.conformance import Skip, kinds
 
 # Methods are in test_methods. Data sets have to be fetched, networks are in test_backbones, and training takes its time.
 CASES = [

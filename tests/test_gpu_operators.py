@@ -10,8 +10,8 @@ import pytest
 from test_methods_options import VARIANTS
 
 from dmlplayground import methods
-from dmlplayground.trial.conformance import graphs
-from dmlplayground.trial.conformance.graphs import without_kernel
+from dmlplayground.trial.conformance import kinds
+from dmlplayground.trial.conformance.kinds import without_kernel
 
 
 @pytest.mark.parametrize(("key", "options"), [(key, dict(options)) for key, options in VARIANTS])
@@ -30,7 +30,7 @@ def test_every_memory(key, form):
 
 
 def test_an_operator_without_a_kernel_is_found(monkeypatch):
-    known = graphs.kernels()
-    monkeypatch.setattr(graphs, "kernels", lambda: known - {"dot"})
-    assert len(graphs.operators(methods.loss("nt_xent", num_classes=6, embed_dim=6))) > 3
+    known = kinds.kernels()
+    monkeypatch.setattr(kinds, "kernels", lambda: known - {"dot"})
+    assert len(kinds.operators(methods.loss("nt_xent", num_classes=6, embed_dim=6))) > 3
     assert without_kernel("nt_xent") == {"dot"}

@@ -16,8 +16,7 @@ from mxnet import nd
 
 from dmlplayground import methods
 from dmlplayground.base.errors import UserError
-from dmlplayground.trial.conformance import checks_of
-from dmlplayground.trial.conformance.outcomes import Skip
+from dmlplayground.trial.conformance import Skip, checks_of
 
 KEYS = methods.names()
 CHECKS = [check for check in checks_of("methods") if "training" not in check.__name__]

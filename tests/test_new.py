@@ -15,7 +15,7 @@ from dmlplayground.base import registry
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import main, templates
 from dmlplayground.trial import conformance
-from dmlplayground.trial.conformance.outcomes import Skip
+from dmlplayground.trial.conformance import Skip
 
 TESTS = Path(__file__).parent
 

@@ -69,13 +69,12 @@ def test_a_trial_from_start_to_end(tmp_path):
 
 
 def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
-    from dmlplayground.trial.training import scoring
 
     record = dml.train(CLUSTERED, tmp_path)
     for which in ("best", "last"):
         expected = record.results[which]["metrics"]
-        assert scoring.of_trial(tmp_path / record.id, which=which) == expected
-        some = scoring.of_trial(tmp_path / record.id, which=which, clustering=False)
+        assert dml.evaluate(tmp_path / record.id, which=which) == expected
+        some = dml.evaluate(tmp_path / record.id, which=which, clustering=False)
         assert some == {name: expected[name] for name in some} != expected
 
 
@@ -129,10 +128,9 @@ def test_what_is_infinite_is_null_in_a_record(tmp_path, monkeypatch):
 
 
 def test_folds_join_in_an_evaluation_as_they_did_in_the_record(tmp_path):
-    from dmlplayground.trial.training import scoring
 
     record = dml.train(tiny(epochs=1, batch_size=4, protocol={"name": "validated", "folds": 2}), tmp_path)
-    scores = scoring.of_trial(tmp_path / record.id, clustering=False)
+    scores = dml.evaluate(tmp_path / record.id, clustering=False)
     expected = record.results["joined"]["metrics"]
     assert scores == {name: expected[name] for name in scores}
 
@@ -638,12 +636,11 @@ def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_or_foreign_weights_are_not_scored(calm, tmp_path, damage):
-    from dmlplayground.trial.training import scoring
 
     folder = Path(shutil.copytree(calm, tmp_path / MEMBERS_ID))
     DAMAGE[damage](folder / "fold0-member1.last.npz")
     with pytest.raises(UserError, match=r"fold0-member1\.last\.npz"):
-        scoring.of_trial(folder, which="last", clustering=False)
+        dml.evaluate(folder, which="last", clustering=False)
 
 
 def test_a_checkpoint_that_does_not_say_whose_it_is_is_refused(tmp_path):
@@ -653,7 +650,6 @@ def test_a_checkpoint_that_does_not_say_whose_it_is_is_refused(tmp_path):
 
 
 def test_a_result_that_is_a_list_has_no_weights(calm, tmp_path):
-    from dmlplayground.trial.training import scoring
 
     folder = Path(shutil.copytree(calm, tmp_path / MEMBERS_ID))
     content = files.read_json(folder / records.RECORD)
@@ -661,7 +657,7 @@ def test_a_result_that_is_a_list_has_no_weights(calm, tmp_path):
     del content["checksum"]  # as in records of earlier versions
     files.write_json(folder / records.RECORD, content)
     with pytest.raises(UserError, match="does not say which weights are the best ones"):
-        scoring.of_trial(folder)
+        dml.evaluate(folder)
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):

@@ -72,7 +72,7 @@ def test_a_resumed_trial_has_every_epoch_once(tmp_path, monkeypatch, stopped):
     )
 
 
-@pytest.mark.parametrize("name", trackers.FILES)
+@pytest.mark.parametrize("name", trackers.TRACKERS)
 def test_a_missing_package_is_told_before_training(name, tmp_path, monkeypatch):
 
     def missing(module):

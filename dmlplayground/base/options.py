@@ -107,7 +107,7 @@ def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where:
     return filled
 
 
-_hints = functools.lru_cache(maxsize=None)(typing.get_type_hints)
+_hints = functools.cache(functools.partial(typing.get_type_hints, include_extras=True))
 
 
 def build(cls: type, given: Any, where: str) -> Any:
@@ -136,10 +136,11 @@ def convert(value: Any, kind: Any, where: str) -> Any:
         return value
     origin, arguments = _made_of(kind)
     if origin is Annotated:
-        value, must = convert(value, arguments[0], where), arguments[1]
-        if must.holds(value):
-            return value
-        raise UserError(f"{where} must {must.words}, not {value!r}.")
+        value = convert(value, arguments[0], where)
+        for must in arguments[1:]:
+            if not must.holds(value):
+                raise UserError(f"{where} must {must.words}, not {value!r}.")
+        return value
     if origin in _UNIONS:
         return _convert_union(value, arguments, kind, where)
     if origin is typing.Literal:

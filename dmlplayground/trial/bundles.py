@@ -25,8 +25,6 @@ from . import config
 from .store import existing, packed, records
 from .store.records import Record
 
-__all__ = ["Finding", "bundle", "verify"]
-
 MOST = 2**30  # bytes of a bundle
 TOLERANCE = 0.02  # by which scores may differ on another processor, whose rounding is another
 
@@ -89,20 +87,16 @@ def _findings(found: list[Record], folder: Path, sample: int, run: bool, seed: i
     yield Finding("form", True, f"{len(found)} records")
     sources = _sources(record.config for record in found)
     wrong = [source["file"] for source in sources if not _holds(folder, source)]
-    yield Finding(
-        "parts",
-        not wrong,
-        ", ".join(wrong) or ", ".join(Path(each["file"]).name for each in sources) or "none",
-    )
+    named = wrong or [Path(each["file"]).name for each in sources]
+    yield Finding("parts", not wrong, ", ".join(named) or "none")
     plain = [record for record in found if run or not record.config.get("parts")]
     if sources and run and not wrong:
         outside.load(sources, folder)
     faults = [f"{record.id}: {fault}" for record in plain if (fault := _fault(record))]
     yield Finding("ids and budgets", not faults, "; ".join(faults[:5]) or f"of {len(plain)} trials")
     if left := len(found) - len(plain):
-        yield Finding(
-            "trials with code", None, f"{left} trials run code of the bundle, which was not asked for"
-        )
+        code = f"{left} trials run code of the bundle, which was not asked for"
+        yield Finding("trials with code", None, code)
     if commanded := [one for one in found if (one.config.get("trainer") or {}).get("command")]:
         yield _declared(commanded)
     ended = [record for record in plain if record.status == "finished"]
@@ -122,14 +116,10 @@ def _holds(folder: Path, source: Mapping[str, str]) -> bool:
     return copy.is_file() and files.digest(copy) == source["sha256"]
 
 
-def _trial(record: Record) -> config.Trial:
-    return config.trial(record.config)
-
-
 def _fault(record: Record) -> str:
     """Why a record cannot be what its configuration gives; empty if it can."""
     try:
-        trial = _trial(record)
+        trial = config.trial(record.config)
     except UserError as problem:
         return str(problem)
     if trial.id != record.id:
@@ -153,15 +143,12 @@ def _declared(found: list[Record]) -> Finding:
             seen[entry.get("fold", 0)] += entry.get("images") or 0
         if not given.get("iterations"):
             open_ended += 1
-        elif (most := max(seen.values(), default=0)) > (budget := _budget(given)):
+            continue
+        budget = given["epochs"] * given["iterations"] * given.get("accumulate", 1) * given["batch_size"]
+        if (most := max(seen.values(), default=0)) > budget:  # of a fold
             return Finding(what, False, f"{record.id}: {most:,}, and its budget is {budget:,}")
     left = f"; {open_ended} have passes over the data as their budget" if open_ended else ""
     return Finding(what, None, f"of {len(found)} trials: nobody has counted them{left}")
-
-
-def _budget(given: Mapping[str, Any]) -> int:
-    """The images of a fold."""
-    return int(given["epochs"] * given["iterations"] * given.get("accumulate", 1) * given["batch_size"])
 
 
 def _replayed(record: Record, folder: Path) -> Finding:
@@ -190,17 +177,16 @@ def _replayed(record: Record, folder: Path) -> Finding:
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """The largest difference between the metrics of two records' results."""
-    mine, theirs = ([*_measured(results)] for results in (one, other))
-    if [key for key, _ in mine] != [key for key, _ in theirs]:
+    mine, theirs = dict(_measured(one)), dict(_measured(other))
+    if mine.keys() != theirs.keys():
         return float("inf")
-    return max((abs((x or 0.0) - (y or 0.0)) for (_, x), (_, y) in zip(mine, theirs)), default=0.0)
+    return max((abs(value - theirs[key]) for key, value in mine.items()), default=0.0)
 
 
-def _measured(results: Mapping[str, Any]) -> Iterator[tuple[str, Optional[float]]]:
-    for name, result in sorted(results.items()):
-        for entry in result if isinstance(result, list) else [result]:
-            for key, value in sorted(entry["metrics"].items()):
-                yield f"{name} {key}", value
+def _measured(results: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int, str], float]]:
+    for name, result in results.items():
+        for place, entry in enumerate(result if isinstance(result, list) else [result]):
+            yield from (((name, place, key), value or 0.0) for key, value in entry["metrics"].items())
 
 
 def _nobodys(info: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -39,11 +39,7 @@ __all__ = [
 
 
 def load(
-    method: str,
-    *,
-    dataset: str,
-    backbone: Optional[str] = None,
-    study: str = "fehervari2019",
+    method: str, *, dataset: str, backbone: Optional[str] = None, study: str = "fehervari2019"
 ) -> dict[str, Any]:
     """The whole configuration of a trial with published or tuned settings, every value spelt out.
 

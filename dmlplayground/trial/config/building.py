@@ -22,7 +22,6 @@ from . import optimizer_groups, own_parts, part_keys, trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, Named, Trial
 
-FIRST = ("data", "backbone")  # what other layers depend on
 A_PART = "a name, or a mapping with a name and options"
 
 
@@ -63,18 +62,18 @@ def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = (
     """All layers as one mapping, as they say it."""
     given = _said(given, overrides)
     found = _recipe(given)
-    given = _whole(merge(_neutral("data"), found.parts if found else {}, given))
-    of_data = _of_data(given["data"])
-    brought = {
-        key: of_data[key] for key in ("backbone",) if key in of_data
-    }  # features come with their network
+    given = merge(_neutral("data"), found.parts if found else {}, given)
+    _check_names(given)
+    data, options = registry.split(given["data"])
+    of_data = expand(part_keys.of("data").get(data).configured(options))  # which may depend on its options
+    brought = {key: of_data[key] for key in of_data if key == "backbone"}  # features come with their network
     given = merge(_neutral("backbone"), brought, given)
     method, backbone = (part_keys.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
-    layers = [_neutral(*(key for key in part_keys.NEUTRAL if key not in FIRST))]
-    layers += [expand(method.configuration), of_data, expand(backbone.configuration)]
-    if found:
-        layers.append(recipes.layer(found, given["backbone"]["name"], given["data"]["name"]))
-    return merge({"groups": {}}, *layers, given)
+    of_parts = (expand(method.configuration), of_data, expand(backbone.configuration))
+    published = recipes.layer(found, given["backbone"]["name"], data) if found else {}
+    # Of the data and the backbone, layers may give options alone; ``given`` has their names.
+    neutral = _neutral(*(key for key in part_keys.NEUTRAL if key not in ("data", "backbone")))
+    return merge({"groups": {}}, neutral, *of_parts, published, given)
 
 
 def completed(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,15 +88,13 @@ def completed(said: Mapping[str, Any]) -> dict[str, Any]:
         typed = convert(value, FIELDS[key], key)
         values[key] = _component(key, typed) if key in COMPONENTS else typed
     if "groups" in values:
-        values["groups"] = optimizer_groups.all_complete(values["optimizer"], values["groups"])
+        values["groups"] = optimizer_groups.completed(values["optimizer"], values["groups"])
     return values
 
 
 def upgraded(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """A record's configuration with all present keys, whichever version wrote it. If it names parts that no longer exist, it
-    stays as it is.
-
-    So records of the same configuration are equal, even if keys and options were added between them.
+    """A record's configuration with all present keys, so that those of the same trial are equal, whichever version wrote
+    them. If it names parts that no longer exist, it stays as it is.
 
     >>> mapping = dml.config.trial({"method": "npairs"}).mapping()
     >>> older = {key: value for key, value in mapping.items() if key != "embed_dim"}
@@ -194,32 +191,22 @@ def _neutral(*keys: str) -> dict[str, Named]:
 
 def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
     """The settings that the key ``hyperparams`` (removed here) stands for in such a trial."""
-
-    def name(part: str) -> str:
-        value = given.get(part, {"name": part_keys.NEUTRAL.get(part, "")})
-        return str(value.get("name", "")) if isinstance(value, Mapping) else ""
-
     wanted = given.pop("hyperparams", None)
-    return (
-        None if wanted is None else recipes.find(wanted, name("method"), name("data"), given.get("search", 0))
-    )
+    if wanted is None:
+        return None
+    parts = ({**_neutral("data"), **given}.get(key) for key in ("method", "data"))
+    method, data = (str(part.get("name", "")) if isinstance(part, Mapping) else "" for part in parts)
+    return recipes.find(wanted, method, data, given.get("search", 0))
 
 
-def _of_data(given: Named) -> dict[str, Any]:
-    """What the data set sets by default, which may depend on its options."""
-    name, options = registry.split(given)
-    return expand(part_keys.of("data").get(name).configured(options))
-
-
-def _whole(given: dict[str, Any]) -> dict[str, Any]:
-    """What the user says, after checking that it names every part that a trial needs."""
+def _check_names(given: Mapping[str, Any]) -> None:
+    """Check that what the user says names every part that a trial needs."""
     for key in NEEDED:
         _check_part(given.get(key, {}), key)
     if "name" not in given.get("method", {}):
         if wrong := [key for key in given if key not in FIELDS]:
             raise unknown("configuration key", wrong[0], FIELDS)
         raise UserError(f"the configuration needs a method; choose from {', '.join(methods.names())}.")
-    return given
 
 
 def _check_form(given: Any, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Values and combinations that cannot work, and are refused before any work starts.
+"""Combinations that cannot work, and are refused before any work starts. The types of the schema refuse single values.
 
 The parameters of a check are the keys of a trial that it looks at.
 """
@@ -11,24 +11,20 @@ import functools
 import inspect
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Optional
+from types import SimpleNamespace
+from typing import Any, Optional
 
 import numpy as np
 
 from ...base import registry
 from ...base.errors import UserError, unknown
-from ...parts import methods, metrics, optimizers, protocols, samplers, schedules, transforms
-from ...parts import miners as miners
+from ...parts import methods, metrics, miners, optimizers, protocols, samplers, schedules, transforms
 from ...parts import regularizers as terms
 from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
 from .optimizer_groups import optimizer_of
-from .schema import Average, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
+from .schema import WIDEST, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
 from .units import check_batches, criterion
-
-LARGEST_COUNT = 10**9
-WIDEST = 2**16  # of a layer
-LARGEST = {"embed_dim": WIDEST, "batch_size": 10**6, "devices": 1000, "ensemble.members": 10_000}
 
 
 def check(trial: Trial) -> None:
@@ -51,44 +47,19 @@ def looks_at(one: Callable[..., None]) -> tuple[str, ...]:
     return tuple(inspect.signature(one).parameters)
 
 
-def _counts(
-    embed_dim: int,
-    batch_size: int,
-    accumulate: int,
-    devices: int,
-    ensemble: Ensemble,
-    iterations: Optional[int],
-) -> None:
-    _check_counts(
-        embed_dim=embed_dim, batch_size=batch_size, accumulate=accumulate, devices=devices, iterations=iterations,
-        **{"ensemble.members": ensemble.members},
-    )  # fmt: skip
+def _devices(batch_size: int, devices: int) -> None:
     _require(batch_size % devices == 0, f"batch_size {batch_size} cannot be split over {devices} devices.")
 
 
 def _epochs(epochs: int, frozen_epochs: int) -> None:
-    for key, value in {"epochs": epochs, "frozen_epochs": frozen_epochs}.items():
-        _require(value >= 0, f"{key} must not be negative, not {value}.")
-    _require(epochs <= LARGEST_COUNT, f"epochs must be at most {LARGEST_COUNT}.")
     _require(frozen_epochs <= epochs, f"frozen_epochs {frozen_epochs} is more than epochs {epochs}.")
 
 
-def _seed(seed: int, search: int) -> None:
-    """A seed is a number from 0 to below 2**63."""
-    _require(search >= 0, f"search must not be negative, not {search}.")
-    _require(seed >= 0, f"seed must not be negative, not {seed}.")
-    _require(seed < 2**63, "seed must be below 2**63.")
-
-
 def _metrics(protocol: Named, evaluation: Evaluation) -> None:
-    """Check that every requested metric exists, and that the one that chooses and the one that leads are computed."""
-    counts = ("every", "training_every", "kmeans_starts")
-    _check_counts(**{f"evaluation.{key}": getattr(evaluation, key) for key in counts})
+    """Every requested metric exists, and the one that chooses and the one that leads are computed."""
     ranks = evaluation.ks
-    _require(
-        ranks and min(ranks) >= 1 and max(ranks) <= HIGHEST_RANK,
-        f"evaluation.ks must be a list of ranks from 1 to {HIGHEST_RANK}, not {ranks}.",
-    )
+    there = ranks and min(ranks) >= 1 and max(ranks) <= HIGHEST_RANK
+    _require(there, f"evaluation.ks must be a list of ranks from 1 to {HIGHEST_RANK}, not {ranks}.")
     chosen = dataclasses.asdict(evaluation)
     metrics.headline(chosen)
     metrics.among(criterion(protocol, evaluation).key, metrics.of_trial(chosen), "protocol.criterion")
@@ -110,14 +81,8 @@ def _optimizers(optimizer: Named, groups: Groups) -> None:
         for multiplier in (*multipliers, *given["wd_mult_by_name"].values()):
             _require(multiplier >= 0, f"groups.{group}: a multiplier must not be negative, not {multiplier}.")
         highest = rule.lr * max(multipliers)
-        _require(
-            highest <= optimizers.HIGHEST, f"groups.{group}: the learning rate {highest:g} is too large."
-        )
-
-
-def _average(ema: Average) -> None:
-    decay = ema.decay
-    _require(decay is None or 0 <= decay < 1, f"ema.decay must be from 0 to below 1, not {decay}.")
+        fits = highest <= optimizers.HIGHEST
+        _require(fits, f"groups.{group}: the learning rate {highest:g} is too large.")
 
 
 def _schedule(schedule: Named) -> None:
@@ -125,10 +90,9 @@ def _schedule(schedule: Named) -> None:
 
 
 def _head(head: Head, epochs: int) -> None:
-    _require(
-        head.reduction == "linear" or epochs == 0,
-        f"head.reduction {head.reduction} is for networks as they are: it leaves nothing to train, so epochs must be 0.",
-    )
+    if head.reduction != "linear" and epochs:
+        reason = "is for networks as they are: it leaves nothing to train, so epochs must be 0"
+        raise UserError(f"head.reduction {head.reduction} {reason}.")
     for width in head.bottleneck:
         _require(1 <= width <= WIDEST, f"head.bottleneck: widths must be from 1 to {WIDEST}, not {width}.")
     for key in ("dropout", "bottleneck_dropout"):
@@ -146,23 +110,19 @@ def _objective(
     if remembered := methods.memory_for(loss, miner, dataclasses.asdict(memory)):
         remembered.check(batch_size)
     looking = samplers.get(sampler["name"])
-    _require(
-        "proxies" in loss.weights or "proxies" not in looking.needs,
-        f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.",
-    )
+    if "proxies" in looking.needs and "proxies" not in loss.weights:
+        raise UserError(f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.")
     if loss.reads == "batch":
         loss.check(batch_size, loss.embed_dim)
-        problems = [_problem(loss, labels) for labels in _labels_of_batches(sampler, batch_size)]
-        if problems and all(problems):
-            raise UserError(f"{name} cannot use the sampler {looking.key}: {problems[-1]}")
-
-
-def _problem(loss: methods.Loss, labels: np.ndarray) -> Optional[UserError]:
-    try:
-        loss.check_layout(labels)
-    except UserError as problem:
-        return problem
-    return None
+        reason: Optional[UserError] = None
+        for labels in _labels_of_batches(sampler, batch_size):
+            try:
+                loss.check_layout(labels)
+                return
+            except UserError as problem:
+                reason = problem
+        if reason:
+            raise UserError(f"{name} cannot use the sampler {looking.key}: {reason}")
 
 
 def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
@@ -171,23 +131,11 @@ def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
     name, options = registry.split(sampler)
     for classes in (2, batch_size):
         labels = np.repeat(np.arange(classes), 4 * batch_size // classes)
-        alike = _Alike(np.ones((len(labels), 2)), np.ones((classes, 2)))
+        same = functools.partial(np.ones, (len(labels), 2)), functools.partial(np.ones, (classes, 2))
+        alike: Any = SimpleNamespace(embeddings=same[0], proxies=same[1])
         with contextlib.suppress(UserError):
             made = samplers.create(name, labels, batch_size, iterations=1, **options)
             yield labels[next(iter(made.batches(0, alike)))]
-
-
-class _Alike(NamedTuple):
-    """A sampler's view where all embeddings, and all proxies, are the same."""
-
-    of_images: np.ndarray
-    of_classes: np.ndarray
-
-    def embeddings(self) -> np.ndarray:
-        return self.of_images
-
-    def proxies(self) -> np.ndarray:
-        return self.of_classes
 
 
 def _miner(
@@ -215,7 +163,6 @@ def _trainer(method: Named, trainer: Trainer, ensemble: Ensemble, evaluation: Ev
     except ValueError as problem:
         raise UserError(f"trainer.command is not a command line: {problem}.") from None
     _require(any("{job}" in word for word in words), "trainer.command must hold {job}, the path of the job.")
-    _require(trainer.seconds > 0, f"trainer.seconds must be above 0, not {trainer.seconds:g}.")
     _require(ensemble.members == 1, "a command trains one network: ensemble.members must be 1.")
     _require(not evaluation.training_metrics, "a command gives no embeddings of its training images.")
 
@@ -229,16 +176,9 @@ def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
-    _counts, _epochs, _seed, _metrics, _results, _optimizers, _average, _schedule, _head, _batches, _objective, _miner,
+    _devices, _epochs, _metrics, _results, _optimizers, _schedule, _head, _batches, _objective, _miner,
     _regularizers, _trainer, _transform,
 )  # fmt: skip
-
-
-def _check_counts(**counts: Optional[int]) -> None:
-    for key, value in counts.items():
-        _require(value is None or value >= 1, f"{key} must be at least 1, not {value}.")
-        largest = LARGEST.get(key, LARGEST_COUNT)
-        _require(value is None or value <= largest, f"{key} must be at most {largest}, not {value}.")
 
 
 def _require(condition: Any, message: str) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import typing
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...base.options import describe
-from ...parts.layers import COMPONENTS
+from ...base.options import describe, options_of
 from . import part_keys
-from .schema import NEEDED, Trial
+from .schema import Trial
 
 
 class Key(NamedTuple):
@@ -31,20 +29,12 @@ def reference() -> list[Key]:
     return list(_keys(Trial, ""))
 
 
-def _keys(cls: type, prefix: str) -> Iterator[Key]:
-    hints = typing.get_type_hints(cls)
-    for field in dataclasses.fields(cls):
-        if not field.init:
+def _keys(cls: Any, prefix: str) -> Iterator[Key]:
+    about = {field.name: field.metadata.get("about", "") for field in dataclasses.fields(cls)}
+    for name, option in options_of(cls).items():
+        if dataclasses.is_dataclass(option.type):
+            yield from _keys(option.type, f"{prefix}{name}.")
             continue
-        if dataclasses.is_dataclass(hints[field.name]):
-            yield from _keys(hints[field.name], f"{prefix}{field.name}.")
-            continue
-        of_part = not prefix and field.name in COMPONENTS
-        words = "a name, with options" if of_part and field.name in NEEDED else describe(hints[field.name])
-        yield Key(prefix + field.name, words, _neutral(field), field.metadata["about"])
-
-
-def _neutral(field: dataclasses.Field) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return part_keys.NEUTRAL.get(field.name) if field.default is dataclasses.MISSING else field.default
+        words = "a name, with options" if option.required else describe(option.type)
+        neutral = part_keys.NEUTRAL.get(name) if option.required else option.default
+        yield Key(prefix + name, words, neutral, about[name])

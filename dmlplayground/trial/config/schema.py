@@ -11,10 +11,27 @@ from __future__ import annotations
 import dataclasses
 import typing
 from dataclasses import dataclass
-from typing import Any, Literal, Optional, Union
+from typing import Annotated, Any, Literal, Optional, Union
 
+from ...base.options import Must, Positive, at_least
 from ...parts.metrics.shared.table import KS, STANDARD
+from ...parts.optimizers.shared.base import Kept
 
+WIDEST = 2**16  # of a layer
+
+
+def up_to(most: int) -> Must:
+    return Must(f"be at most {most}", lambda value: value <= most)
+
+
+Natural = Annotated[int, Must("not be negative", lambda value: value >= 0)]
+Epochs = Annotated[Natural, up_to(10**9)]
+Seed = Annotated[Natural, Must("be below 2**63", lambda value: value < 2**63)]
+Count = Annotated[int, at_least(1), up_to(10**9)]
+Width = Annotated[int, at_least(1), up_to(WIDEST)]
+BatchSize = Annotated[int, at_least(1), up_to(10**6)]
+Members = Annotated[int, at_least(1), up_to(10_000)]
+Devices = Annotated[int, at_least(1), up_to(1000)]
 Named = dict[str, Any]
 """A part by its name with its options: ``{"name": "pairs", "same_image": 0.1}``; a bare word is the name alone."""
 
@@ -104,7 +121,7 @@ class Ensemble:
     3
     """
 
-    members: int = key(1, "how many networks are trained as one model, their embeddings side by side")
+    members: Members = key(1, "how many networks are trained as one model, their embeddings side by side")
     order: Literal["sequential", "parallel"] = key(
         "sequential", "members are trained one after the other, or all at once on the same batches"
     )
@@ -129,7 +146,7 @@ class CrossBatchMemory:
 class Average:
     """A moving average of the weights, which is then what is evaluated, kept and exported."""
 
-    decay: Optional[float] = key(
+    decay: Optional[Kept] = key(
         None,
         "the weight of the old average when a step's weights are added to it; (1 + t) / (10 + t) after t steps, if that is "
         "less; nothing: no average",
@@ -149,13 +166,9 @@ class Trainer:
         "a command that trains in place of this package; {job} stands for the path of its job (see External trainings); "
         "nothing: this package trains",
     )
-    seconds: float = key(
+    seconds: Positive = key(
         86400.0, "how long the command may take for a fold; then it is ended, and the trial has failed"
     )
-
-
-#: The first keys of an evaluation are part of every trial's name; those added later only where they are not neutral.
-NAMING = ("ks", "clustering", "kmeans_starts", "distance", "every")
 
 
 @dataclass(frozen=True)
@@ -177,11 +190,11 @@ class Evaluation:
         None, "how 95 % intervals of means over queries are made; nothing: none"
     )
     training_metrics: list[str] = key([], "what is measured of the embeddings of training images")
-    training_every: int = key(
+    training_every: Count = key(
         1,
         "epochs between measurements of these, among those that are evaluated; always before training and at the end",
     )
-    kmeans_starts: Optional[int] = key(
+    kmeans_starts: Optional[Count] = key(
         None,
         "starts of k-means, of which the one of least inertia counts; nothing: ten, or one if there are more than 1,000 classes",
     )
@@ -191,7 +204,7 @@ class Evaluation:
     tsne: bool = key(
         False, "whether the page has a t-SNE map of sample images, beside that of their principal components"
     )
-    every: int = key(1, "epochs between evaluations; the last epoch is always evaluated")
+    every: Count = key(1, "epochs between evaluations; the last epoch is always evaluated")
 
 
 @dataclass(frozen=True)
@@ -211,18 +224,18 @@ class Trial:
     optimizer: Named = part("how weights move along their gradients")
     schedule: Named = part("what the learning rate is multiplied by during training")
     protocol: Named = part("which classes are trained on, what chooses an epoch, and which result counts")
-    embed_dim: int = key(64, "the length of an embedding")
+    embed_dim: Width = key(64, "the length of an embedding")
     head: Head = Head()
     mining: Optional[Named] = key(
         None, "which pairs or triplets of a batch count; nothing: as the method has it"
     )
     regularizers: list[Named] = key([], "terms added to the loss, each with its weight")
     memory: CrossBatchMemory = CrossBatchMemory()
-    batch_size: int = key(128, "images in a batch")
-    iterations: Optional[int] = key(None, "steps in an epoch; nothing: one pass over the images")
-    accumulate: int = key(1, "batches (episodes) whose gradients are averaged into one step")
-    epochs: int = key(20, "how many epochs are trained")
-    frozen_epochs: int = key(0, "how many epochs at the start leave the backbone as it is")
+    batch_size: BatchSize = key(128, "images in a batch")
+    iterations: Optional[Count] = key(None, "steps in an epoch; nothing: one pass over the images")
+    accumulate: Count = key(1, "batches (episodes) whose gradients are averaged into one step")
+    epochs: Epochs = key(20, "how many epochs are trained")
+    frozen_epochs: Natural = key(0, "how many epochs at the start leave the backbone as it is")
     groups: Groups = Groups()
     freeze_batchnorm: Union[bool, Literal["statistics"]] = key(
         False,
@@ -233,14 +246,16 @@ class Trial:
     trainer: Trainer = Trainer()
     ensemble: Ensemble = Ensemble()
     evaluation: Evaluation = Evaluation()
-    devices: int = key(1, "how many devices share a batch; without a GPU these are parts of the processor")
+    devices: Devices = key(
+        1, "how many devices share a batch; without a GPU these are parts of the processor"
+    )
     device: Literal["auto", "cpu", "gpu"] = key("auto", "where to compute; auto: on GPUs if there are any")
     amp: Union[bool, Literal["bfloat16"]] = key(
         False,
         "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
-    seed: int = key(0, "what every random number of the trial derives from")
-    search: int = key(
+    seed: Seed = key(0, "what every random number of the trial derives from")
+    search: Natural = key(
         0, "which of several searches found the settings, so that their winners stay apart; 0: none"
     )
     parts: list[Union[str, dict[str, str]]] = key(
@@ -264,7 +279,7 @@ def plain(value: Any) -> Any:
     return plain(vars(value)) if dataclasses.is_dataclass(value) else value
 
 
-FIELDS = typing.get_type_hints(Trial)
+FIELDS = typing.get_type_hints(Trial, include_extras=True)
 """Every key with its type."""
 del FIELDS["id"]
 NEEDED = tuple(field.name for field in dataclasses.fields(Trial) if field.type == "Named")

@@ -1,18 +1,21 @@
-"""The id of a trial: a readable name that ends in a digest of what differs from the neutral values.
+"""The id of a trial: a readable name, also of its folder, that ends in a digest of what differs from the neutral values.
 
 So adding a key or an option renames no trial, if its neutral value keeps the old behaviour.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from ...base.errors import UserError
+from ...base.options import options_of
+from ...base.registry import Kind
 from ...parts import optimizers
 from ...parts.layers import COMPONENTS
 from . import optimizer_groups, part_keys
@@ -41,15 +44,9 @@ def as_text(texts: Mapping[str, str]) -> str:
 
 def named(trial: Trial, departures: Mapping[str, str]) -> str:
     """The id of a trial with these departures, which are ``texts``."""
-    words = [
-        trial.method["name"],
-        trial.data["name"],
-        trial.backbone["name"].replace(":", "."),
-        f"e{trial.embed_dim}",
-        f"s{trial.seed}",
-        hashlib.sha256(as_text(departures).encode()).hexdigest()[:DIGITS],
-    ]
-    return "-".join(words)
+    parts = (trial.method["name"], trial.data["name"], trial.backbone["name"].replace(":", "."))
+    digest = hashlib.sha256(as_text(departures).encode()).hexdigest()
+    return "-".join([*parts, f"e{trial.embed_dim}", f"s{trial.seed}", digest[:DIGITS]])
 
 
 def departures(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,10 +60,10 @@ def departures(values: Mapping[str, Any]) -> dict[str, Any]:
         if key in COMPONENTS and (own := _of_part(key, values[key])):
             found[key] = own
     if "groups" in values:
-        differing = {
-            group: _of_group(values["optimizer"], values["groups"], group) for group in vars(values["groups"])
+        groups = {
+            name: _of_group(values["optimizer"], values["groups"], name) for name in vars(values["groups"])
         }
-        if differing := {group: own for group, own in differing.items() if own}:
+        if differing := {name: own for name, own in groups.items() if own}:
             found["groups"] = differing
     return found
 
@@ -74,14 +71,12 @@ def departures(values: Mapping[str, Any]) -> dict[str, Any]:
 @functools.cache
 def neutral_values(cls: type) -> Mapping[str, Any]:
     """The neutral value of every key that has one."""
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(cls):
-        if field.default is not dataclasses.MISSING:
-            held = dataclasses.is_dataclass(field.default)
-            values[field.name] = dataclasses.asdict(field.default) if held else field.default
-        elif field.default_factory is not dataclasses.MISSING:
-            values[field.name] = field.default_factory()
-    return values
+    return {name: plain(option.default) for name, option in options_of(cls).items() if not option.required}
+
+
+def _usual(kind: Kind, name: str) -> dict[str, Any]:
+    """The values of a part's options that are the part's own."""
+    return {option: known.default for option, known in kind.get(name).options.items()}
 
 
 def _differing(content: Mapping[str, Any], neutral: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,21 +95,37 @@ def _of_part(key: str, component: Any) -> Any:
     """The name, unless it is the neutral one, and the options that differ from the part's own; of several, of each."""
     if not isinstance(component, Mapping):
         return component and [_of_part(key, one) for one in component]
-    options = part_keys.of(key).get(component["name"]).options
-    usual = {
-        "name": part_keys.NEUTRAL.get(key),
-        **{option: known.default for option, known in options.items()},
-    }
-    return _differing(component, usual)
+    usual = _usual(part_keys.of(key), component["name"])
+    return _differing(component, {"name": part_keys.NEUTRAL.get(key), **usual})
 
 
 def _of_group(base: Named, given: Groups, group: str) -> dict[str, Any]:
     """The multipliers that have an effect, and the settings of an optimizer other than the trial's."""
     multipliers = {key: getattr(given, group)[key] for key in optimizer_groups.MULTIPLIERS}
-    found = _differing(multipliers, neutral_values(optimizer_groups.Multipliers))
-    own = optimizer_groups.optimizer_of(base, given, group)
-    if own["name"] == base["name"]:
-        return {**found, **_differing(own, base)}
-    usual = {option: known.default for option, known in optimizers.get(own["name"]).options.items()}
-    usual.update({option: base[option] for option in optimizers.SHARED})
-    return {**found, **_differing(own, usual)}
+    own, usual = optimizer_groups.optimizer_of(base, given, group), base
+    if own["name"] != base["name"]:
+        shared = {option: base[option] for option in optimizers.SHARED}
+        usual = {**_usual(optimizers.KIND, own["name"]), **shared}
+    multiplied = _differing(multipliers, neutral_values(optimizer_groups.Multipliers))
+    return {**multiplied, **_differing(own, usual)}
+
+
+class Places:
+    """The folders of a store's trials, each named by the trial's id.
+
+    >>> trial = dml.config.trial({"method": "npairs"})
+    >>> dml.config.Places("runs").folder(trial).name == trial.id
+    True
+    """
+
+    def __init__(self, store: str | Path):
+        self.store = Path(store)
+        if self.store.is_file():
+            raise UserError(f"{self.store} is a file; a store is a folder.")
+        for folder in self.store.parents:
+            if folder.is_file():
+                raise UserError(f"the store {self.store} cannot be made: {folder} is a file.")
+
+    def folder(self, trial: Trial) -> Path:
+        """The folder of the trial, whether or not it is there yet."""
+        return self.store / trial.id

@@ -9,8 +9,6 @@ from ...parts import metrics, protocols, samplers
 from ...parts.protocols import Protocol
 from .schema import Evaluation, Named, Trial
 
-__all__ = ["Unit", "check_batches", "check_data", "criterion", "total_epochs", "units"]
-
 
 class Unit(NamedTuple):
     """One training: a fold of the protocol, and the members of an ensemble that learn there side by side.

@@ -4,16 +4,49 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from ...base import devices, outside, registry
 from ...base.errors import UserError, unknown
 
 __all__ = ["CheckOutcome", "check", "checks_of", "named"]
+
+
+class Skip(Exception):
+    """The check is not for this part; the message says why."""
+
+
+def require(condition: Any, message: str) -> None:
+    """Fail with this message unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def close(
+    value: Any, expected: Any, rel: float = 1e-6, absolute: float = 1e-12, what: str = "the value"
+) -> None:
+    """Fail unless two numbers or arrays agree."""
+    import numpy as np  # here, as listings load this file
+
+    if not np.allclose(value, expected, rel, absolute):
+        raise AssertionError(f"{what} is {value}, and should be {expected}")
+
+
+@contextlib.contextmanager
+def refuses(pattern: str) -> Iterator[None]:
+    """Fail unless the block is refused in one line that matches."""
+    try:
+        yield
+    except UserError as problem:
+        require(re.search(pattern, str(problem)), f"the refusal {str(problem)!r} does not say {pattern!r}")
+        return
+    raise AssertionError(f"nothing is refused; expected {pattern!r}")
 
 
 class CheckOutcome(NamedTuple):
@@ -46,21 +79,16 @@ def named(target: str | Path | None, kind: Optional[str] = None) -> list[tuple[s
         return [(plural, key) for plural in plurals for key in registry.kind(plural).names()]
     if Path(target).suffix == ".py":
         outside.load([target])
-        keys = outside.registered(Path(target))
-        return [
-            (plural, key)
-            for plural in registry.HOMES
-            for name, key in keys
-            if registry.kind(plural).name == name
-        ]
+        homes = {registry.kind(plural).name: plural for plural in registry.HOMES}
+        keys = sorted(outside.registered(Path(target)), key=lambda own: list(homes).index(own[0]))
+        return [(homes[name], key) for name, key in keys]
     found = [(plural, str(target)) for plural in plurals if target in registry.kind(plural).names()]
     if not found:
         names = {name for plural in plurals for name in registry.kind(plural).names()}
         raise unknown("part (and no file that ends in .py)", str(target), names)
     if len(found) > 1:
-        raise UserError(
-            f"{target} is the name of several parts: {', '.join(plural for plural, _ in found)}. Say which."
-        )
+        several = ", ".join(plural for plural, _ in found)
+        raise UserError(f"{target} is the name of several parts: {several}. Say which.")
     return found
 
 
@@ -73,8 +101,6 @@ def checks_of(plural: str) -> list[Callable[[str], None]]:
 
 def made(parts: Iterable[tuple[str, str]], device: str = "cpu") -> Iterator[CheckOutcome]:
     """One by one, as they end."""
-    from .outcomes import Skip  # loads NumPy
-
     context = devices.context(device)
     for plural, key in parts:
         for one in checks_of(plural):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import tempfile
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mxnet as mx
@@ -14,23 +17,10 @@ from mxnet import autograd, nd
 
 from ...base import registry
 from ...base.errors import UserError
-from ...parts import (
-    augmentations,
-    backbones,
-    data,
-    metrics,
-    miners,
-    optimizers,
-    protocols,
-    regularizers,
-    samplers,
-    schedules,
-    transforms,
-)
+from ...parts import backbones, data, methods, metrics, samplers, transforms
 from ...parts.metrics.shared import conformance as of_metrics
 from .. import config
-from . import graphs
-from .outcomes import Skip, close, refuses, require
+from . import Skip, close, refuses, require
 
 Check = Callable[[str], None]
 SIZES = (12, 10, 20, 16, 24)  # of batches: a part is checked with the first that it takes
@@ -44,9 +34,8 @@ TINY: dict[str, Any] = {
     "epochs": 2,
     "evaluation": {"clustering": False, "ks": [1]},
 }
-ALIKE = (
-    0.05  # relative difference between devices of the losses of a few steps, in which rounding errors grow
-)
+#: Relative difference between devices of the losses of a few steps, in which rounding errors grow.
+ALIKE = 0.05
 _OWN: dict[str, list[Check]] = {}
 
 
@@ -61,10 +50,9 @@ def of(plural: str) -> list[Check]:
     return [*bound, *_OWN.get(plural, [])]
 
 
-def check(*plurals: str) -> Callable[[Check], Check]:
+def check(plural: str) -> Callable[[Check], Check]:
     def add(function: Check) -> Check:
-        for plural in plurals:
-            _OWN.setdefault(plural, []).append(function)
+        _OWN.setdefault(plural, []).append(function)
         return function
 
     return add
@@ -82,9 +70,6 @@ def with_a_size(make: Callable[[int], Any]) -> Any:
     return make(SIZES[-1])
 
 
-# --- every part ----------------------------------------------------------------------------------------------------------
-
-
 def its_record_describes_it(plural: str, key: str) -> None:
     part = registry.kind(plural).get(key)
     require(part.title, "the decorator gives no title")
@@ -98,22 +83,44 @@ def an_unknown_option_is_refused(plural: str, key: str) -> None:
         registry.kind(plural).get(key).fill({"no_such_option": 1}, registry.kind(plural).name)
 
 
-#: The operators of a part that no GPU can compute, by its kind. Miners are looked at with losses of rows, pairs and
-#: triplets, and one that draws of its own.
+@cache
+def kernels() -> frozenset[str]:
+    """The operators of MXNet 1.9.1 that a GPU has a kernel for."""
+    lines = Path(__file__).with_name("gpu_operators.txt").read_text().splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))
+
+
+def operators(objective: Any) -> set[str]:
+    """Those in the graph of an objective, as it is when a batch has 8 rows."""
+    names = ["embeddings", "labels"]
+    if objective.loss.host is not None:
+        names += ["found", "own", "push"]  # what its search hands to the graph
+    elif objective.ring is not None:
+        names += ["rows", "row_labels", "filled", "places"]
+    own = {name: getattr(objective, name).var() for name in objective.loss.weights}
+    objective.loss.check(8, objective.loss.embed_dim)
+    graph = objective.hybrid_forward(mx.sym, *map(mx.sym.var, names), **own)
+    return operators_of(graph)
+
+
+def operators_of(graph: Any) -> set[str]:
+    return {node["op"] for node in json.loads(graph.tojson())["nodes"]} - {"null"}
+
+
+def without_kernel(key: str, options: Any = None, **parts: Any) -> set[str]:
+    """The operators of a method, with these parts, that no GPU can compute."""
+    made = methods.loss(key, num_classes=6, embed_dim=6, **parts, **(options or {}))
+    return operators(made) - kernels()
+
+
+#: Losses with which miners are looked at: of rows, pairs and triplets, and one that draws of its own.
+MINING = ("proxy_nca", "contrastive", "triplet", "quadruplet")
+#: The operators of a part that no GPU can compute, by its kind.
 _WITHOUT_KERNEL: dict[str, Callable[[str], set[str]]] = {
-    "methods": graphs.without_kernel,
-    "miners": lambda key: set().union(
-        *(
-            graphs.without_kernel(loss, mining=key)
-            for loss in ("proxy_nca", "contrastive", "triplet", "quadruplet")
-        )
-    ),
-    "regularizers": lambda key: graphs.without_kernel(
-        "contrastive", regularizers=[{"name": key, "weight": 1.0}]
-    ),
-    "backbones": lambda key: (
-        graphs.operators_of(backbones.create(key)(mx.sym.var("data"))) - graphs.kernels()
-    ),
+    "methods": without_kernel,
+    "miners": lambda key: set().union(*(without_kernel(loss, mining=key) for loss in MINING)),
+    "regularizers": lambda key: without_kernel("contrastive", regularizers=[{"name": key, "weight": 1.0}]),
+    "backbones": lambda key: operators_of(backbones.create(key)(mx.sym.var("data"))) - kernels(),
 }
 
 
@@ -155,14 +162,11 @@ def _trained(wanted: dict[str, Any], device: str, threads: int) -> list[tuple[An
     return [(entry.get("loss"), entry.get("metrics")) for entry in record.epochs]
 
 
-# --- miners and regularizers -----------------------------------------------------------------------------------------
-
-
 @check("miners")
 def the_rows_that_it_keeps_are_rows_of_the_batch(key: str) -> None:
     for labels in (LABELS, np.zeros(8, int), np.arange(8)):
         found = _kept(key, labels)
-        wanted = {"pairs": 4, "triplets": 3}[miners.get(key).gives]
+        wanted = {"pairs": 4, "triplets": 3}[registry.kind("miners").get(key).gives]
         require(len(found) == wanted, f"it gives {len(found)} arrays of rows, not {wanted}")
         outside = [rows for rows in found if not ((rows >= 0) & (rows < len(labels))).all()]
         require(not outside, f"rows are {outside}, and the batch has {len(labels)}")
@@ -177,11 +181,11 @@ def the_same_seed_keeps_the_same(key: str) -> None:
 def _kept(key: str, labels: np.ndarray) -> tuple[np.ndarray, ...]:
     mx.random.seed(1)
     x = rng().normal(size=(len(labels), 4)).astype(np.float32)
-    return miners.create(key).mine(x, labels)
+    return registry.kind("miners").create(key).mine(x, labels)
 
 
 def _regularized(key: str, x: np.ndarray, dtype: str = "float32") -> tuple[float, np.ndarray]:
-    term = regularizers.create(key, weight=1.0)
+    term = registry.kind("regularizers").create(key, weight=1.0)
     term.dtype = dtype
     points, labels = nd.array(x, dtype=dtype), nd.array(LABELS, dtype=dtype)
     points.attach_grad()
@@ -209,28 +213,16 @@ def extreme_embeddings_give_finite_numbers(key: str) -> None:
         require(np.isfinite(value) and np.isfinite(gradient).all(), "the value or its gradient is not finite")
 
 
-# --- samplers --------------------------------------------------------------------------------------------------------
-
-
-class _View:
-    """What a sampler may look at."""
-
-    def embeddings(self) -> np.ndarray:
-        return rng(5).normal(size=(96, 8)).astype(np.float32)
-
-    def proxies(self) -> np.ndarray:
-        return rng(6).normal(size=(16, 8)).astype(np.float32)
-
-
-def _sampler(key: str) -> samplers.BatchSampler:
-    sampler: samplers.BatchSampler = with_a_size(
-        lambda size: samplers.create(key, np.repeat(np.arange(16), 6), size, seed=3)
-    )
-    return sampler
+def _sampler(key: str) -> Any:
+    return with_a_size(lambda size: samplers.create(key, np.repeat(np.arange(16), 6), size, seed=3))
 
 
 def _batches(key: str, epoch: int) -> list[np.ndarray]:
-    return [np.asarray(rows) for rows in _sampler(key).batches(epoch, _View())]
+    view = SimpleNamespace(
+        embeddings=lambda: rng(5).normal(size=(96, 8)).astype(np.float32),
+        proxies=lambda: rng(6).normal(size=(16, 8)).astype(np.float32),
+    )
+    return [np.asarray(rows) for rows in _sampler(key).batches(epoch, view)]
 
 
 @check("samplers")
@@ -249,11 +241,8 @@ def an_epoch_has_the_same_batches_whenever_it_is_asked_for(key: str) -> None:
 
 @check("samplers")
 def an_epoch_is_as_long_as_it_says(key: str) -> None:
-    wrong = len(_batches(key, 0)) != _sampler(key).length(0)
-    require(not wrong, "length(epoch) is not the number of its batches")
-
-
-# --- transforms and augmentations ------------------------------------------------------------------------------------
+    right = len(_batches(key, 0)) == _sampler(key).length(0)
+    require(right, "length(epoch) is not the number of its batches")
 
 
 def _images(count: int = 6) -> np.ndarray:
@@ -282,16 +271,13 @@ def an_image_does_not_depend_on_those_beside_it(key: str) -> None:
 def it_changes_a_block_in_place(key: str) -> None:
     blocks = [_images(), _images()]
     for block in blocks:
-        augmentations.create(key)(block, rng(7))
+        registry.kind("augmentations").create(key)(block, rng(7))
     require(np.array_equal(blocks[0], blocks[1]), "one generator gives two results")
-
-
-# --- optimizers and schedules ----------------------------------------------------------------------------------------
 
 
 @check("optimizers")
 def it_goes_downhill(key: str) -> None:
-    rule = optimizers.create(key, lr=0.01, weight_decay=0.0)
+    rule = registry.kind("optimizers").create(key, lr=0.01, weight_decay=0.0)
     weight = nd.array([1.0, -2.0, 3.0])
     state = [nd.zeros(3) for _ in range(rule.slots)]
     for step in range(1, 21):
@@ -303,17 +289,14 @@ def it_goes_downhill(key: str) -> None:
 
 @check("schedules")
 def every_multiplier_is_a_number_from_0(key: str) -> None:
-    schedule = schedules.create(key)
+    schedule = registry.kind("schedules").create(key)
     values = [schedule.scale(epoch, 5, step, 4) for epoch in range(1, 6) for step in range(4)]
     require(np.isfinite(values).all() and min(values) >= 0, f"the multipliers are {values}")
 
 
-# --- protocols, metrics, data and backbones --------------------------------------------------------------------------
-
-
 @check("protocols")
 def no_fold_trains_on_what_it_keeps_back(key: str) -> None:
-    protocol = protocols.create(key)
+    protocol = registry.kind("protocols").create(key)
     folds = protocol.folds(40)
     number = protocol.trainings
     require(len(folds) == number, f"there are {len(folds)} folds, and trainings says {number}")

@@ -4,15 +4,16 @@ method is known here by its record alone.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import inspect
+import runpy
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Optional
+from types import SimpleNamespace
+from typing import Any
 
 import mxnet as mx
 import numpy as np
@@ -21,19 +22,19 @@ from mxnet import autograd, nd
 from ...base import resources
 from ...parts import methods
 from ...parts.miners.shared import batch
-from .outcomes import close
+from . import close
 
 SEED = 3  # of MXNet's generator, before every call: a loss that samples then draws the same
 
 
-def reference_of(key: str) -> Optional[ModuleType]:
+def reference_of(key: str) -> Any:
     """The slow reference of a method: ``tests/reference/KEY.py`` in a checkout, or ``FILE_reference.py`` beside a file of
     your own; None if there is none."""
     source = methods.KIND.outside.get(key)
     if source is not None:
         file = Path(source.file)
         path = file.with_name(f"{file.stem}_reference.py")
-        return _loaded(path, f"{file.stem}_reference") if source.file and path.is_file() else None
+        return SimpleNamespace(**runpy.run_path(str(path))) if source.file and path.is_file() else None
     checkout = resources.checkout()
     if checkout and (tests := str(checkout / "tests")) not in sys.path:
         sys.path.append(tests)
@@ -41,21 +42,6 @@ def reference_of(key: str) -> Optional[ModuleType]:
         return importlib.import_module(f"reference.{key}")
     except ModuleNotFoundError:
         return None
-
-
-def _loaded(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def for_a_dozen_points(key: str) -> dict[str, Any]:
-    """Options with which a method tells a dozen free points apart: nothing smoothed, no more nodes or centres than points
-    can fill."""
-    few = {"label_smoothing": 0.0, "bins": 4, "centers": 1}
-    return {name: value for name, value in few.items() if name in methods.get(key).options}
 
 
 def unit(x: np.ndarray) -> np.ndarray:
@@ -139,7 +125,7 @@ class Case:
         return {name for form in found for name in inspect.signature(form).parameters}
 
     @cached_property
-    def reference(self) -> Optional[ModuleType]:
+    def reference(self) -> Any:
         return reference_of(self.key)
 
     def value(self, x: Any = None, labels: Any = None) -> float:

@@ -14,16 +14,8 @@ from mxnet import autograd, gluon, nd
 from ...base import memory
 from ...parts import methods, metrics
 from .. import config
-from .losses import (
-    Case,
-    assert_slopes,
-    block_labels,
-    for_a_dozen_points,
-    parameters,
-    reference_of,
-    reordering,
-)
-from .outcomes import Skip, close, refuses, require
+from . import Skip, close, refuses, require
+from .losses import Case, assert_slopes, block_labels, parameters, reference_of, reordering
 
 CHECKS: list[Callable[[str], None]] = []
 
@@ -31,9 +23,6 @@ CHECKS: list[Callable[[str], None]] = []
 def check(function: Callable[[str], None]) -> Callable[[str], None]:
     CHECKS.append(function)
     return function
-
-
-# --- the record --------------------------------------------------------------------------------------------
 
 
 @check
@@ -53,9 +42,6 @@ def every_option_has_a_type_and_a_published_value(key: str) -> None:
         assert option.type is not None, name
         filled = methods.loss(key, num_classes=4, embed_dim=4, **{name: option.default})
         assert filled.key == key
-
-
-# --- values and gradients ----------------------------------------------------------------------------------
 
 
 @check
@@ -136,9 +122,6 @@ def labels_of_any_type(key: str) -> None:
         expected = case.value()
         mx.random.seed(3)
         assert case.loss(nd.array(case.x), nd.array(case.labels, dtype=dtype)).asscalar() == expected
-
-
-# --- what any loss must obey -------------------------------------------------------------------------------
 
 
 @check
@@ -268,9 +251,6 @@ def peak_memory() -> int:
     return peak
 
 
-# --- learning ----------------------------------------------------------------------------------------------
-
-
 @check
 def every_own_parameter_moves_unless_it_is_a_constant(key: str) -> None:
     case = Case(key)
@@ -286,6 +266,12 @@ def every_own_parameter_moves_unless_it_is_a_constant(key: str) -> None:
         assert np.array_equal(array, before[name]) == (name not in learned), name
 
 
+def for_a_dozen_points(key: str) -> dict[str, Any]:
+    """Options with which a method tells a dozen free points apart: nothing smoothed, as many nodes as points can fill."""
+    few = {"label_smoothing": 0.0, "bins": 4, "centers": 1}
+    return {name: value for name, value in few.items() if name in methods.get(key).options}
+
+
 @check
 def overfits_a_dozen_points(key: str) -> None:
     """Free points, moved by the loss alone, end up nearest to points of their own class.
@@ -293,9 +279,8 @@ def overfits_a_dozen_points(key: str) -> None:
     Not all of them must: a softmax at a low temperature is content with little more than the right order.
     """
     case = Case(key, width=4, seed=2, options=for_a_dozen_points(key))
-    labels = {"pairs": block_labels(4, 2), "blocks": block_labels(4, 3)}.get(
-        case.sampler, np.tile(np.arange(4), 3)
-    )
+    laid_out = {"pairs": block_labels(4, 2), "blocks": block_labels(4, 3)}
+    labels = laid_out.get(case.sampler, np.tile(np.arange(4), 3))
     points = gluon.Parameter("points", shape=(len(labels), case.width))
     points.initialize(mx.init.Normal(0.5))
     points.set_data(nd.array(np.random.default_rng(8).normal(size=points.shape) / 2))
@@ -317,9 +302,6 @@ def overfits_a_dozen_points(key: str) -> None:
     groups = case.arrays().get("class_map", np.arange(4))[labels.asnumpy()]
     scores = metrics.evaluate(x.asnumpy(), groups, ks=(1,), clustering=False)
     assert next(iter(scores.values())) >= 0.8
-
-
-# --- bad input ---------------------------------------------------------------------------------------------
 
 
 @check

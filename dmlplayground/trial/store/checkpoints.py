@@ -11,7 +11,7 @@ from ...base import array_files
 from ...base.errors import UserError
 from . import CHECKPOINT as FILE
 
-DAMAGED = "checkpoint.npz.damaged"
+DAMAGED = "checkpoint.npz.damaged"  # an unusable one, out of the way
 KEYS = {"unit", "epoch", "epochs", "chosen", "started", "seconds"}
 
 
@@ -35,8 +35,3 @@ def read(folder: Path, trial: str) -> Checkpoint:
     if (whose := header.pop("trial", "which it does not name")) != trial:
         raise UserError(f"{path} is the checkpoint of another trial, {whose}.")
     return Checkpoint(header, arrays)
-
-
-def set_aside(folder: Path) -> Path:
-    """Move an unusable checkpoint out of the way. Returns its new path."""
-    return (folder / FILE).replace(folder / DAMAGED)

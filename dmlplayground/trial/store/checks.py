@@ -31,10 +31,10 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def seal(content: Any) -> None:
     """The checksum, of a file that holds one."""
-    _need(isinstance(content, Mapping), "it does not hold a mapping")
+    need(isinstance(content, Mapping), "it does not hold a mapping")
     if CHECKSUM in content:
         agrees = content[CHECKSUM] == _checksum(content)
-        _need(agrees, "its content was changed after it was written, as its checksum shows")
+        need(agrees, "its content was changed after it was written, as its checksum shows")
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
@@ -46,80 +46,71 @@ def record(content: Any) -> None:
     """The content of a record's file."""
     seal(content)
     missing = [key for key in ("id", "config", "status") if key not in content]
-    _need(not missing, f"it has no {' and no '.join(missing)}")
-    _need(isinstance(content["id"], str) and content["id"], "its id is not a name")
-    _need(
-        content["status"] in STATUSES, f"its status {content['status']!r} is not one of {', '.join(STATUSES)}"
-    )
+    need(not missing, f"it has no {' and no '.join(missing)}")
+    need(isinstance(content["id"], str) and content["id"], "its id is not a name")
+    status = content["status"]
+    need(status in STATUSES, f"its status {status!r} is not one of {', '.join(STATUSES)}")
     configuration(content["config"])
-    _need(_is_number(content.get("seconds", 0.0)), "its seconds are not a number")
-    for key in ("versions", "machine", "data"):
-        _need(isinstance(content.get(key, {}), Mapping), f"its {key} are not a mapping")
-    _need(isinstance(content.get("started", ""), str), "it does not say when it started")
-    _need(isinstance(content.get("error") or "", str), "its error is not a text")
+    need(is_number(content.get("seconds", 0.0)), "its seconds are not a number")
+    for key in ("versions", "machine", "data", "results"):
+        need(isinstance(content.get(key, {}), Mapping), f"its {key} are not a mapping")
+    need(isinstance(content.get("started", ""), str), "it does not say when it started")
+    need(isinstance(content.get("error") or "", str), "its error is not a text")
     cost = content.get("cost", {})
-    _need(
-        isinstance(cost, Mapping) and all(map(_is_number, cost.values())),
-        "its cost is not a mapping of numbers",
-    )
+    numbers = isinstance(cost, Mapping) and all(map(is_number, cost.values()))
+    need(numbers, "its cost is not a mapping of numbers")
     epochs, results = content.get("epochs", []), content.get("results", {})
-    _need(isinstance(epochs, list), "its epochs are not a list")
+    need(isinstance(epochs, list), "its epochs are not a list")
     for number, entry in enumerate(epochs):
         epoch(entry, f"entry {number} of its epochs")
-    _need(isinstance(results, Mapping), "its results are not a mapping")
-    _need(results or content["status"] != "finished", "it is finished, but has no results")
+    need(results or status != "finished", "it is finished, but has no results")
     for name, result in results.items():
         for entry in result if isinstance(result, list) else [result]:
-            _need(isinstance(entry, Mapping) and entry.get("metrics"), f"its result {name!r} has no metrics")
+            need(isinstance(entry, Mapping) and entry.get("metrics"), f"its result {name!r} has no metrics")
             metrics(entry["metrics"], f"its result {name!r}")
-            _need(_are_names(entry.get("weights") or []), f"its result {name!r} does not name its weights")
+            weights = entry.get("weights") or []
+            names = isinstance(weights, list) and all(isinstance(each, str) for each in weights)
+            need(names, f"its result {name!r} does not name its weights")
 
 
 def configuration(config: Any) -> None:
-    _need(isinstance(config, Mapping), "its config is not a mapping")
+    need(isinstance(config, Mapping), "its config is not a mapping")
     for key in PARTS:
         part = config.get(key)
-        _need(
-            isinstance(part, Mapping) and isinstance(part.get("name"), str),
-            f"its config does not name the {key}",
-        )
+        named = isinstance(part, Mapping) and isinstance(part.get("name"), str)
+        need(named, f"its config does not name the {key}")
     for key in ("seed", "embed_dim", "batch_size", "epochs"):
-        _need(_is_count(config.get(key)), f"its config has no {key} that is a whole number")
-    _need(
-        isinstance(config.get("evaluation", {}), Mapping),
-        "its config has an evaluation that is not a mapping",
-    )
+        need(is_count(config.get(key)), f"its config has no {key} that is a whole number")
+    evaluation = config.get("evaluation", {})
+    need(isinstance(evaluation, Mapping), "its config has an evaluation that is not a mapping")
 
 
 def epoch(entry: Any, where: str = "it") -> None:
     """One epoch, of a record or of the stream."""
-    _need(isinstance(entry, Mapping), f"{where} is not a mapping")
+    need(isinstance(entry, Mapping), f"{where} is not a mapping")
     for key in ("epoch", "fold", "member"):
-        _need(_is_count(entry.get(key)), f"{where} has no {key} that is a whole number")
+        need(is_count(entry.get(key)), f"{where} has no {key} that is a whole number")
     for key in NUMBERS:
-        _need(entry.get(key) is None or _is_number(entry[key]), f"{where} has a {key} that is not a number")
+        need(entry.get(key) is None or is_number(entry[key]), f"{where} has a {key} that is not a number")
     for key in ("metrics", "training", "health"):
         metrics(entry.get(key) or {}, where)
 
 
 def metrics(values: Any, where: str) -> None:
-    _need(isinstance(values, Mapping), f"{where} has metrics that are not a mapping")
+    need(isinstance(values, Mapping), f"{where} has metrics that are not a mapping")
     for name, value in values.items():
-        _need(value is None or _is_number(value), f"{where} has {name} {value!r}, which is not a number")
+        need(value is None or is_number(value), f"{where} has {name} {value!r}, which is not a number")
 
 
-def _are_names(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _need(condition: Any, reason: str) -> None:
+def need(condition: Any, reason: str) -> None:
+    """Raise Wrong with the reason unless the condition holds."""
     if not condition:
         raise Wrong(reason)

@@ -28,9 +28,8 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Optional, TextIO
+from typing import Any, Literal, NamedTuple, Optional, TextIO
 
 from ...base import files
 from ...base.errors import UserError
@@ -49,12 +48,10 @@ class Busy(UserError):
 
 
 class Lost(BaseException):
-    """The lock went to another process. This is no error of the trial, so it is none that a trial could catch and
-    record."""
+    """The lock went to another process. This is no error of the trial, so it is none that a trial could catch."""
 
 
-@dataclass(frozen=True)
-class Lock:
+class Lock(NamedTuple):
     path: Path
     owner: dict[str, Any]
     stamp: int
@@ -100,8 +97,7 @@ def alive(folder: Path) -> bool:
 State = Literal["free", "busy", "unsure"]
 
 
-@dataclass(frozen=True)
-class _Sight:
+class _Sight(NamedTuple):
     lock: Lock
     since: float  # when its stamp was first seen, by this process's clock
     moving: bool
@@ -114,8 +110,7 @@ class Watch:
         self.seen: dict[Path, _Sight] = {}
 
     def look(self, folder: Path) -> State:
-        """Whether the trial may be started; 'unsure' if that takes time to find out. Locks that have died meanwhile
-        are given up."""
+        """Whether the trial may be started; 'unsure' if that takes time to find out. Locks that have died are given up."""
         lock = current(folder)
         if lock is None or lock.gone:
             return "free"
@@ -141,8 +136,7 @@ class Watch:
         return False
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(NamedTuple):
     """The folder of a trial while its lock is this process's."""
 
     folder: Path
@@ -156,8 +150,7 @@ class Held:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Path]:
-        """For a block that writes into the folder: the folder to make files in, so that nothing arrives once the lock
-        is lost."""
+        """The folder to make files in, for a block that writes them: so nothing arrives once the lock is lost."""
         self.check()
         try:
             yield self.parts
@@ -215,14 +208,12 @@ def _acquire(folder: Path) -> Held:
 def _unsure(folder: Path) -> str:
     lock = current(folder)
     who = lock.describe() if lock and lock.owner else "nobody that it names"
-    return (
-        f"{folder.name} is locked by {who}: waiting up to {STALE:.0f} s to see whether that process is alive"
-    )
+    wait = f"waiting up to {STALE:.0f} s to see whether that process is alive"
+    return f"{folder.name} is locked by {who}: {wait}"
 
 
 def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
-    """Put what earlier owners left out of reach, and make this owner's folder. None if this process was suspended and
-    is too late."""
+    """Put what earlier owners left out of reach, and make this owner's folder. None if this process, asleep, is too late."""
     folder = path.parent
     held = Held(folder, path, folder / f"{path.name}.{owner['token']}")
     with files.writing_to(folder):
@@ -340,11 +331,5 @@ def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
 
 
 def _identity() -> dict[str, Any]:
-    pid = os.getpid()
-    return {
-        "host": socket.gethostname(),
-        "pid": pid,
-        "place": _place(),
-        "born": _born(pid),
-        "token": uuid.uuid4().hex,
-    }
+    pid, token = os.getpid(), uuid.uuid4().hex
+    return {"host": socket.gethostname(), "pid": pid, "place": _place(), "born": _born(pid), "token": token}

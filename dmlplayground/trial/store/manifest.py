@@ -23,8 +23,7 @@ class Manifest:
     about: str = ""
     file: str = ""
     trials: list[dict[str, Any]] = field(default_factory=list)
-    # Whether its trials were proposed one by one, given the validation scores of the earlier ones.
-    search: bool = False
+    search: bool = False  # whether its trials were proposed one by one, given the scores of earlier ones
     sealed: ClassVar[bool] = True  # whether the file that it was read from has a checksum
 
 
@@ -39,9 +38,8 @@ def read(store: str | Path) -> Manifest:
         problem = f"{path} is damaged: {reason}."
     except UserError as unreadable:
         problem = str(unreadable)
-    warn(
-        f"{problem} So it is unknown which trials are missing. Run the sweep again to have the file rewritten."
-    )
+    advice = "Run the sweep again to have the file rewritten."
+    warn(f"{problem} So it is unknown which trials are missing. {advice}")
     return Manifest()
 
 
@@ -54,37 +52,30 @@ def _write(store: Path, manifest: Manifest) -> None:
 
 
 def _manifest(content: Any) -> Manifest:
-    if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
-        raise checks.Wrong("it has no list of trials")
+    listed = isinstance(content, dict) and isinstance(content.get("trials"), list)
+    checks.need(listed, "it has no list of trials")
     for entry in content["trials"]:
-        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
-            raise checks.Wrong("a trial in it has no id")
+        checks.need(isinstance(entry, dict) and isinstance(entry.get("id"), str), "a trial in it has no id")
         checks.configuration(entry.get("config"))
     checks.seal(content)
-    known = {key: content[key] for key in (one.name for one in fields(Manifest)) if key in content}
-    if not all(isinstance(known.get(key, ""), str) for key in ("title", "about", "file")):
-        raise checks.Wrong("its title is not a string")
-    if not isinstance(known.get("search", False), bool):
-        raise checks.Wrong("it does not say whether it belongs to a search")
+    known = {one.name: content[one.name] for one in fields(Manifest) if one.name in content}
+    words = (known.get(key, "") for key in ("title", "about", "file"))
+    checks.need(all(isinstance(each, str) for each in words), "its title is not a string")
+    is_said = isinstance(known.get("search", False), bool)
+    checks.need(is_said, "it does not say whether it belongs to a search")
     manifest = Manifest(**known)
     object.__setattr__(manifest, "sealed", checks.CHECKSUM in content)
     return manifest
 
 
 def write(
-    store: Path,
-    title: str,
-    about: str,
-    file: str,
-    trials: Mapping[str, Mapping[str, Any]],
-    part: bool = False,
+    store: Path, title: str, about: str, file: str, trials: Mapping[str, dict[str, Any]], part: bool = False
 ) -> None:
-    """Write down which ``trials`` (configurations by id) the store is to hold. ``part``: keep those listed before,
-    since these are only a part of the sweep or an addition to it.
-    """
+    """Write down which ``trials`` (configurations by id) the store is to hold. ``part``: keep those listed before, since
+    these are only a part of the sweep or an addition to it."""
     known = read(store).trials if part else []
     stated = {entry["id"]: entry for entry in known}
-    stated.update({id: {"id": id, "config": dict(config)} for id, config in trials.items()})
+    stated.update({id: {"id": id, "config": config} for id, config in trials.items()})
     _write(store, Manifest(title, about, file, list(stated.values())))
 
 

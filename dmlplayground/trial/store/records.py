@@ -22,6 +22,18 @@ __all__ = [
 
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
+#: Packages whose versions decide a trial's numbers.
+PACKAGES = [
+    "mxnet",
+    "mxnet-cu112",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "gluoncv",
+    "matplotlib",
+    "pillow",
+]
 
 
 @dataclass
@@ -31,8 +43,7 @@ class Record:
     ``epochs`` holds one entry for each epoch (entry 0: before training): ``fold``, ``member`` (the first that is trained
     there), ``epoch``, ``loss``, ``learning_rate``, ``steps``, ``images``, ``seconds``, ``processor_seconds``, ``health``
     and, where there was an evaluation, ``metrics``, ``measured_on`` and ``evaluation_seconds``; where they were asked for
-    also ``kmeans``, ``intervals`` and ``training``, the metrics of the training images. Entry 0 of a trial that begins with
-    trained weights or with features also has ``untouched``, the metrics of these as they are.
+    also ``kmeans``, ``intervals`` and ``training``, the metrics of the training images.
     ``results`` holds what a table shows, by the names that the protocol lists: ``untrained``, ``best`` and ``last`` under
     ``paper``, each with its metrics and the weights that gave them. A trial that begins with trained weights or with features
     has ``untouched`` too: these as they are.
@@ -79,9 +90,8 @@ class Record:
         """The record with this content, which the file holds; a UserError with the reason if it is damaged."""
         newer = content.get("format", 0) if isinstance(content, dict) else 0
         if isinstance(newer, int) and newer > FORMAT:
-            raise UserError(
-                f"{path} was written by a newer dmlplayground (format {newer}); this one reads {FORMAT}."
-            )
+            newest = f"a newer dmlplayground (format {newer}); this one reads {FORMAT}"
+            raise UserError(f"{path} was written by {newest}.")
         try:
             checks.record(content)
         except checks.Wrong as reason:
@@ -92,6 +102,7 @@ class Record:
 
 
 KEYS = {field.name for field in fields(Record)}
+Keep = Callable[[Record], Optional[Record]]  # what of a record is held
 
 
 def find(folder: Path) -> Optional[Record]:
@@ -102,9 +113,8 @@ def find(folder: Path) -> Optional[Record]:
     >>> dml.records.find(trial).status
     'finished'
     """
-    path = folder / RECORD
+    path, together = folder / RECORD, folder.parent / packed.FILE
     if not path.exists():
-        together = folder.parent / packed.FILE
         content = packed.read(together).get(folder.name)
         return None if content is None else Record.of(content, together / folder.name)
     record = Record.load(path)
@@ -119,8 +129,7 @@ def tidy(folder: Path) -> None:
     """Remove what a killed owner has left: its lock, and of a finished trial the checkpoint. A lock that names no owner is
     removed from a finished trial alone, which nobody trains."""
     lock = locks.current(folder)
-    left = any(folder.glob("lock-*")) or (folder / CHECKPOINT).exists()
-    if not left:
+    if not any(folder.glob("lock-*")) and not (folder / CHECKPOINT).exists():
         return
     if lock is not None and not lock.gone:
         record = None if lock.owner else find(folder)
@@ -133,9 +142,7 @@ def tidy(folder: Path) -> None:
             (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
-def survey(
-    store: str | Path, keep: Callable[[Record], Optional[Record]] = lambda record: record
-) -> tuple[list[Record], list[str]]:
+def survey(store: str | Path, keep: Keep = lambda record: record) -> tuple[list[Record], list[str]]:
     """All records of a store, by id, and a line about each that cannot be used. Of each only what ``keep`` returns is held.
 
     >>> found, problems = dml.records.survey(store)
@@ -159,13 +166,9 @@ def survey(
     return found, problems
 
 
-def load_store(
-    store: str | Path, keep: Callable[[Record], Optional[Record]] = lambda record: record
-) -> list[Record]:
+def load_store(store: str | Path, keep: Keep = lambda record: record) -> list[Record]:
     """All records of a store that can be used, by id; one record where ``store`` is a record or a trial's folder. Of each only
-    what ``keep`` returns is held.
-
-    The user is warned about the others.
+    what ``keep`` returns is held. The user is warned about the others.
 
     >>> [record.status for record in dml.records.load_store(store)]
     ['finished']
@@ -173,10 +176,10 @@ def load_store(
     store = Path(store)
     one = store if store.is_file() else store / RECORD
     if store.name == packed.FILE:
-        every = (Record.of(content, store / id) for id, content in packed.read(store).items())
+        every = [Record.of(content, store / id) for id, content in packed.read(store).items()]
         return [record for record in map(keep, every) if record]
     if one.is_file():
-        return [record for record in [keep(Record.load(one))] if record]
+        return [record for record in map(keep, [Record.load(one)]) if record]
     found, problems = survey(store, keep)
     for problem in problems:
         warn(f"{problem} It is left out.")
@@ -192,9 +195,8 @@ def to_frame(given: Union[str, Path, Iterable[Record]]) -> Any:
     """
     pandas = optional.load("pandas")
     found = load_store(given) if isinstance(given, (str, Path)) else given
-    return pandas.json_normalize(
-        [{key: value for key, value in asdict(record).items() if key != "epochs"} for record in found]
-    )
+    rows = map(asdict, found)
+    return pandas.json_normalize([{key: row[key] for key in row if key != "epochs"} for row in rows])
 
 
 def pack(store: str | Path, target: str | Path) -> Path:
@@ -225,21 +227,9 @@ def versions() -> dict[str, str]:
     from importlib import metadata  # here, as listings load this file
 
     found = {"dmlplayground": __version__, "python": platform.python_version()}
-    for name in (
-        "mxnet",
-        "mxnet-cu112",
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "numba",
-        "gluoncv",
-        "matplotlib",
-        "pillow",
-    ):
-        try:
+    for name in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 
@@ -249,7 +239,6 @@ def machine() -> dict[str, Any]:
     >>> sorted(dml.records.machine())
     ['cores', 'omp_threads', 'processor', 'system']
     """
-
     return {
         "system": platform.platform(),
         "processor": _processor(),
@@ -259,14 +248,11 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
-        platform.processor(),
-    )
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
 
 
 def now() -> str:
@@ -275,5 +261,4 @@ def now() -> str:
     >>> dml.records.now()[10]
     'T'
     """
-
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -50,11 +50,7 @@ def load(folder: Path, trial: str) -> dict[str, Any] | None:
 
 
 def collect(
-    embeddings: np.ndarray,
-    dataset: Dataset,
-    distance: str = "euclidean",
-    seed: int = 0,
-    tsne: bool = False,
+    embeddings: np.ndarray, dataset: Dataset, distance: str = "euclidean", seed: int = 0, tsne: bool = False
 ) -> dict[str, Any]:
     """The samples of these embeddings (N, E) of the images of ``dataset``.
 

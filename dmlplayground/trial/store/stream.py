@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +35,8 @@ class Growing:
         self._file.close()
 
 
-class Stream(Growing):
-    """The stream of a trial that starts, or continues after the epochs it has."""
-
-    def __init__(self, folder: Path, epochs: Iterable[dict[str, Any]], through: Path):
-        super().__init__(folder / FILE, b"".join(map(_line, epochs)), through)
-
-    def add(self, entry: dict[str, Any]) -> None:
-        self.write(_line(entry))
-
-
-def _line(entry: dict[str, Any]) -> bytes:
+def line(entry: dict[str, Any]) -> bytes:
+    """What the stream holds of an epoch."""
     return (json.dumps(entry) + "\n").encode()
 
 
@@ -55,14 +46,10 @@ def read(folder: Path) -> list[dict[str, Any]]:
         lines = (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     except FileNotFoundError:
         return []
-    entries = (_entry(line) for line in lines if line.endswith("\n"))
-    return [entry for entry in entries if entry is not None]
-
-
-def _entry(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-        checks.epoch(entry)
-    except (ValueError, RecursionError):
-        return None
-    return entry
+    found = []
+    for each in lines:
+        with contextlib.suppress(ValueError, RecursionError):
+            entry = json.loads(each)
+            checks.epoch(entry)
+            found += [entry] if each.endswith("\n") else []
+    return found

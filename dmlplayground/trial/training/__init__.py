@@ -36,11 +36,10 @@ def train(
 ) -> Record:
     """Train a trial to its end and return its record, which is kept in ``store`` under the trial's id.
 
-    ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again. An interrupted one
-    continues from its checkpoint. One that another process is training raises ``locks.Busy``. ``threads`` threads
-    prepare the batches; the results do not depend on their number. ``log`` names trackers that
-    get the curves as well: tensorboard, wandb, mlflow. ``parts`` are files with parts of one's own, which the
-    configuration may name.
+    ``config`` is a mapping, a YAML file or a ``Trial``. A finished trial is not run again. An interrupted one continues from
+    its checkpoint. One that another process is training raises ``locks.Busy``. ``threads`` threads prepare the batches; the
+    results do not depend on their number. ``log`` names trackers that get the curves as well: tensorboard, wandb, mlflow.
+    ``parts`` are files with parts of one's own, which the configuration may name.
 
     >>> record = dml.train(tiny, store)
     >>> record.status
@@ -57,7 +56,9 @@ def train(
     if known is not None:
         records.tidy(folder)
         return known
-    progress = trackers.progress(log, quiet)
+    from .progress import Progress  # here, as what only lists loads this file
+
+    progress = Progress(quiet, [trackers.create(name) for name in dict.fromkeys(log)])
     with locks.hold(folder) as held:
         if (known := _finished(folder)) is not None:  # by another process, a moment ago
             return known
@@ -98,20 +99,13 @@ def evaluate(
     """
     from . import scoring  # loads MXNet
 
-    shared: dict[str, Any] = {
-        "metrics": metrics,
-        "ks": ks,
-        "clustering": clustering,
-        "distance": distance,
-        "seed": seed,
-    }
-    if labels is not None:
-        if (data, split, engine) != (None, "test", "float32"):
-            raise UserError(
-                "data, split and engine are for a trial, not for arrays of embeddings and labels."
-            )
-        return scoring.of_arrays(target, labels, **shared)
-    return scoring.of_trial(Path(target), which=which, data=data, split=split, engine=engine, **shared)
+    given = {"metrics": metrics, "ks": ks, "clustering": clustering, "distance": distance, "seed": seed}
+    wanted: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if labels is None:
+        return scoring.of_trial(Path(target), which, data, split, engine, wanted)
+    if (data, split, engine) != (None, "test", "float32"):
+        raise UserError("data, split and engine are for a trial, not for arrays of embeddings and labels.")
+    return scoring.of_arrays(target, labels, **wanted)
 
 
 def _finished(folder: Path) -> Optional[Record]:

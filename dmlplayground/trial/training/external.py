@@ -26,10 +26,11 @@ import numpy as np
 from ...base import files, outside, seeds
 from ...base.errors import UserError
 from ...parts.data import Dataset
-from ..store import LAST, trained_weights
+from ..config import own_parts
+from ..store import LAST, checks, trained_weights
 from . import models
-from .outcome import Entry, Outcome
 from .run import Measurement, Run, States, TrialUnit
+from .scoring import Entry, Outcome
 
 FORMAT = 1
 LOG = "command.log"
@@ -48,14 +49,13 @@ class ExternalOutcome(Outcome):
         return {"epoch": 0, **self._scored(self.embeddings([trained_weights.name(0, 0, START)]))}
 
     def embeddings(self, files: Sequence[str]) -> np.ndarray:
-        stored = [trained_weights.read(self.folder / name, self.record.id) for name in files]
+        stored = [trained_weights.read(self.run.folder / name, self.trial.id) for name in files]
         parts = [each.arrays["embeddings"] for each in stored]
         return models.join(self.trial, parts, [each.fold for each in stored])
 
 
 class ExternalRun(Run):
-    """A trial whose units are trained by a command. Instead of weights, which stay the command's, the embeddings of the test
-    images are kept."""
+    """A trial that a command trains. In place of weights, which stay the command's, embeddings of the test images are kept."""
 
     outcome = ExternalOutcome
     kept = staticmethod(lambda state: {"embeddings": state["tested"]})
@@ -86,9 +86,10 @@ class ExternalRun(Run):
             job.wait_for_end()
         finally:
             job.stop()
-            self.record.cost["command_seconds"] = self.record.cost.get("command_seconds", 0.0) + job.seconds
-            self.record.cost["peak_memory"] = max(self.record.cost.get("peak_memory", 0), job.peak)
-        self.record.cost["images_declared"] = 1  # what a command says of itself, nobody has counted
+            cost = self.record.cost
+            cost["command_seconds"] = cost.get("command_seconds", 0.0) + job.seconds
+            cost["peak_memory"] = max(cost.get("peak_memory", 0), job.peak)
+        cost["images_declared"] = 1  # what a command says of itself, nobody has counted
         assert states is not None  # the last epoch is evaluated
         self._keep(unit, states, LAST)
         shutil.rmtree(job.folder, ignore_errors=True)
@@ -104,39 +105,32 @@ class CommandJob:
         self.store, self.log = run.folder.parent, run.folder / LOG
         self.test = run.division.test
         self.process: Optional[subprocess.Popen] = None
-        self.seconds, self.peak, self.images = 0.0, 0, 0
         self.code: Optional[int] = None
-        asked = [self.fold.monitor] if self.fold.monitor is self.test else [self.fold.monitor, self.test]
-        self.asked: list[Dataset] = asked
-        count = sum(len(each) for each in asked)
+        self.seconds, self.peak, self.images = 0.0, 0, 0
+        validated = self.fold.monitor is not self.test
+        self.asked: list[Dataset] = [self.fold.monitor, self.test] if validated else [self.test]
+        count = sum(map(len, self.asked))
         # In an order that tells nothing of the classes, nor which images are for validation and which for test.
         self.order = seeds.generator(self.trial.seed, "external", unit.fold.number).permutation(count)
 
     def epochs(self, done: int) -> list[int]:
         """The epochs that are still to come, of those after which embeddings are asked for."""
-        trial = self.trial
-        wanted = {epoch for epoch in range(trial.epochs + 1) if epoch % trial.evaluation.every == 0} | {
-            trial.epochs
-        }
-        self.wanted = sorted(wanted)
+        last = self.trial.epochs
+        self.wanted = sorted({*range(0, last + 1, self.trial.evaluation.every), last})
         left = [epoch for epoch in self.wanted if epoch > done]
         self._prepare()
         ready = [epoch for epoch in left if _parsed(self._file(epoch, "json")) is not None]
-        self.begun_after = max([done, *ready])
-        if self.begun_after < self.wanted[-1]:
-            self._start(max(self.begun_after, 0) if self.begun_after >= 0 else None)
+        begun_after = max([done, *ready])
+        if begun_after < last:
+            self._start(begun_after if begun_after >= 0 else None)
         return left
-
-    # --- what it is given --------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
         (self.folder / "work").mkdir(parents=True, exist_ok=True)
-        train = self.fold.train
+        train, advice = self.fold.train, "a command needs a transform that makes them alike"
         for dataset in (train, *self.asked):
             if None in dataset.images.shape:
-                raise UserError(
-                    f"the images of {dataset.name} differ in size; a command needs a transform that makes them alike."
-                )
+                raise UserError(f"the images of {dataset.name} differ in size; {advice}.")
         if not (self.folder / "job.json").exists():
             _write(self.folder / "train_images.npy", [train], np.arange(len(train)))
             np.save(self.folder / "train_labels.npy", train.labels.astype(np.int64))
@@ -147,28 +141,23 @@ class CommandJob:
         trial = self.trial
         steps = trial.iterations or max(1, len(self.fold.train) // trial.batch_size)
         self.budget = trial.epochs * steps * trial.accumulate * trial.batch_size
-        settings = trial.mapping()
+        apart = ("trainer", "data", "parts")
         content = {
             "format": FORMAT,
             "fold": self.fold.number,
             "seed": seeds.integer(trial.seed, "unit", self.fold.number) % 2**31,
             "classes": self.fold.train.num_classes,
-            "train_images": str(self.folder / "train_images.npy"),
-            "train_labels": str(self.folder / "train_labels.npy"),
-            "images": str(self.folder / "images.npy"),
+            **{name: str(self.folder / f"{name}.npy") for name in ("train_images", "train_labels", "images")},
             "embed_dim": trial.embed_dim,
             "evaluate": self.wanted,
             "done": done,
             "budget": {"epochs": trial.epochs, "images": self.budget, "seconds": trial.trainer.seconds},
-            "settings": {
-                key: value for key, value in settings.items() if key not in ("trainer", "data", "parts")
-            },
+            "settings": {key: value for key, value in trial.mapping().items() if key not in apart},
             "output": str(self.folder),
             "work": str(self.folder / "work"),
         }
-        path = self.folder / "job.json"
-        files.write_json(path, content)
-        words = _words(trial, path, self.store)
+        files.write_json(self.folder / "job.json", content)
+        words = _words(trial, self.folder / "job.json", self.store)
         with self.log.open("ab") as log:
             try:
                 self.process = subprocess.Popen(
@@ -178,8 +167,6 @@ class CommandJob:
             except OSError as problem:
                 raise CommandFailed(f"{words[0]} cannot be started: {problem.strerror}") from None
         self.began = time.monotonic()
-
-    # --- what it gives -----------------------------------------------------------------------------------------------
 
     def wait_for(self, epoch: int, listen: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """The embeddings after an epoch, in the order of ``images``, and what the command says of the epoch."""
@@ -220,45 +207,33 @@ class CommandJob:
 
     def _said(self, path: Path, content: Any) -> dict[str, Any]:
         """How many images the command has trained on in this epoch, and its loss, as it declares them."""
-        images, loss = (
-            (content.get("images"), content.get("loss")) if isinstance(content, dict) else (None, None)
-        )
-        if isinstance(images, bool) or not isinstance(images, int) or images < 0:
-            raise self._failed(
-                f"{path.name} does not say how many images the epoch took (a whole number: images)"
-            )
+        said: Any = content if isinstance(content, dict) else {}
+        images, loss = said.get("images"), said.get("loss")
+        if not checks.is_count(images):
+            reason = "does not say how many images the epoch took (a whole number: images)"
+            raise self._failed(f"{path.name} {reason}")
         self.images += images
         if self.process is not None and self.images > self.budget:
-            raise self._failed(
-                f"the command declares {self.images:,} images, and the budget is {self.budget:,}"
-            )
-        if isinstance(loss, (int, float)) and not isinstance(loss, bool) and np.isfinite(loss):
-            return {"images": images, "loss": float(loss)}
-        return {"images": images}
+            declared = f"the command declares {self.images:,} images"
+            raise self._failed(f"{declared}, and the budget is {self.budget:,}")
+        return {"images": images, **({"loss": float(loss)} if checks.is_number(loss) else {})}
 
     def _file(self, epoch: int, kind: str) -> Path:
         return self.folder / f"epoch-{epoch}.{kind}"
 
     def _failed(self, reason: str) -> CommandFailed:
-        said = ""
-        if self.log.is_file():
-            said = self.log.read_bytes()[-LAST_WORDS:].decode(errors="replace").strip()
-        return CommandFailed(f"{reason}.{f' Its log ends: {said}' if said else ''}")
+        log = self.log.read_bytes() if self.log.is_file() else b""
+        said = log[-LAST_WORDS:].decode(errors="replace").strip()
+        return CommandFailed(f"{reason}. Its log ends: {said}" if said else f"{reason}.")
 
-    # --- its process -------------------------------------------------------------------------------------------------
-
-    def _look(self) -> None:
+    def _look(self, wait: int = os.WNOHANG) -> None:
         """Note whether the process has ended, and what it has used."""
         if self.process is None or self.code is not None:
             return
-        pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+        pid, status, used = os.wait4(self.process.pid, wait)
         if pid:
-            self._ended(status, used)
-
-    def _ended(self, status: int, used: Any) -> None:
-        assert self.process is not None
-        self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds, self.peak = time.monotonic() - self.began, used.ru_maxrss * 1024
+            self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
+            self.seconds, self.peak = time.monotonic() - self.began, used.ru_maxrss * 1024
 
     def wait_for_end(self) -> None:
         """Give the process the time to end by itself."""
@@ -275,22 +250,18 @@ class CommandJob:
             _signal(self.process.pid, signal.SIGTERM)
             self.wait_for_end()
         _signal(self.process.pid, signal.SIGKILL)  # also what it has started and left
-        if self.code is None:
-            _, status, used = os.wait4(self.process.pid, 0)
-            self._ended(status, used)
+        self._look(wait=0)
 
 
 def _words(trial: Any, job: Path, store: Path) -> list[str]:
     """The command line. ``python`` is the Python of this process; a script is the one that the trial was made with."""
-    scripts = {
-        Path(source["file"]).name: source for source in trial.parts if source.get("role") == outside.COMMAND
-    }
+    scripts = [source for source in trial.parts if source.get("role") == outside.COMMAND]
     words: list[str] = []
     for word in shlex.split(trial.trainer.command):
         if not words and word == "python":
             word = sys.executable
-        elif Path(word).name in scripts and (word.endswith(".py") or "/" in word):
-            word = str(outside.file_of(scripts[Path(word).name], store))
+        elif source := own_parts.script(word, scripts):
+            word = str(outside.file_of(source, store))
         words.append(word.replace("{job}", str(job)))
     return words
 
@@ -304,14 +275,13 @@ def _parsed(path: Path) -> Any:
 
 
 def _write(path: Path, datasets: Sequence[Dataset], order: np.ndarray) -> None:
-    """Images of data sets one after another, in this order, a block at a time."""
+    """Images of data sets one after another, in this order, one at a time."""
     first = datasets[0].images
-    shape = (len(order), *first.shape[1:])
-    target = np.lib.format.open_memmap(path, "w+", first.dtype, shape)
-    ends = np.cumsum([0, *(len(each) for each in datasets)])
-    for place, row in enumerate(order):
-        which = int(np.searchsorted(ends, row, side="right")) - 1
-        target[place] = datasets[which].images[int(row - ends[which])]
+    target = np.lib.format.open_memmap(path, "w+", first.dtype, (len(order), *first.shape[1:]))
+    rows = [(dataset.images, row) for dataset in datasets for row in range(len(dataset))]
+    for place, number in enumerate(order):
+        images, row = rows[number]
+        target[place] = images[row]
     target.flush()
 
 

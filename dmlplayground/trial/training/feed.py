@@ -18,8 +18,7 @@ from .learner import Batch, Learner, StepResult
 
 
 class Feed:
-    """The batches of learners that are trained side by side. It is also the view that their sampler has
-    (``samplers.View``)."""
+    """The batches of learners that are trained side by side, and the view that their sampler has (``samplers.View``)."""
 
     def __init__(
         self,
@@ -45,7 +44,7 @@ class Feed:
             **trial.sampler,
         )
         looks = "embeddings" in samplers.get(self.sampler.key).needs
-        self.memory = EmbeddingMemory() if looks and self.sampler.refresh == "steps" else None
+        self.memory = EmbeddingMemory(kept=looks and self.sampler.refresh == "steps")
 
     def steps(self, epoch: int) -> int:
         """How many steps the epoch (counted from 1) has."""
@@ -53,26 +52,16 @@ class Feed:
 
     def batches(self, epoch: int) -> Iterator[list[Batch]]:
         """The batches of each of its steps."""
-        prepared = loader.training_batches(
-            self.dataset,
-            self.sampler,
-            self.transform,
-            seed=self.seed,
-            epoch=epoch - 1,
-            threads=self.threads,
-            view=self,
-        )
+        how: dict[str, Any] = {"seed": self.seed, "epoch": epoch - 1, "threads": self.threads, "view": self}
+        prepared = loader.training_batches(self.dataset, self.sampler, self.transform, **how)
         while step := list(islice(prepared, self.trial.accumulate)):
             self._rows = [rows for rows, _, _ in step]
             yield [(images, labels) for _, images, labels in step]
 
     def seen(self, steps: Sequence[StepResult]) -> None:
         """Note the embeddings that the learners computed for the batches of a step."""
-        if self.memory is not None:
-            for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
-                self.memory.note(rows, embeddings)
-
-    # --- what samplers see -------------------------------------------------------------------------------------------
+        for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
+            self.memory.note(rows, embeddings)
 
     def proxies(self) -> np.ndarray:
         """The first learner's proxies, (C, E)."""
@@ -80,42 +69,41 @@ class Feed:
 
     def embeddings(self) -> np.ndarray:
         """The learners' embeddings of all training images, side by side: remembered ones, or computed now."""
-        remembered = None if self.memory is None else self.memory.recall()
+        remembered = self.memory.recall()
         if remembered is None:
             remembered = models.embed(self.learners, self.dataset, self.transform, self.threads)
-            if self.memory is not None:
-                self.memory.replace(remembered)
+            self.memory.replace(remembered)
         return remembered
-
-    # --- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
         """The state that a killed run could not compute again."""
-        remembered = None if self.memory is None else self.memory.recall()
+        remembered = self.memory.recall()
         return {} if remembered is None else {"embeddings": remembered}
 
     def load_state(self, state: dict[str, np.ndarray]) -> None:
-        if self.memory is not None and "embeddings" in state:
+        if "embeddings" in state:
             self.memory.replace(state["embeddings"])
 
 
 class EmbeddingMemory:
-    """The last embedding that training gave of each image, (N, E) float32.
+    """The last embedding that training gave of each image, (N, E) float32, if it is to be ``kept``.
 
     Embeddings of an epoch's steps stay on the device until the memory is next asked for. So no step waits for the
     host, and a sampler sees the memory as it was when the epoch began.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: bool) -> None:
+        self.kept = kept
         self._values: Optional[np.ndarray] = None
         self._rows: list[np.ndarray] = []
         self._noted: list[nd.NDArray] = []
 
     def note(self, rows: np.ndarray, embeddings: Sequence[nd.NDArray]) -> None:
         """Note new embeddings of these rows, by one learner or by several side by side."""
-        self._rows.append(rows)
-        joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
-        self._noted.append(joined.detach())
+        if self.kept:
+            self._rows.append(rows)
+            joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
+            self._noted.append(joined.detach())
 
     def recall(self) -> Optional[np.ndarray]:
         """The memory with everything noted so far; None if it was never filled."""
@@ -127,5 +115,5 @@ class EmbeddingMemory:
         return self._values
 
     def replace(self, values: np.ndarray) -> None:
-        self._values = values.astype(np.float32, copy=False)
+        self._values = values.astype(np.float32, copy=False) if self.kept else None
         self._rows, self._noted = [], []

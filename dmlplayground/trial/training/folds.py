@@ -24,7 +24,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Division:
-    """Everything that a trial trains and tests on, and the parts that decide it, which a trial makes once."""
+    """Everything that a trial trains and tests on, and the parts that decide it."""
 
     folds: list[Fold]
     test: Dataset
@@ -37,16 +37,11 @@ def divide(trial: Trial) -> Division:
     protocol, transform = protocols.create(**trial.protocol), transforms.create(**trial.transform)
     train = data.load(**trial.data, split="train", stored=transform.stored)
     test = data.load(**trial.data, split="test", stored=transform.stored_for_test)
-    kept = _kept_back(trial, protocol, transform)
-    folds = [
-        Fold(
-            fold.number,
-            train if len(fold.train) == train.num_classes else train.subset(fold.train),
-            kept.get(fold.number, test),
-            protocols.get(protocol.key).watches,
-        )
-        for fold in protocol.folds(train.num_classes)
-    ]
+    kept, watches = kept_back(trial), protocols.get(protocol.key).watches
+    folds = []
+    for one in protocol.folds(train.num_classes):
+        own = train if len(one.train) == train.num_classes else train.subset(one.train)
+        folds.append(Fold(one.number, own, kept.get(one.number, test), watches))
     check_batches(trial.sampler, protocol, trial.batch_size, train.num_classes)
     _check_network(trial, train)
     for fold in folds:
@@ -57,10 +52,7 @@ def divide(trial: Trial) -> Division:
 def kept_back(trial: Trial) -> dict[int, Dataset]:
     """By the fold's number, the images of the classes that it is not trained on, prepared like test images. Empty if the
     protocol trains on all classes."""
-    return _kept_back(trial, protocols.create(**trial.protocol), transforms.create(**trial.transform))
-
-
-def _kept_back(trial: Trial, protocol: Protocol, transform: Transform) -> dict[int, Dataset]:
+    protocol, transform = protocols.create(**trial.protocol), transforms.create(**trial.transform)
     if protocols.get(protocol.key).watches != protocols.VALIDATION:
         return {}
     pool = data.load(**trial.data, split="train", stored=transform.stored_for_test)
@@ -75,7 +67,5 @@ def _check_network(trial: Trial, train: Dataset) -> None:
         given, taken = ("images", "features") if takes_features else ("features", "images")
         raise UserError(f"the data set {train.name} holds {given}, and the backbone {name} takes {taken}.")
     if takes_features and train.images.shape[1] != trial.backbone["features"]:
-        raise UserError(
-            f"backbone.features is {trial.backbone['features']}, and the data set {train.name} has "
-            f"{train.images.shape[1]} features a row."
-        )
+        there = f"the data set {train.name} has {train.images.shape[1]} features a row"
+        raise UserError(f"backbone.features is {trial.backbone['features']}, and {there}.")

@@ -23,8 +23,8 @@ def figures(learner: Learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dic
     positive, negative = same & ~np.eye(len(labels), dtype=bool), ~same
     norms = [float(p.list_grad()[0].norm().asscalar()) for p in learner.learned()]
     return {
-        "positive_distance": _mean(distances[positive]),
-        "negative_distance": _mean(distances[negative]),
+        "positive_distance": float(distances[positive].mean()) if positive.any() else None,
+        "negative_distance": float(distances[negative].mean()) if negative.any() else None,
         "active_share": float((np.abs(gradient).max(axis=1) > 0).mean()),
         "embedding_norm": float(np.sqrt(squares).mean()),
         "gradient_norm": float(np.sqrt(np.square(norms).sum())),
@@ -38,10 +38,6 @@ def _gradient(loss: Objective, embeddings: nd.NDArray, labels: nd.NDArray) -> np
     with loss.memory_held(), autograd.record():
         value = loss(points, labels)
     return autograd.grad([value], [points])[0].asnumpy()
-
-
-def _mean(values: np.ndarray) -> Optional[float]:
-    return float(values.mean()) if values.size else None
 
 
 def collapsed(health: dict[str, Any]) -> bool:

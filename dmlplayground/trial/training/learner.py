@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import mxnet as mx
@@ -74,9 +75,8 @@ class Learner:
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
         # What batches go through: in training, and to be embedded (where another engine may take its place).
-        self.in_training: Callable = (
-            mixed_precision.Mixed(self.network, trial.amp) if trial.amp else self.network
-        )
+        mixed = mixed_precision.Mixed(self.network, trial.amp) if trial.amp else None
+        self.in_training: Callable = mixed or self.network
         self.extractor: Callable = self.network
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
@@ -91,13 +91,10 @@ class Learner:
         """Prepare for the epoch (counted from 1), which has ``steps`` steps."""
         self.epoch, self.steps, self.steps_done = epoch, steps, 0
         for part in self.parts.values():
-            part.begin_epoch(epoch)
+            part.rule.begin_epoch(epoch)
         self._set_rates()
-        self.active = [
-            part
-            for name, part in self.parts.items()
-            if name != "backbone" or epoch > self.trial.frozen_epochs
-        ]
+        frozen = ["backbone"] if epoch <= self.trial.frozen_epochs else []
+        self.active = [part for name, part in self.parts.items() if name not in frozen]
 
     def _set_rates(self) -> None:
         """Set the learning rates that the schedule has for the next step."""
@@ -144,10 +141,8 @@ class Learner:
 
     def forward(self, images: np.ndarray) -> nd.NDArray:
         """Embeddings of a block of images to train on, computed in equal parts on the devices and gathered on the first."""
-        shares = np.split(images, len(self.contexts))
-        outputs = [
-            self.in_training(on_device(context, share)) for share, context in zip(shares, self.contexts)
-        ]
+        shares = zip(self.contexts, np.split(images, len(self.contexts)))
+        outputs = [self.in_training(on_device(context, share)) for context, share in shares]
         if len(outputs) == 1:
             return outputs[0]
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
@@ -155,10 +150,7 @@ class Learner:
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics; by
         the average of the weights where one is kept."""
-        placed = (
-            on_device(self.contexts[number % len(self.contexts)], block)
-            for number, block in enumerate(blocks)
-        )
+        placed = (on_device(context, block) for context, block in zip(cycle(self.contexts), blocks))
         if self.average is None:
             return extract(self.extractor, placed, self.width)
         self.average.exchange()
@@ -167,14 +159,10 @@ class Learner:
         finally:
             self.average.exchange()
 
-    # --- state -----------------------------------------------------------------------------------------------------
-
     def _parameters(self) -> dict[str, mx.gluon.Parameter]:
         """Everything that decides embeddings and loss, by its place."""
-        blocks = {"network.": self.network, "loss.": self.loss}
-        return {
-            block + name: found for block, owner in blocks.items() for name, found in named(owner).items()
-        }
+        blocks = {"network": self.network, "loss": self.loss}
+        return {f"{key}.{name}": own for key, block in blocks.items() for name, own in named(block).items()}
 
     def weights(self) -> dict[str, np.ndarray]:
         """The weights as they are trained, as arrays."""
@@ -189,19 +177,12 @@ class Learner:
             self.average = WeightAverage(own, self.average.decay)
 
     def state(self) -> dict[str, np.ndarray]:
-        """``weights``, their average, and the state of the optimizers and of the loss: everything needed to continue
-        exactly.
-        """
+        """``weights``, their average, and the state of optimizers and loss: everything needed to continue exactly."""
         held: dict[str, Any] = {part: trainer.state() for part, trainer in self.parts.items()}
-        held["weights"] = self.weights()
-        held["memory"] = self.loss.state()
+        held.update(weights=self.weights(), memory=self.loss.state())
         if self.average is not None:
             held["average"] = self.average.state()
-        return {
-            f"{part}:{name}": np.asarray(array)
-            for part, arrays in held.items()
-            for name, array in arrays.items()
-        }
+        return {f"{part}:{name}": np.asarray(one) for part, own in held.items() for name, one in own.items()}
 
     def load_state(self, state: dict[str, np.ndarray]) -> None:
         self.load_weights(_part(state, "weights"))
@@ -214,9 +195,8 @@ class Learner:
 
 def weights_in(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The weights to evaluate and keep when this state was taken: their average where one is kept."""
-    weights = _part(state, "weights")
     average = _part(state, "average")
-    return {name: average.get(name, array) for name, array in weights.items()}
+    return {name: average.get(name, array) for name, array in _part(state, "weights").items()}
 
 
 def _part(state: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:

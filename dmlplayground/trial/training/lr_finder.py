@@ -50,8 +50,7 @@ class Rates(NamedTuple):
 
 
 def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) -> Rates:
-    """Train for ``steps`` steps with rates from ``low`` to ``high``, each a constant factor above the last. Stops
-    early if the loss explodes."""
+    """Train for ``steps`` steps with rates from ``low`` up to ``high`` by a constant factor, or until the loss explodes."""
     check(trial, low, high, steps)
     feed, learner = first_fold(trial, threads)
     rates = np.geomspace(low, high, steps).tolist()
@@ -75,10 +74,8 @@ def check(trial: Trial, low: float, high: float, steps: int) -> None:
     if not 2 <= steps <= MOST_STEPS:
         raise UserError(f"the rate rises over 2 to {MOST_STEPS:,} steps, not {steps}.")
     if not 0 < low < high <= optimizers.HIGHEST:
-        raise UserError(
-            f"the rates must be above 0 and at most {optimizers.HIGHEST:g}, the lower one first, "
-            f"not {low:g} and {high:g}."
-        )
+        most = f"{optimizers.HIGHEST:g}, the lower one first"
+        raise UserError(f"the rates must be above 0 and at most {most}, not {low:g} and {high:g}.")
     if not trial.optimizer["lr"]:
         raise UserError("optimizer.lr is 0: there is no rate to vary.")
 

@@ -97,19 +97,16 @@ def features(trial: Trial, blocks: Iterable[np.ndarray], context: mx.Context) ->
 def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.ndarray:
     """Embeddings side by side. Members of an ensemble are one model; folds are models of their own, which count alike: each
     at unit length, or with as many principal components."""
-    models = [
-        np.concatenate([part for part, number in zip(parts, folds) if number == fold], axis=1)
-        for fold in dict.fromkeys(folds)
-    ]
+    of_folds: dict[int, list[np.ndarray]] = {}
+    for part, fold in zip(parts, folds):
+        of_folds.setdefault(fold, []).append(part)
+    models = [np.concatenate(own, axis=1) for own in of_folds.values()]
     if trial.head.reduction == "components":
         return principal_components(np.concatenate(models, axis=1), len(models) * trial.embed_dim)
     if len(models) == 1:
         return models[0]
-    return np.concatenate([model / np.maximum(_lengths(model), 1e-12) for model in models], axis=1)
-
-
-def _lengths(rows: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(rows, axis=1, keepdims=True)
+    alike = [model / np.maximum(np.linalg.norm(model, axis=1, keepdims=True), 1e-12) for model in models]
+    return np.concatenate(alike, axis=1)
 
 
 def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Transform]:
@@ -121,17 +118,14 @@ def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Datas
 
 def score(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
     """The trial's metrics of a data set's embeddings, as an entry of its record states them."""
-    result = _assess(trial, _names(trial), **searched(embeddings, dataset))
+    names = [metric.key for metric in metrics.of_trial(dataclasses.asdict(trial.evaluation))]
+    result = _assess(trial, names, **searched(embeddings, dataset))
     entry: dict[str, Any] = {"metrics": _recorded(result.scores)}
     if result.intervals:
         entry["intervals"] = {name: list(bounds) for name, bounds in result.intervals.items()}
     if result.clustering is not None:
-        kmeans = result.clustering
-        entry["kmeans"] = {
-            "starts": kmeans.starts,
-            "iterations": kmeans.iterations,
-            "inertia": kmeans.inertia,
-        }
+        said = ("starts", "iterations", "inertia")
+        entry["kmeans"] = {name: getattr(result.clustering, name) for name in said}
     return entry
 
 
@@ -142,21 +136,9 @@ def score_training(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> di
 
 
 def _assess(trial: Trial, names: Sequence[str], **arrays: Any) -> metrics.Evaluation:
-    chosen = trial.evaluation
-    return metrics.assess(
-        **arrays,
-        metrics=names,
-        ks=chosen.ks,
-        clustering=chosen.clustering,
-        starts=chosen.kmeans_starts,
-        seed=seeds.integer(trial.seed, "clustering"),
-        distance=chosen.distance,
-        intervals=chosen.intervals,
-    )
-
-
-def _names(trial: Trial) -> list[str]:
-    return [metric.key for metric in metrics.of_trial(dataclasses.asdict(trial.evaluation))]
+    chosen, seed = trial.evaluation, seeds.integer(trial.seed, "clustering")
+    same = {name: getattr(chosen, name) for name in ("ks", "clustering", "distance", "intervals")}
+    return metrics.assess(**arrays, metrics=names, starts=chosen.kmeans_starts, seed=seed, **same)
 
 
 def _recorded(scores: dict[str, float]) -> dict[str, Optional[float]]:
@@ -169,9 +151,5 @@ def searched(embeddings: np.ndarray, dataset: Dataset) -> dict[str, Any]:
     if dataset.queries is None:
         return {"embeddings": embeddings, "labels": dataset.labels}
     queries, gallery = dataset.queries, ~dataset.queries
-    return {
-        "embeddings": embeddings[queries],
-        "labels": dataset.labels[queries],
-        "gallery": embeddings[gallery],
-        "gallery_labels": dataset.labels[gallery],
-    }
+    found = {"embeddings": embeddings[queries], "labels": dataset.labels[queries]}
+    return {**found, "gallery": embeddings[gallery], "gallery_labels": dataset.labels[gallery]}

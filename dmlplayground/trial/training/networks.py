@@ -62,8 +62,7 @@ def named(block: gluon.Block) -> dict[str, gluon.Parameter]:
 
 
 def freeze_batchnorm(block: gluon.Block, learned: bool = False) -> None:
-    """Use the running statistics of batch-norm without changing them; its scale and shift are ``learned`` or fixed as
-    well."""
+    """Use batch-norm's running statistics without changing them; its scale and shift are ``learned``, or fixed as well."""
 
     def freeze(layer: gluon.Block) -> None:
         if isinstance(layer, nn.BatchNorm):

@@ -1,30 +1,36 @@
-"""What a running trial shows: a line for each evaluation and, on a terminal, a bar with the time left."""
+"""What a running trial shows: a line for each evaluation and, on a terminal, a bar with the time left. Trackers get it too."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tqdm import tqdm
 
+from ...base.errors import UserError
 from ...parts import metrics
 from ...parts.protocols import UNTOUCHED_FEATURES, UNTRAINED
 from ..config import Trial
 from ..store import locks
+from .trackers import Tracker
 
 BAR = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 
 
 class Progress:
-    """Progress of one trial on the terminal; ``quiet`` shows warnings only."""
+    """Progress of one trial on the terminal, where ``quiet`` shows warnings only, and in trackers. Folds and members follow
+    each other on their axis of steps, each with its epoch 0."""
 
-    def __init__(self, quiet: bool = False):
+    def __init__(self, quiet: bool = False, trackers: Iterable[Tracker] = ()):
         self.quiet = quiet
+        self.trackers = list(trackers)
         self.bar: tqdm | None = None
         self.epochs = 0  # done so far
 
     def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
+        self.trial = trial
         if not self.quiet:
             self.epochs = done
             self.bar = tqdm(
@@ -38,6 +44,8 @@ class Progress:
             )
             if done:
                 self.bar.write(f"{trial.id}: continuing after epoch {done}")
+        unit, epoch = divmod(done, max(trial.epochs, 1))
+        self._send("begin", trial, held, unit * (trial.epochs + 1) + epoch + (epoch > 0))
 
     def step(self, step: int, steps: int, loss: float) -> None:
         if self.bar is not None:
@@ -46,13 +54,17 @@ class Progress:
             self.bar.update(self.epochs + step / steps - self.bar.n)
 
     def epoch(self, entry: dict[str, Any]) -> None:
-        if self.bar is None:
-            return
-        if entry["epoch"]:
-            self.epochs += 1
-            self.bar.update(self.epochs - self.bar.n)
-        if "metrics" in entry:
-            self.bar.write(describe(entry))
+        if self.bar is not None:
+            if entry["epoch"]:
+                self.epochs += 1
+                self.bar.update(self.epochs - self.bar.n)
+            if "metrics" in entry:
+                self.bar.write(describe(entry))
+        if self.trackers:
+            ensemble = self.trial.ensemble
+            members = ensemble.members if ensemble.order == "sequential" else 1
+            unit = entry["fold"] * members + entry["member"]
+            self._send("write", unit * (self.trial.epochs + 1) + entry["epoch"], dict(_numbers(entry)))
 
     def untouched(self, entry: dict[str, Any]) -> None:
         """What the network's own features give, before its head."""
@@ -65,6 +77,17 @@ class Progress:
     def end(self) -> None:
         if self.bar is not None:
             self.bar.close()
+        self._send("end")
+
+    def _send(self, act: str, *given: Any) -> None:
+        for tracker in list(self.trackers):
+            try:
+                getattr(tracker, act)(*given)
+            except UserError:  # of the trial's own folder
+                raise
+            except Exception as problem:  # whatever another program's package may raise
+                self.trackers.remove(tracker)
+                self.warn(f"stopped sending to {tracker.program}: {problem}")
 
 
 def _shortened(name: str, room: int) -> str:
@@ -87,3 +110,11 @@ def describe(entry: dict[str, Any]) -> str:
 
 def _scores(values: dict[str, Any]) -> str:
     return "  ".join(f"{name} {metrics.get(name).shown(values[name]):>5}" for name in metrics.leading(values))
+
+
+def _numbers(entry: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers of an epoch, those that were measured on validation classes under that name."""
+    yield from ((key, entry[key]) for key in ("loss", "learning_rate", "seconds") if key in entry)
+    yield from ((f"health/{key}", value) for key, value in entry.get("health", {}).items())
+    if "metrics" in entry:
+        yield from ((f"{entry['measured_on']}/{key}", value) for key, value in entry["metrics"].items())

@@ -1,10 +1,9 @@
 """The one loop. It trains every method, under every protocol, alone or as an ensemble, and can be killed at any moment.
 
-A run is a sequence of units. A unit trains one learner, or several side by side on the same batches, for the trial's
-epochs: an ordinary trial is one unit with one learner; an ensemble in sequence has a unit for each member; the folds
-of a protocol follow each other. After every epoch the run writes a checkpoint, and continues from
-there when it is started again. No random generator outlives an epoch, so a resumed run repeats the uninterrupted one
-to the bit.
+A run is a sequence of units. A unit trains one learner, or several side by side on the same batches, for the trial's epochs:
+an ordinary trial is one unit with one learner; an ensemble in sequence has a unit for each member; the folds of a protocol
+follow each other. After every epoch the run writes a checkpoint, and continues from there when it is started again. No random
+generator outlives an epoch, so a resumed run repeats the uninterrupted one to the bit.
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from ...base import files, seeds
 from ...base.errors import UserError
 from ...parts import protocols
 from ..config import Trial, criterion, units
-from ..store import BEST, LAST, checkpoints, locks, records, snapshots, trained_weights
+from ..store import BEST, LAST, checkpoints, locks, records, snapshots, stream, trained_weights
 from ..store.records import Record
-from ..store.stream import Stream
 from . import TrialFailed, folds, health, models, untouched
 from .feed import Feed
 from .learner import Learner, weights_in
-from .outcome import Outcome
 from .progress import Progress
+from .scoring import Entry, Outcome
 
 # Reading a loss makes the host wait. So losses are read several at a time, and never that of the step just queued; but
 # often enough to notice Ctrl-C within a second or two, even if steps are slow.
@@ -67,14 +65,12 @@ class Position(NamedTuple):
     unit: int = 0
     epoch: int = 0
     states: Optional[States] = None
-    earlier: Optional[np.ndarray] = (
-        None  # what the trained members of the unit's fold give of its monitored images
-    )
+    #: What the trained members of the unit's fold give of its monitored images.
+    earlier: Optional[np.ndarray] = None
 
 
 class Run:
-    """One trial in one folder, whose lock is held. Everything it writes there goes through ``held``, and stops if the
-    lock is lost."""
+    """One trial in one folder, whose lock is held. All that it writes there goes through ``held``, until the lock is lost."""
 
     kept = staticmethod(weights_in)  # what of a learner's state is kept
     outcome = Outcome
@@ -104,22 +100,15 @@ class Run:
         overlap = self.contexts[0].device_type == "gpu" if overlap is None else overlap
         self.scorer = ThreadPoolExecutor(1, thread_name_prefix="scoring") if overlap else None
         self.scoring: Optional[Future] = None
-        self.record = Record(
-            id=trial.id,
-            config=trial.mapping(),
-            started=records.now(),
-            versions=records.versions(),
-            machine=records.machine(),
-            data={
-                "train": self.division.folds[0].train.describe(),
-                "test": self.division.test.describe(),
-                "weights": models.start(trial),
-                # Published sets come divided; here the configuration divides the classes.
-                **({"test_classes": list(self.division.test.class_names)} if "seed" in trial.data else {}),
-            },
-        )
-        self.chosen: dict[int, dict[str, Any]] = {}  # the best entry so far of each fold
-        self.stream: Stream  # made when it is known where to go on
+        train, test = self.division.folds[0].train, self.division.test
+        self.record = Record(trial.id, trial.mapping(), started=records.now())
+        self.record.versions, self.record.machine = records.versions(), records.machine()
+        self.record.data = {"train": train.describe(), "test": test.describe()}
+        self.record.data["weights"] = models.start(trial)
+        if "seed" in trial.data:  # published sets come divided; here the configuration divides the classes
+            self.record.data["test_classes"] = list(test.class_names)
+        self.chosen: dict[int, Entry] = {}  # the best entry so far of each fold
+        self.stream: stream.Growing  # made when it is known where to go on
         self.loads: list[float] = []
         self._clock = time.monotonic()
 
@@ -197,15 +186,12 @@ class Run:
             measured = self._measure(unit, learners, epoch, earlier) if evaluated else None
             self._conclude(unit, entry, measured, [holder.state() for holder in holders])
         self._wait_for_scoring()
-        if self.facts.tests or len(self.units) > len(
-            self.division.folds
-        ):  # it is measured beside the next member
+        next_to_others = len(self.units) > len(self.division.folds)  # it is measured beside the next member
+        if self.facts.tests or next_to_others:
             self._keep(unit, [learner.state() for learner in learners], LAST)
         return self._embed(unit, learners, earlier) if measured is None else measured.monitored
 
-    def _train_epoch(
-        self, unit: TrialUnit, epoch: int, learners: list[Learner], feed: Feed
-    ) -> dict[str, Any]:
+    def _train_epoch(self, unit: TrialUnit, epoch: int, learners: list[Learner], feed: Feed) -> Entry:
         """Run all steps of an epoch; returns their figures."""
         started, worked = time.perf_counter(), time.process_time()
         mx.random.seed(seeds.integer(self.trial.seed, "training", unit.number, epoch))
@@ -253,7 +239,7 @@ class Run:
             training = models.embed(learners, unit.fold.train, self.transform, self.threads)
         return Measurement(monitored, training, time.perf_counter() - started)
 
-    def _score(self, unit: TrialUnit, entry: dict[str, Any], measured: Measurement) -> None:
+    def _score(self, unit: TrialUnit, entry: Entry, measured: Measurement) -> None:
         started = time.perf_counter()
         entry.update(evaluation_seconds=measured.seconds, measured_on=unit.fold.measured_on)
         entry.update(models.score(self.trial, measured.monitored, unit.fold.monitor))
@@ -262,7 +248,7 @@ class Run:
         entry["evaluation_seconds"] += time.perf_counter() - started
 
     def _conclude(
-        self, unit: TrialUnit, entry: dict[str, Any], measured: Optional[Measurement], states: States
+        self, unit: TrialUnit, entry: Entry, measured: Optional[Measurement], states: States
     ) -> None:
         """The rest of an epoch's work once its states are copied; it can run beside the next epoch's training."""
 
@@ -284,7 +270,7 @@ class Run:
             self.scoring.result()
             self.scoring = None
 
-    def _choose(self, unit: TrialUnit, states: States, entry: dict[str, Any]) -> None:
+    def _choose(self, unit: TrialUnit, states: States, entry: Entry) -> None:
         """Keep the weights if this epoch is the fold's best so far (the first of equals)."""
         if "metrics" not in entry:
             return
@@ -302,19 +288,14 @@ class Run:
         if self.protocol.patience is None:
             return False
         self._wait_for_scoring()
-        evaluated = [
-            (entry["epoch"], entry["metrics"][self.criterion.key])
-            for entry in self.record.epochs
-            if (entry["fold"], entry["member"]) == (unit.fold.number, unit.members.start)
-            and "metrics" in entry
-        ]
-        return self.protocol.stops(evaluated, self.trial.evaluation.every, self.criterion.higher_is_better)
+        place, by = (unit.fold.number, unit.members.start), self.criterion
+        own = [entry for entry in self.record.epochs if (entry["fold"], entry["member"]) == place]
+        evaluated = [(entry["epoch"], entry["metrics"][by.key]) for entry in own if "metrics" in entry]
+        return self.protocol.stops(evaluated, self.trial.evaluation.every, by.higher_is_better)
 
     def _results(self, embeddings: np.ndarray) -> dict[str, Any]:
         """What the protocol makes of the training; ``embeddings`` are the last that were monitored."""
-        outcome = self.outcome(
-            self.record, self.trial, self.folder, self.division, self.chosen, self.contexts, self.threads
-        )
+        outcome = self.outcome(self)
         results = self.protocol.results(outcome)
         if self.facts.tests and self.division.test.images.ndim > 2:  # there are no pictures of features
             if self.division.folds[0].measured_on != "test":  # else there is nothing new to embed
@@ -327,22 +308,17 @@ class Run:
 
     # --- keeping -----------------------------------------------------------------------------------------------------
 
-    def _add(self, entry: dict[str, Any]) -> None:
+    def _add(self, entry: Entry) -> None:
         self.held.check()
         self.record.epochs.append(entry)
-        self.stream.add(entry)
+        self.stream.write(stream.line(entry))
         self.progress.epoch(entry)
 
     def _keep(self, unit: TrialUnit, states: States, which: str) -> None:
+        record, classes, fold = self.record, unit.fold.train.num_classes, unit.fold.number
         for member, state in zip(unit.members, states):  # the feed's, at the end, is no member's
-            content = trained_weights.Weights(
-                trial=self.record.id,
-                config=self.record.config,
-                classes=unit.fold.train.num_classes,
-                fold=unit.fold.number,
-                arrays=self.kept(state),
-            )
-            path = self.folder / trained_weights.name(unit.fold.number, member, which)
+            content = trained_weights.Weights(record.id, record.config, classes, fold, self.kept(state))
+            path = self.folder / trained_weights.name(fold, member, which)
             with self.held.writing() as through:
                 trained_weights.write(path, content, through)
 
@@ -376,11 +352,12 @@ class Run:
             try:
                 position = self._go_on(checkpoints.read(self.folder, self.record.id))
             except UserError as problem:
-                aside = checkpoints.set_aside(self.folder)
+                aside = (self.folder / checkpoints.FILE).replace(self.folder / checkpoints.DAMAGED)
                 self.progress.warn(f"{problem} The trial starts over; that file is now {aside.name}.")
         with self.held.writing() as through:
             files.write_json(self.folder / records.TRIAL, self.record.config, through)
-            self.stream = Stream(self.folder, self.record.epochs, through)
+            begins = b"".join(map(stream.line, self.record.epochs))
+            self.stream = stream.Growing(self.folder / stream.FILE, begins, through)
         return position
 
     def _go_on(self, checkpoint: checkpoints.Checkpoint) -> Position:
@@ -390,9 +367,9 @@ class Run:
         chosen = dict(header["chosen"])
         for name in {name for entry in chosen.values() for name in entry["weights"]}:
             trained_weights.read(self.folder / name, self.record.id)
-        learners = (models.load(self.folder / name, self.contexts, self.record.id) for name in _earlier(unit))
         earlier = None
-        for learner in learners:
+        for name in _earlier(unit):
+            learner = models.load(self.folder / name, self.contexts, self.record.id)
             earlier = self._embed(unit, [learner], earlier)
         states: States = [{} for _ in range(len(unit.members) + 1)]
         for key, array in checkpoint.arrays.items():
@@ -439,6 +416,5 @@ class Losses:
         for value in values:
             self.read.append(value)
             if not math.isfinite(value):
-                raise Diverged(
-                    f"the loss is {value} at step {len(self.read)} of epoch {self.epoch}; a smaller learning rate may help"
-                )
+                where = f"at step {len(self.read)} of epoch {self.epoch}"
+                raise Diverged(f"the loss is {value} {where}; a smaller learning rate may help")

@@ -1,10 +1,11 @@
-"""Scores of existing embeddings and models: a trial's trained weights, or arrays from any framework."""
+"""Scores of existing embeddings and models: of a training's outcome, a trial's weights, or arrays from any framework."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -12,15 +13,19 @@ from ...base import files
 from ...base.errors import UserError
 from ...parts import metrics, protocols
 from ...parts.backbones.shared.engines import Engine
-from ..store import BEST, records
+from ..store import BEST, LAST, records, trained_weights
 from . import models
 from .learner import Learner
+
+if TYPE_CHECKING:
+    from .run import Run
+
+Entry = dict[str, Any]
 
 
 def of_arrays(embeddings: Any, labels: Any, **options: Any) -> dict[str, Optional[float]]:
     """Metrics of two arrays or ``.npy`` files; embeddings in a file are read from disk as needed, not into memory."""
-    wanted = {key: value for key, value in options.items() if value is not None}
-    return {**metrics.evaluate(_array(embeddings), np.asarray(_array(labels)), **wanted)}
+    return {**metrics.evaluate(_array(embeddings), np.asarray(_array(labels)), **options)}
 
 
 def _array(given: Any) -> np.ndarray:
@@ -42,12 +47,10 @@ def _array(given: Any) -> np.ndarray:
 
 
 def learners(folder: Path, which: str = BEST) -> list[Learner]:
-    """The learners that together are a trial's best or last model. If its protocol has no such model, those of its
-    leading result."""
+    """The learners that together are a trial's best or last model; without one under its protocol, its leading result's."""
     record = records.Record.load(folder / records.RECORD)
-    result = record.results.get(which) or record.results.get(
-        protocols.get(record.config["protocol"]["name"]).leading
-    )
+    leading = protocols.get(record.config["protocol"]["name"]).leading
+    result = record.results.get(which) or record.results.get(leading)
     if result is None:
         raise UserError(f"trial {record.id} is {record.status}; it has no {which} weights.")
     if not isinstance(result, dict) or not result.get("weights"):
@@ -56,25 +59,59 @@ def learners(folder: Path, which: str = BEST) -> list[Learner]:
 
 
 def of_trial(
-    folder: Path,
-    *,
-    which: str = BEST,
-    data: Optional[str] = None,
-    split: str = "test",
-    seed: Optional[int] = None,
-    engine: str = "float32",
-    **changes: Any,
+    folder: Path, which: str, data: Optional[str], split: str, engine: str, changes: dict[str, Any]
 ) -> dict[str, Optional[float]]:
-    """Metrics of a trial's best or last weights on its own data set, or on another: the same as in the record, except
-    for the ``changes`` to the configuration's ``evaluation``."""
+    """As in the record, except for the ``changes`` to the configuration's ``evaluation`` and to its seed."""
     members = learners(folder, which)
     for learner in members:
         learner.extractor = Engine(learner.network, engine)
     trial = members[0].trial
     dataset, transform = models.data_of(trial, split, data)
     embeddings = models.embed(members, dataset, transform)
-    wanted = {key: value for key, value in changes.items() if value is not None}
-    trial = dataclasses.replace(trial, evaluation=dataclasses.replace(trial.evaluation, **wanted))
-    return models.score(
-        trial if seed is None else dataclasses.replace(trial, seed=seed), embeddings, dataset
-    )["metrics"]
+    seed = changes.pop("seed", trial.seed)
+    trial = dataclasses.replace(trial, evaluation=dataclasses.replace(trial.evaluation, **changes), seed=seed)
+    return models.score(trial, embeddings, dataset)["metrics"]
+
+
+class Outcome:
+    """The epochs of all folds and the models that were kept, scored on the test classes on request: what the protocol makes
+    the results of (``protocols.Trained``)."""
+
+    def __init__(self, run: Run):
+        self.run, self.trial, self.division = run, run.trial, run.division
+        # By file of weights: its embeddings of the test images, and its fold.
+        self._parts: dict[str, tuple[np.ndarray, int]] = {}
+
+    def entries(self, fold: int) -> list[Entry]:
+        return [entry for entry in self.run.record.epochs if entry["fold"] == fold]
+
+    def last(self, fold: int) -> Entry:
+        members = range(self.trial.ensemble.members)
+        files = [trained_weights.name(fold, member, LAST) for member in members]
+        return {**self.entries(fold)[-1], "weights": files}
+
+    def best(self, fold: int) -> Entry:
+        return self.run.chosen.get(fold) or self.last(fold)
+
+    def untrained(self) -> Entry:
+        classes = self.division.folds[0].train.num_classes
+        members = range(self.trial.ensemble.members)
+        fresh = [Learner(self.trial, classes, self.run.contexts, (0, member)) for member in members]
+        found = models.embed(fresh, self.division.test, self.division.transform, self.run.threads)
+        return {"epoch": 0, **self._scored(found)}
+
+    def tested(self, files: Sequence[str]) -> Entry:
+        return {**self._scored(self.embeddings(files)), "weights": list(files)}
+
+    def embeddings(self, files: Sequence[str]) -> np.ndarray:
+        """Embeddings of the test images by the models with these weights, side by side."""
+        for name in files:
+            if name not in self._parts:
+                learner = models.load(self.run.folder / name, self.run.contexts, self.trial.id)
+                test, transform = self.division.test, self.division.transform
+                self._parts[name] = models.outputs(learner, test, transform, self.run.threads), learner.fold
+        parts, folds = zip(*(self._parts[name] for name in files))
+        return models.join(self.trial, parts, folds)
+
+    def _scored(self, embeddings: np.ndarray) -> Entry:
+        return {"measured_on": "test", **models.score(self.trial, embeddings, self.division.test)}

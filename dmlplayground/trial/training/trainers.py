@@ -38,6 +38,7 @@ class PartTrainer:
         self.parameters = {name: p for name, p in parameters.items() if p.grad_req != "null"}
         self.rule = optimizers.create(**optimizer_of(trial.optimizer, trial.groups, group))
         self.group = getattr(trial.groups, group)
+        self.clip_norm: Optional[float] = self.group.get("clip_norm")  # of this part's gradients alone
         self.steps = 0
         for parameter in self.parameters.values():
             parameter.lr_mult = _of_name(self.group["lr_mult_by_name"], parameter.name)
@@ -51,14 +52,6 @@ class PartTrainer:
             return gluon.Trainer(parameters, Updates(self.rule), kvstore=None)
         store = "device" if contexts[0].device_type == "gpu" else "local"
         return gluon.Trainer(parameters, Updates(self.rule), kvstore=store, update_on_kvstore=False)
-
-    @property
-    def clip_norm(self) -> Optional[float]:
-        """The limit on the length of this part's gradients alone."""
-        return self.group.get("clip_norm")
-
-    def begin_epoch(self, epoch: int) -> None:
-        self.rule.begin_epoch(epoch)
 
     def scale(self, scale: float) -> None:
         """Set the learning rate to this fraction of its full value."""

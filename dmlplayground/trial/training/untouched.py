@@ -49,16 +49,14 @@ def _scores(
 ) -> dict[str, Any]:
     """The scores of a data set's untouched features. Nothing of the trial but what ``key`` lists changes them."""
     evaluation = dataclasses.replace(trial.evaluation, distance="cosine")
+    counting = ("metrics", "ks", "clustering", "kmeans_starts", "intervals")
     key = {
         "data": dataset.digest,
         "backbone": trial.backbone,
         "pooling": trial.head.pooling,
         "start": start and start["sha256"],
         "transform": trial.transform,
-        "evaluation": {
-            name: getattr(evaluation, name)
-            for name in ("metrics", "ks", "clustering", "kmeans_starts", "intervals")
-        },
+        "evaluation": {name: getattr(evaluation, name) for name in counting},
         "device": context.device_type,
         "versions": records.versions(),
     }

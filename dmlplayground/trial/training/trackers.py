@@ -1,4 +1,7 @@
-"""The programs that curves can be sent to, and the progress of a trial that is sent to them."""
+"""Trackers: other programs for watching curves. ``Progress`` sends them what the record holds of every epoch.
+
+The record stays what counts: a tracker that fails is left out with a warning, and training continues.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,18 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ....base import files, optional
-from ....base.errors import UserError
-from ...config import Trial, dotted
-from ...store import locks
-from ...store.stream import Growing
-from ..progress import Progress
+from ...base import files, optional
+from ...base.errors import unknown
+from ..config import Trial, dotted
+from ..store import locks
+from ..store.stream import Growing
 
 COUNT = itertools.count()  # a process may train many trials within a second
-TRIAL, STEP = (
-    "dmlplayground.trial",
-    "dmlplayground.step",
-)  # tags of a run in MLflow: whose it is, and its last step
+#: Tags of a run in MLflow: whose it is, and its last step.
+TRIAL, STEP = "dmlplayground.trial", "dmlplayground.step"
 LONGEST = 500  # characters of a parameter's value there
 
 
@@ -38,11 +38,9 @@ class Tracker:
 
     def begin(self, trial: Trial, held: locks.Held, step: int) -> None:
         """Begin, or go on with, the run of a trial, which is locked; an earlier sitting sent the steps below ``step``."""
-        raise NotImplementedError
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
         """Numbers by name. Of a trial that goes on the last step may be sent twice."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """Also after a ``begin`` that failed."""
@@ -64,10 +62,8 @@ class TensorBoard(Tracker):
             growing = Growing(held.folder / f"events.out.tfevents.{place}", b"", through)
             self.run = writer.RecordWriter(growing)
         self._event(0, file_version="brain.Event:2")
-        start = events.SessionLog(status=events.SessionLog.START)
-        self._event(
-            step, session_log=start
-        )  # what an earlier sitting has left here from this step on is void
+        # What an earlier sitting has left here from this step on is void.
+        self._event(step, session_log=events.SessionLog(status=events.SessionLog.START))
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
         summary = self.modules[1].Summary
@@ -162,47 +158,17 @@ class MLflow(Tracker):
         return re.sub(r"[^\w\-. /]", "_", name)
 
 
-class TrackedProgress(Progress):
-    """Folds and members follow each other on the axis of steps, each with its epoch 0."""
-
-    def __init__(self, trackers: Sequence[Tracker], quiet: bool = False):
-        super().__init__(quiet)
-        self.trackers = list(trackers)
-
-    def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
-        super().begin(trial, units, done, held)
-        self.trial = trial
-        unit, epoch = divmod(done, max(trial.epochs, 1))
-        step = unit * (trial.epochs + 1) + epoch + (epoch > 0)
-        self._send(lambda tracker: tracker.begin(trial, held, step))
-
-    def epoch(self, entry: dict[str, Any]) -> None:
-        super().epoch(entry)
-        ensemble = self.trial.ensemble
-        members = ensemble.members if ensemble.order == "sequential" else 1
-        unit = entry["fold"] * members + entry["member"]
-        step = unit * (self.trial.epochs + 1) + entry["epoch"]
-        values = dict(_numbers(entry))
-        self._send(lambda tracker: tracker.write(step, values))
-
-    def end(self) -> None:
-        super().end()
-        self._send(lambda tracker: tracker.end())
-
-    def _send(self, act: Callable[[Tracker], None]) -> None:
-        for tracker in list(self.trackers):
-            try:
-                act(tracker)
-            except UserError:  # of the trial's own folder
-                raise
-            except Exception as problem:  # whatever another program's package may raise
-                self.trackers.remove(tracker)
-                self.warn(f"stopped sending to {tracker.program}: {problem}")
+TRACKERS = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLflow}
 
 
-def _numbers(entry: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """The numbers of an epoch, those that were measured on validation classes under that name."""
-    yield from ((key, entry[key]) for key in ("loss", "learning_rate", "seconds") if key in entry)
-    yield from ((f"health/{key}", value) for key, value in entry.get("health", {}).items())
-    if "metrics" in entry:
-        yield from ((f"{entry['measured_on']}/{key}", value) for key, value in entry["metrics"].items())
+def create(name: str) -> Tracker:
+    """The tracker called ``tensorboard``, ``wandb`` or ``mlflow``; a ``UserError`` where its package is missing."""
+    if name not in TRACKERS:
+        raise unknown("tracker", name, TRACKERS)
+    return TRACKERS[name]()
+
+
+def require(names: Iterable[str]) -> None:
+    """A ``UserError`` where one of them is unknown, or its package missing."""
+    for name in names:
+        create(name)
