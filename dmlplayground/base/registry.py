@@ -37,20 +37,13 @@ else:
         return lambda cls: cls
 
 
+PARTS = (
+    "backbones", "data", "methods", "miners", "regularizers", "protocols", "samplers", "optimizers", "schedules",
+    "transforms", "augmentations", "metrics",
+)  # fmt: skip
 #: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
 HOMES = {
-    "backbones": "dmlplayground.parts.backbones",
-    "data": "dmlplayground.parts.data",
-    "methods": "dmlplayground.parts.methods",
-    "miners": "dmlplayground.parts.miners",
-    "regularizers": "dmlplayground.parts.regularizers",
-    "protocols": "dmlplayground.parts.protocols",
-    "samplers": "dmlplayground.parts.samplers",
-    "optimizers": "dmlplayground.parts.optimizers",
-    "schedules": "dmlplayground.parts.schedules",
-    "transforms": "dmlplayground.parts.transforms",
-    "augmentations": "dmlplayground.parts.augmentations",
-    "metrics": "dmlplayground.parts.metrics",
+    **{plural: f"dmlplayground.parts.{plural}" for plural in PARTS},
     "studies": "dmlplayground.studies.published",
 }
 
@@ -86,13 +79,10 @@ class Part:
     @cached_property
     def options(self) -> dict[str, Option]:
         """What a configuration may set, with its types and defaults: a class's fields, or what the signature has. If a
-        constructor takes ``**shared``, its base class's options come first.
-        """
-        if not isinstance(self.build, type):
-            return options_of(self.build, skip=self.given)
+        constructor takes ``**shared``, its base class's options come first."""
         options: dict[str, Option] = {}
-        for cls in _constructed(self.build):
-            options.update(options_of(cls, skip=self.given))
+        for made in _constructed(self.build) if isinstance(self.build, type) else [self.build]:
+            options.update(options_of(made, skip=self.given))
         return options
 
     @property
@@ -121,7 +111,6 @@ class Part:
         return {}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
-        """``options``, checked and completed with their defaults."""
         return fill_options(self.options, options, where=f"{kind} {self.key}")
 
     def make(self, *given: Any, **filled: Any) -> Any:
@@ -240,15 +229,14 @@ class Kind(Generic[P, M]):
         if source is None:
             if part.key in self._parts:
                 raise ValueError(f"two {self.name}s are called {part.key!r}")
-            self._parts[part.key] = part
+            self.put(part, None)
             return
         self._discover()
         if part.key in self._parts and part.key not in self.outside:
             raise UserError(
                 f"a {self.name} called {part.key} is in the package already; choose another name."
             )
-        self.outside[part.key] = source
-        self._parts[part.key] = part
+        self.put(part, source)
         outside.add(self, part, source)
 
     def put(self, part: P, source: Optional[outside.Source]) -> None:
@@ -317,8 +305,7 @@ def kind(plural: str) -> Kind[Any, Any]:
 
 
 def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}`` or a bare name, as its name and its
-    options.
+    """The name and the options of a part as a configuration states it: a mapping with both, or a bare name.
 
     >>> split({"name": "pairs", "same_image": 0.1})
     ('pairs', {'same_image': 0.1})
