@@ -203,7 +203,7 @@ def test_a_drawing_that_cannot_be_read_is_named(icons, tmp_path):
 
 
 def test_the_manifest_of_the_icons_adds_up():
-    known = icons_set.manifest()
+    known = icons_set.MANIFEST
     images = known["train"][0] + known["test"][0]
     assert images == sum(one["images"] for one in known["sets"].values()) == 32_618
     assert known["train"][1] + known["test"][1] == 1_145 and len(known["sets"]) == 160

@@ -39,9 +39,7 @@ MANY = 12  # names; where one of so many is near, it is named alone
 
 
 def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> UserError:
-    """The error for an unknown name: it suggests the nearest, or lists the known ones. ``also`` maps other common names to
-    known ones.
-    """
+    """The error for an unknown name: it suggests the nearest, or lists all. ``also`` maps other common names to known ones."""
     return UserError(f"unknown {kind} {name!r}.{_choices(name, known, also)}")
 
 

@@ -24,12 +24,9 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
-    """Within the block SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost. Ignored
-    signals (``nohup``) stay ignored.
-
-    Afterwards the handlers are as before. A program that calls a command and later forks processes could not end all
-    of them otherwise: Python loses a signal that it handles if it comes while the process is being forked.
-    """
+    """Within the block SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost; ignored ones
+    (``nohup``) stay ignored. Afterwards the handlers are as before: a program that calls a command and later forks
+    processes could not end all of them otherwise, as Python loses a signal that it handles and that comes in a fork."""
     before = {number: signal.getsignal(number) for number in ASKING}
     ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
     for number in ours:
@@ -60,8 +57,7 @@ def _finalizing(frame: Optional[FrameType]) -> bool:
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:
-    """The exit code of a program that was stopped, as in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after
-    SIGHUP."""
+    """That of a program that was stopped, as in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
     return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
 
 

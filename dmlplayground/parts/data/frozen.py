@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Optional, Union
+from typing import Annotated, Any, Optional, Union
 
 import numpy as np
 
 from ...base import registry
 from ...base.errors import UserError
+from ...base.options import Must
 from ...base.threads import ahead, cores
 from ..transforms.shared.stored import Stored
 from . import KIND, catalogue, require
@@ -46,7 +47,7 @@ def load(
     of: Union[str, dict[str, Any]],
     backbone: str = "resnet50_v1",
     pretrained: str = "imagenet",
-    size: int = 224,
+    size: Annotated[int, Must("be from 16 to 1024 pixels", lambda size: 16 <= size <= 1024)] = 224,
 ) -> Dataset:
     """What a network computes from the images of another data set, without being trained further. A trial on these features
     trains a head and a loss in seconds; its own backbone is ``identity``.
@@ -75,8 +76,6 @@ def _features(images: Catalogue, backbone: str, pretrained: str, size: int) -> n
     network = registry.kind("backbones").get(backbone)
     if network.preprocessing is None:
         raise UserError(f"data set frozen: the backbone {backbone} takes no images.")
-    if not 16 <= size <= 1024:
-        raise UserError(f"data set frozen: size must be from 16 to 1024 pixels, not {size}.")
     images = replace(images, size=size)
     weights = network.weights_file(pretrained)
     key = {
