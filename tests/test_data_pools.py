@@ -118,7 +118,7 @@ def icons(tmp_path, monkeypatch):
     pytest.importorskip("resvg_py")
     base = fixture.icon_sets(tmp_path / "collection")
     known = {"content": "", "copies": ["set12/star"], "sets": {}, "train": [0, 0], "test": [0, 0]}
-    monkeypatch.setattr(icons_set, "manifest", lambda: known)
+    monkeypatch.setattr(icons_set, "MANIFEST", known)
     archive = tmp_path / "icon-sets-2.2.535.tar.gz"
     with tarfile.open(archive, "w:gz") as packed:
         packed.add(base, arcname="package")

@@ -50,12 +50,7 @@ HOMES = {
 
 @dataclass(frozen=True)
 class Part:
-    """What is known about one part. A kind whose parts have more facts uses a subclass.
-
-    >>> part = dml.samplers.get("pairs")
-    >>> part.key, list(part.options)
-    ('pairs', ['same_image'])
-    """
+    """What is known about one part. A kind whose parts have more facts uses a subclass."""
 
     key: str
     title: str
@@ -183,11 +178,7 @@ M = TypeVar("M")  # what a part of the kind makes
 
 
 class Kind(Generic[P, M]):
-    """All parts of one kind, found in the files of one package when they are first needed.
-
-    >>> dml.samplers.KIND.name, "pairs" in dml.samplers.KIND.names()
-    ('sampler', True)
-    """
+    """All parts of one kind, found in the files of one package when they are first needed."""
 
     known: ClassVar[list[Kind]] = []  # all that are loaded
 
@@ -293,11 +284,7 @@ class Kind(Generic[P, M]):
 
 
 def kind(plural: str) -> Kind[Any, Any]:
-    """The kind with this plural name: ``kind("samplers")``.
-
-    >>> kind("miners").get("semihard").key
-    'semihard'
-    """
+    """The kind with this plural name: ``kind("samplers")``."""
     if plural not in HOMES:
         raise unknown("kind of part", plural, HOMES)
     found: Kind[Any, Any] = importlib.import_module(HOMES[plural]).KIND
@@ -305,11 +292,8 @@ def kind(plural: str) -> Kind[Any, Any]:
 
 
 def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a part as a configuration states it: a mapping with both, or a bare name.
-
-    >>> split({"name": "pairs", "same_image": 0.1})
-    ('pairs', {'same_image': 0.1})
-    """
+    """The name and the options of a part as a configuration states it: ``{"name": "pairs", "same_image": 0.1}``, or a bare
+    name."""
     if isinstance(component, str):
         return component, {}
     if not isinstance(component, Mapping) or "name" not in component:

@@ -24,20 +24,10 @@ from .shared.catalogue import Catalogue
 from .shared.dataset import KIND, Dataset, DatasetPart
 
 __all__ = [
-    "KIND",
-    "SPLITS",
-    "Dataset",
-    "DatasetPart",
-    "Stored",
-    "catalogue",
-    "get",
-    "load",
-    "names",
-    "require",
-]
+    "KIND", "SPLITS", "Dataset", "DatasetPart", "Stored", "catalogue", "get", "load", "names", "require",
+]  # fmt: skip
 
 SPLITS = ("train", "test")
-
 
 names, get = KIND.names, KIND.get
 

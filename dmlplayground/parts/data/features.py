@@ -13,7 +13,7 @@ import numpy as np
 from ...base import array_files, files, optional
 from ...base.errors import UserError, unknown
 from . import KIND
-from .shared.catalogue import ROLES, Classes, Entry, catalogue, divide
+from .shared.catalogue import ROLES, Classes, Entry, Number, catalogue, divide
 from .shared.dataset import Dataset
 
 COLUMNS = ("features", "labels", "split")
@@ -36,7 +36,7 @@ def load(
     path: str,
     train: Classes = 0.5,
     test: Optional[Classes] = None,
-    seed: Optional[int] = None,
+    seed: Optional[Number] = None,
 ) -> Dataset:
     """Rows of numbers, each with its class, computed from images by some network. A trial on them trains a head and a
     loss in seconds, on any machine; its backbone is ``identity``.

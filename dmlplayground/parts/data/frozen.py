@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
 from ...base import registry
 from ...base.errors import UserError
-from ...base.options import Must
 from ...base.threads import ahead, cores
 from ..transforms.shared.stored import Stored
 from . import KIND, catalogue, require
 from .shared import cache
-from .shared.catalogue import Catalogue
+from .shared.catalogue import Catalogue, Pixels
 from .shared.dataset import Dataset
 
 #: Raise it whenever the same images and weights give other features than before.
@@ -47,7 +46,7 @@ def load(
     of: Union[str, dict[str, Any]],
     backbone: str = "resnet50_v1",
     pretrained: str = "imagenet",
-    size: Annotated[int, Must("be from 16 to 1024 pixels", lambda size: 16 <= size <= 1024)] = 224,
+    size: Pixels = 224,
 ) -> Dataset:
     """What a network computes from the images of another data set, without being trained further. A trial on these features
     trains a head and a loss in seconds; its own backbone is ``identity``.

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Any, Optional
 
 from ...base import files
 from ...base.errors import UserError
-from ...base.options import Must
 from . import KIND
 from .shared import icon_sets
-from .shared.catalogue import Catalogue, Entry
+from .shared.catalogue import Catalogue, Entry, Number, Pixels
 from .shared.releases import Archive, Count, Layout, Release
 
 VERSION = "2.2.535"
-Size = Annotated[int, Must("be from 16 to 1024 pixels", lambda size: 16 <= size <= 1024)]
-
-
 #: What the release holds: its counts and checksum, its sets with their licences, and the copies that are left out.
 MANIFEST: dict[str, Any] = files.read_json(Path(__file__).with_suffix(".json"))
 
@@ -69,8 +65,8 @@ def load(
     *,
     classes: Optional[int] = None,
     skip: int = 0,
-    size: Size = 32,
-    division: int = 0,
+    size: Pixels = 32,
+    division: Number = 0,
     **installed: Any,
 ) -> Catalogue:
     """Drawings of 160 sets whose licences allow it (Iconify's collection, version 2.2.535): a class is what an icon shows, an

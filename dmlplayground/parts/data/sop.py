@@ -29,11 +29,10 @@ def _halves(folder: Path) -> list[Entry]:
 
 
 def _by_directory(folder: Path) -> list[Entry]:
-    """Products in the order of their directories, the first half (rounded up) for training. A file is called
-    ``<product>_<number>.JPG``."""
+    """Products in the order of their directories, half (rounded up) for training. Files are ``<product>_<number>.JPG``."""
     found = [entry for entry in class_folders(folder) if entry.label.endswith("_final")]
     entries = [entry._replace(label=Path(entry.file).name.partition("_")[0]) for entry in found]
-    return halves(entries, list(dict.fromkeys(entry.label for entry in entries)), 0, "data set sop")
+    return halves(entries, list(dict.fromkeys(entry.label for entry in entries)), 0)
 
 
 RELEASE = Release(

@@ -44,11 +44,11 @@ def record(library: str, name: str) -> Backbone:
         raise unknown("zoo of networks", library, kept())
     if name not in kept()[library]:
         raise unknown(f"network of {library}", name, kept()[library])
-    facts = kept()[library][name]
 
     def build() -> Any:
         return trunk(library, name)
 
+    facts = kept()[library][name]
     build.__doc__ = f"The network {name} of {library}'s zoo, without its classifier."
     return Backbone(
         key=f"{library}:{name}",

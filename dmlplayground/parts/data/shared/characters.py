@@ -1,8 +1,8 @@
 """Drawing characters: which of them can be classes, and a single picture of one of them.
 
-The typefaces are those inside matplotlib's wheel, so nothing is downloaded. What is drawn depends on the
-arguments alone: the same Pillow, NumPy and typefaces give the same bytes on every machine. (Coefficients are
-rounded before Pillow sees them, so that rounding differences between processors change nothing.)
+The typefaces are those inside matplotlib's wheel. What is drawn depends on the arguments alone: the same Pillow, NumPy
+and typefaces give the same bytes on every machine. (Coefficients are rounded before Pillow sees them, so that rounding
+differences between processors change nothing.)
 """
 
 from __future__ import annotations

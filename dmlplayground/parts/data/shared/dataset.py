@@ -14,7 +14,7 @@ from ....base.errors import UserError
 from ....base.options import Option, options_of
 from ....base.registry import Kind, Part, split
 from . import images as lazy
-from .catalogue import DIVISION
+from .catalogue import DIVISION, own
 from .releases import Release
 
 
@@ -128,15 +128,19 @@ class DatasetPart(Part):
 
     settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None
+    yours: bool = False  # a user's own images
     training_classes: Optional[Callable[..., Optional[int]]] = None  # from its options, if those alone decide
 
     given = ("split",)
 
     @cached_property
     def options(self) -> dict[str, Option]:
-        own: dict[str, Option] = Part.options.func(self)  # type: ignore[attr-defined]
-        installed = options_of(Release.catalogue, skip=("self", "split", "divided"))
-        return {**own, **installed} if self.release else own
+        options: dict[str, Option] = dict(Part.options.func(self))  # type: ignore[attr-defined]
+        if self.release:
+            options.update(options_of(Release.catalogue, skip=("self", "split", "divided")))
+        if self.yours:
+            options.update(options_of(own, skip=("name", "split", "folder", "entries", "boxes")))
+        return options
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         """Besides, an option ``of`` names another data set, and has one form for one meaning."""
@@ -151,8 +155,8 @@ class DatasetPart(Part):
 
     @property
     def option_notes(self) -> dict[str, str]:
-        own = super().option_notes
-        return {**{name: note for name, note in SHARED_NOTES.items() if name in self.options}, **own}
+        shared = {name: note for name, note in SHARED_NOTES.items() if name in self.options}
+        return {**shared, **super().option_notes}
 
     @property
     def configuration(self) -> Mapping[str, Any]:

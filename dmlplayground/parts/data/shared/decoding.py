@@ -1,5 +1,4 @@
-"""From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names
-it.
+"""From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names it.
 
 The rules: grey becomes three equal channels; CMYK is converted, inverted or not as the file says; transparent pixels
 become white; of 16-bit values the upper 8 bits are kept; a picture is turned upright by its EXIF data; only the first
@@ -73,8 +72,7 @@ class Live(Images):
 
 
 def read(path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None) -> np.ndarray:
-    """The image in this file, cut to its box where one is given, brought to its data set's size where that has one, and
-    resized to be stored."""
+    """The image in this file, cut to its box and brought to its data set's size, if there are any, and then to be stored."""
     return pixels(content_of(path), path, stored, box, size)
 
 

@@ -44,6 +44,7 @@ BRANDS = _words(
     """
 )
 LEAST = 12  # sets that draw a class
+LIST, PLACE = "drawings.txt", "drawings"  # the names of what ``write`` makes
 
 
 class Drawing(NamedTuple):
@@ -101,17 +102,12 @@ def drawings(key: str, icons: Mapping[str, Mapping[str, Any]]) -> list[Drawing]:
 
 def svg(icon: Mapping[str, Any], icons: Mapping[str, Any]) -> str:
     """A drawing as a file of its own, square: in the middle where it is not."""
-    left, top, width, height = (
-        icon.get(side, icons.get(side, otherwise))
-        for side, otherwise in (("left", 0), ("top", 0), ("width", 16), ("height", 16))
-    )
+    place = {"left": 0, "top": 0, "width": 16, "height": 16}
+    view = " ".join(str(icon.get(side, icons.get(side, otherwise))) for side, otherwise in place.items())
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="256" height="256" '
-        f'viewBox="{left} {top} {width} {height}">{icon["body"]}</svg>\n'
+        f'viewBox="{view}">{icon["body"]}</svg>\n'
     )
-
-
-LIST, PLACE = "drawings.txt", "drawings"
 
 
 def write(chosen: Mapping[str, Mapping[str, str]], folder: Path) -> None:
@@ -150,4 +146,4 @@ def divided(entries: list[Entry], classes: Optional[int], division: int, skip: i
     drawn = [names[i] for i in order[skip : skip + count]]
     among = set(drawn)
     chosen = [entry for entry in entries if entry.label in among]
-    return halves(chosen, drawn[::2] + drawn[1::2], division, "data set icons")
+    return halves(chosen, drawn[::2] + drawn[1::2], division)

@@ -42,10 +42,8 @@ class Pipeline(Part):
 
     @property
     def option_notes(self) -> dict[str, str]:
-        return {
-            **super().option_notes,
-            "augment": "what training images go through afterwards, in this order.",
-        }
+        note = "what training images go through afterwards, in this order."
+        return {**super().option_notes, "augment": note}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         filled = super().fill(options, kind)
@@ -171,9 +169,8 @@ class AreaCrop(Transform):
     def _as_for_test(self, image: np.ndarray) -> np.ndarray:
         """A training image is embedded too (for its metrics, and for samplers that look), and may be stored larger."""
         wanted = self.stored_for_test
-        return (
-            wanted.apply(image) if wanted.resize == "short" and min(image.shape[:2]) > wanted.size else image
-        )
+        larger = wanted.resize == "short" and min(image.shape[:2]) > wanted.size
+        return wanted.apply(image) if larger else image
 
     def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> Window:
         """The first shape that fits, put at ``place``."""
@@ -192,25 +189,7 @@ class AreaCrop(Transform):
     def _write(self, window: np.ndarray, target: np.ndarray, flip: bool, interpolation: str) -> None:
         if window.shape != target.shape:
             window = opencv.resize(window, target.shape[0], target.shape[1], interpolation)
-        _copy(window, target, flip)
-
-
-def windows(
-    images: Any,
-    rows: np.ndarray,
-    tops: np.ndarray,
-    lefts: np.ndarray,
-    height: int,
-    width: int,
-    flips: np.ndarray,
-) -> np.ndarray:
-    """One window of each image, some mirrored, as one block."""
-    block = np.empty((len(rows), height, width, images.shape[3]), np.uint8)
-    for target, row, top, left, flip in zip(
-        block, rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist()
-    ):
-        _copy(cut(images[row], top, left, height, width), target, flip)
-    return block
+        copy(window, target, flip)
 
 
 def _centre(height: int, width: int, size: int) -> Window:
@@ -222,7 +201,7 @@ def cut(image: np.ndarray, top: int, left: int, height: int, width: int) -> np.n
     return image[top : top + height, left : left + width]
 
 
-def _copy(window: np.ndarray, target: np.ndarray, flip: bool) -> None:
+def copy(window: np.ndarray, target: np.ndarray, flip: bool) -> None:
     if flip:
         opencv.flip(window, target)
     else:

@@ -56,8 +56,8 @@ def _first_that_fits(candidates: Sequence[str], arrays: formats.Arrays, source: 
 
 def count(network: Any) -> int:
     """Numbers that are learned."""
-    parameters = network.collect_params().values()
-    return sum(int(np.prod(parameter.shape)) for parameter in parameters if parameter.grad_req != "null")
+    learned = (one for one in network.collect_params().values() if one.grad_req != "null")
+    return sum(int(np.prod(parameter.shape)) for parameter in learned)
 
 
 class Verified(NamedTuple):
@@ -82,9 +82,7 @@ def verify(backbone: str, pretrained: str, symbol: Optional[Path] = None) -> Ver
     network = create(backbone, pretrained=str(path))
     size = (2, 3, record.preprocessing.size, record.preprocessing.size)
     pixels = seeds.generator(0, "images of noise").integers(0, 256, size)
-    mean, std = (
-        np.reshape(value, (1, 3, 1, 1)) for value in (record.preprocessing.mean, record.preprocessing.std)
-    )
+    mean, std = np.reshape((record.preprocessing.mean, record.preprocessing.std), (2, 1, 3, 1, 1))
     images = nd.array(((pixels - mean) / std).astype(np.float32))
     features = network(images).asnumpy()
     if not np.isfinite(features).all():

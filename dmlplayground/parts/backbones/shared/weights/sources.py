@@ -78,12 +78,6 @@ class Homes:
         return path
 
 
-def _kind(checksum: str) -> str:
-    """A checksum and what it is, by its length."""
-    names = {8: "a SHA-256 that begins with", 40: "SHA-1", 64: "SHA-256"}
-    return f"{names[len(checksum)]} {checksum}"
-
-
 def folder() -> Path:
     return files.expanded(os.environ.get("MXNET_HOME") or "~/.mxnet") / "models"
 
@@ -127,11 +121,11 @@ class Download:
         return f"{archive}/gluon/models/{file}" if library in ZOOS else self.url
 
     def checked_by(self) -> str:
+        kinds = {8: "a SHA-256 that begins with", 40: "SHA-1", 64: "SHA-256"}
         checked = ((self._packed or self.name, self.digest), (self.name, self.content))
-        return ", ".join(f"{_kind(checksum)} of {file}" for file, checksum in checked if checksum)
+        return ", ".join(f"{kinds[len(given)]} {given} of {file}" for file, given in checked if given)
 
     def by_hand(self) -> str:
-        """What a user can do by hand."""
         where = f" (it is in {self._packed})" if self._packed else ""
         if self.url.startswith(NPM):
             where = f" (npm pack {self.url[len(NPM) :]} makes it)"

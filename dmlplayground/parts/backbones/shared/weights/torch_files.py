@@ -13,6 +13,7 @@ import pickle
 import zipfile
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Optional
 
@@ -30,15 +31,12 @@ _DTYPES = {
 }  # fmt: skip
 
 
+@dataclass
 class _Storage:
     """The numbers that tensors are cut from, once they have been read."""
 
-    def __init__(self, dtype: str):
-        self.dtype = dtype
-        self.values: Optional[np.ndarray] = None
-
-    def fill(self, content: bytes) -> None:
-        self.values = numbers(content, self.dtype)
+    dtype: str
+    values: Optional[np.ndarray] = None
 
 
 class _Tensor(NamedTuple):
@@ -59,14 +57,8 @@ class _Tensor(NamedTuple):
         return np.lib.stride_tricks.as_strided(values[self.offset :], self.shape, steps).copy()
 
 
-def _rebuild_tensor(
-    storage: _Storage, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], *_: Any
-) -> _Tensor:
+def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_: Any) -> _Tensor:
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
-
-
-def _rebuild_parameter(tensor: _Tensor, *_: Any) -> _Tensor:
-    return tensor
 
 
 _KNOWN: dict[tuple[str, str], Any] = {
@@ -74,7 +66,7 @@ _KNOWN: dict[tuple[str, str], Any] = {
     ("torch", "Size"): tuple,
     ("torch._utils", "_rebuild_tensor"): _rebuild_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
-    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter"): lambda tensor, *_: tensor,
     **{("torch", name): dtype for name, dtype in _DTYPES.items()},
 }
 
@@ -130,7 +122,7 @@ def _read_archive(path: str | Path) -> Any:
             unpickler = _Unpickler(stream)
             content = unpickler.load()
         for key, storage in unpickler.storages.items():
-            storage.fill(archive.read(f"{folder}data/{key}"))
+            storage.values = numbers(archive.read(f"{folder}data/{key}"), storage.dtype)
     return content
 
 
@@ -143,16 +135,15 @@ def _read_stream(path: str | Path) -> Any:
         for key in _Unpickler(stream).load():  # after the pickle: of each storage its length and its numbers
             storage = unpickler.storages[key]
             size = 2 if storage.dtype == BFLOAT16 else np.dtype(storage.dtype).itemsize
-            storage.fill(stream.read(int.from_bytes(stream.read(8), "little") * size))
+            content_of = stream.read(int.from_bytes(stream.read(8), "little") * size)
+            storage.values = numbers(content_of, storage.dtype)
     return content
 
 
 def _state_dict(content: Any) -> dict[str, _Tensor]:
     """The mapping from names to tensors, at the top or one level down (in ``{"state_dict": ...}``)."""
     inside = [content, *content.values()] if isinstance(content, Mapping) else []
-    for candidate in inside:
-        if isinstance(candidate, Mapping):
-            tensors = {name: value for name, value in candidate.items() if isinstance(value, _Tensor)}
-            if tensors:
-                return tensors
+    for mapping in (one for one in inside if isinstance(one, Mapping)):
+        if tensors := {name: value for name, value in mapping.items() if isinstance(value, _Tensor)}:
+            return tensors
     raise UserError("holds no named tensors.")
