@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, Ov
 _NAMES, _HEADER = "names.json", "header.json"
 
 
-def write(
-    path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Optional[Path] = None
-) -> None:
+def write(path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Path | None = None) -> None:
     """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
 
     The format keeps a checksum of each array, which reading checks, but none of its list of contents. So the names
@@ -34,7 +32,7 @@ def write(
         write_plain(path, {**named, **arrays}, through)
 
 
-def write_plain(path: str | Path, arrays: Mapping[str, np.ndarray], through: Optional[Path] = None) -> None:
+def write_plain(path: str | Path, arrays: Mapping[str, np.ndarray], through: Path | None = None) -> None:
     """Named arrays alone, as np.savez does, whose archive complains of a full disk once more when it is collected."""
     with replacing(path, "wb", through) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():

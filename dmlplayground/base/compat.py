@@ -235,16 +235,16 @@ def _lent_numpy_names() -> Iterator[None]:
 
 def _names_to_borrow(np: types.ModuleType) -> dict[str, object]:
     """What mxnet.numpy only re-exports, or registers its own under, and never reads again."""
+
+    def expired(*_: object, **__: object) -> None:
+        raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
+
     constants = {"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan}
     doubles = {"alltrue": np.all, "sometrue": np.any, "product": np.prod, "round_": np.round}
     removed_in_2_0 = {**constants, **doubles, "msort": lambda a: np.sort(a, axis=0)}
     removed_in_2_4 = {"in1d": np.isin, "trapz": vars(np).get("trapezoid")}
-    expired = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), _expired)
-    return {**removed_in_2_0, **removed_in_2_4, **expired}
-
-
-def _expired(*_: object, **__: object) -> None:
-    raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
+    financial = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), expired)
+    return {**removed_in_2_0, **removed_in_2_4, **financial}
 
 
 @contextlib.contextmanager
@@ -274,19 +274,18 @@ def _lent_distutils() -> Iterator[None]:
 def _repair(mx: types.ModuleType) -> None:
     import numpy as np
 
+    def as_numpy(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+        array = self.asnumpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
     # np.asarray(an NDArray) walks it element by element into nonsense (NumPy < 1.24) or gives up (later).
     if "__array__" not in vars(mx.nd.NDArray):
-        mx.nd.NDArray.__array__ = _as_numpy
+        mx.nd.NDArray.__array__ = as_numpy
 
     # Parameters and shapes travel to C as str(value), and NumPy 2 writes (np.int64(3),) where 1.x wrote (3,).
     if int(np.__version__.split(".")[0]) >= 2:
         for module in ("_ctypes.ndarray", "_ctypes.symbol", "symbol.symbol", "io.io"):
             vars(sys.modules[f"mxnet.{module}"])["str"] = _PlainStr
-
-
-def _as_numpy(self: Any, dtype: Any = None, copy: Any = None) -> Any:
-    array = self.asnumpy()
-    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 class _AnyStr(type):

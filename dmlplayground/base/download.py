@@ -18,7 +18,6 @@ from pathlib import Path
 
 from . import files
 
-CHUNK = 1 << 20
 TIMEOUT = 30  # seconds without a byte
 MOST = 16 << 30  # bytes of a download: three times the largest data set that is known here
 #: What damaged archives, and those packed in ways that Python does not know, raise when they are read.
@@ -78,6 +77,7 @@ def _pack(package: str, target: Path, checksum: str) -> None:
 
 def _receive(url: str, partial: Path, checksum: str) -> None:
     from tqdm import tqdm
+    from tqdm.utils import CallbackIOWrapper
 
     done = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
@@ -98,16 +98,11 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
         done = done if resumed else 0
         if done + length > MOST:
             raise OSError(f"it claims to have {length:,} bytes, more than anything that is published")
-        name, total = url.rsplit("/", 1)[1], done + length or None
-        bar = tqdm(desc=name, total=total, initial=done, unit="B", unit_scale=True, disable=None)
+        bar = tqdm(total=done + length or None, initial=done, unit="B", unit_scale=True, disable=None)
+        bar.set_description(url.rsplit("/", 1)[1])
         with bar, partial.open("ab" if resumed else "wb") as file:
-            received = 0
-            while chunk := response.read(CHUNK):
-                file.write(chunk)
-                received += len(chunk)
-                bar.update(len(chunk))
-                if done + received > MOST:
-                    break
+            counted = CallbackIOWrapper(bar.update, file, "write")
+            received = files.copy(response, counted, MOST - done)
     if done + received > MOST:
         partial.unlink()
         raise OSError(f"it did not end after {MOST:,} bytes; nothing was kept")

@@ -50,10 +50,8 @@ def installed(name: str) -> bool:
 def load(module: str) -> Any:
     """A module of an optional package; a ``UserError`` that says how to install it where it is missing."""
     name = module.partition(".")[0]
-    package = PACKAGES[name]
+    extra = PACKAGES[name]
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        raise UserError(
-            f"{package.needed_by} need the package {name} ({problem}): {package.install}."
-        ) from None
+        raise UserError(f"{extra.needed_by} need the package {name} ({problem}): {extra.install}.") from None

@@ -118,7 +118,7 @@ def file_of(source: Mapping[str, str], store: Optional[Path] = None) -> Path:
     """The file of a source, or its copy in the store where it is gone; one that has changed is refused."""
     path = Path(source["file"])
     if not path.is_file():
-        copy = _copy(store, path.name, source["sha256"])
+        copy = _copy(store, source["file"], source["sha256"])
         if copy is not None and copy.is_file():
             _copies[source["sha256"]] = copy
         path = _copies.get(source["sha256"], path)
@@ -135,7 +135,7 @@ def _load(file: str, digest: Optional[str], store: Optional[Path]) -> Registered
     if not file:
         raise UserError("a part was typed in, in another program; put it into a file and name it in parts.")
     path = Path(file).expanduser()
-    copy = _copy(store, path.name, digest)
+    copy = _copy(store, file, digest)
     if copy is not None and not copy.is_file():
         copy = None
     if copy is not None and not path.is_file():
@@ -216,7 +216,7 @@ def keep(sources: Iterable[Any], store: Path, typed_in: bool = False) -> None:
     """Keep a copy of these files in the store, for machines and times that do not have them. ``typed_in``: parts without
     a file will do, since no other process needs them."""
     for source in sources:
-        copy = _copy(store, Path(source["file"]).name, source["sha256"])
+        copy = _copy(store, source["file"], source["sha256"])
         if copy is None:
             if typed_in:
                 continue
@@ -242,7 +242,7 @@ def recall(sources: Any, store: Path) -> None:
         if source["sha256"] in _loaded:
             _put_in_place(source["sha256"])
             continue
-        places = (Path(source["file"]), _copy(store, Path(source["file"]).name, source["sha256"]))
+        places = (Path(source["file"]), _copy(store, source["file"], source["sha256"]))
         path = next((path for path in places if path and _is(path, source["sha256"])), None)
         if path is None:
             raise UserError(
@@ -265,8 +265,8 @@ def _is(path: Path, digest: str) -> bool:
     return path.is_file() and files.digest(path) == digest
 
 
-def _copy(store: Optional[Path], name: str, digest: Optional[str]) -> Optional[Path]:
-    return store / KEPT / digest / name if store and name and digest else None
+def _copy(store: Optional[Path], file: str, digest: Optional[str]) -> Optional[Path]:
+    return store / KEPT / digest / Path(file).name if store and file and digest else None
 
 
 # --- installed packages ----------------------------------------------------------------------------------------------

@@ -2,13 +2,8 @@
 
 A *kind* of part is a package such as ``dmlplayground.parts.samplers``; each file in it registers one part, and adding the
 file is all it takes to add the part. A part is described once: its facts in the decorator's arguments, its options in
-the signature, and the rest in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's
-pages, "did you mean" and the conformance tests all read this description.
-
-    SAMPLERS = registry.Kind("sampler", "dmlplayground.parts.samplers", given=("labels", "batch_size"))
-
-    @SAMPLERS.register(title="Interleaved pairs", also=("SPC-1",))
-    class Pairs: ...
+the signature, and the rest in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's pages,
+"did you mean" and the conformance tests all read this description.
 
 No part's file imports MXNet when it is itself imported: commands that only list or check must answer at once.
 """
@@ -60,10 +55,11 @@ class Part:
 
     #: Parameters of ``build`` that the program supplies; the others are the part's options.
     given: ClassVar[tuple[str, ...]] = ()
+    #: Notes on options that several parts of a kind have, unless they describe them otherwise.
+    shared_notes: ClassVar[Mapping[str, str]] = {}
 
     @property
     def notes(self) -> str:
-        """The docstring."""
         return inspect.cleandoc(self.build.__doc__ or "")
 
     @property
@@ -78,11 +74,15 @@ class Part:
         options: dict[str, Option] = {}
         for made in _constructed(self.build) if isinstance(self.build, type) else [self.build]:
             options.update(options_of(made, skip=self.given))
-        return options
+        return {**options, **self.further()}
+
+    def further(self) -> Mapping[str, Option]:
+        """What its kind adds to its own options."""
+        return {}
 
     @property
     def prose(self) -> str:
-        """The notes without the lines on single options."""
+        """The notes without those on single options."""
         return _by_option(self.notes, self.options)[0]
 
     @property
@@ -90,7 +90,7 @@ class Part:
         """The notes on each option, from lines ``name: what it is`` (indented lines that follow belong to it); for a
         base class's option, from that class's docstring."""
         classes = reversed(inspect.getmro(self.build)) if isinstance(self.build, type) else ()
-        notes: dict[str, str] = {}
+        notes = {name: note for name, note in self.shared_notes.items() if name in self.options}
         for text in (*(inspect.cleandoc(one.__doc__ or "") for one in classes), self.notes):
             notes.update(_by_option(text, self.options)[1])
         return notes
@@ -223,10 +223,9 @@ class Kind(Generic[P, M]):
             self.put(part, None)
             return
         self._discover()
-        if part.key in self._parts and part.key not in self.outside:
-            raise UserError(
-                f"a {self.name} called {part.key} is in the package already; choose another name."
-            )
+        key = part.key
+        if key in self._parts and key not in self.outside:
+            raise UserError(f"a {self.name} called {key} is in the package already; choose another name.")
         self.put(part, source)
         outside.add(self, part, source)
 
@@ -292,8 +291,7 @@ def kind(plural: str) -> Kind[Any, Any]:
 
 
 def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a part as a configuration states it: ``{"name": "pairs", "same_image": 0.1}``, or a bare
-    name."""
+    """The name and the options of a part as stated: ``{"name": "pairs", "same_image": 0.1}``, or its bare name."""
     if isinstance(component, str):
         return component, {}
     if not isinstance(component, Mapping) or "name" not in component:

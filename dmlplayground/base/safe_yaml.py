@@ -1,5 +1,4 @@
-"""YAML read safely: an error is one line that says where it is. PyYAML alone accepts duplicate keys, and overflows the
-stack on deep nesting."""
+"""YAML with errors of one line that say where; PyYAML alone takes duplicate keys, and dies of deep nesting."""
 
 from __future__ import annotations
 
@@ -40,16 +39,12 @@ def parse_yaml(text: str, where: str) -> Any:
         _check_nesting(text)
         return yaml.load(text, _Loader)
     except yaml.YAMLError as problem:
-        raise UserError(f"{where} is not valid YAML: {_in_a_line(problem)}") from None
+        mark = getattr(problem, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        said = getattr(problem, "problem", None) or str(problem).partition("\n")[0]
+        raise UserError(f"{where} is not valid YAML: {place}{said}.") from None
     except (ValueError, OverflowError) as problem:  # such as the 31st of February
         raise UserError(f"{where} holds a value that cannot be read: {problem}.") from None
-
-
-def _in_a_line(problem: yaml.YAMLError) -> str:
-    mark = getattr(problem, "problem_mark", None)
-    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    said = getattr(problem, "problem", None) or str(problem).partition("\n")[0]
-    return f"{place}{said}."
 
 
 _Fastest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml takes a tenth of the time

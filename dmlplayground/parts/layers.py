@@ -9,8 +9,6 @@ from ..base.errors import UserError, unknown
 from ..base.safe_yaml import parse_yaml
 from . import optimizers
 
-__all__ = ["dotted", "expand", "merge", "nested", "overlay", "override"]
-
 T = TypeVar("T")
 
 COMPONENTS = (
@@ -39,7 +37,13 @@ def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
     expanded = {key: _named(value) if key in COMPONENTS else value for key, value in layer.items()}
     data = expanded.get("data")
     if isinstance(data, Mapping) and isinstance(data.get("split"), Mapping):
-        expanded["data"] = _with_split(data)
+        options = {key: value for key, value in data.items() if key != "split"}
+        for option in data["split"]:
+            if option not in SPLIT:
+                raise unknown("option of data.split", option, SPLIT)
+            if option in options:
+                raise UserError(f"data.{option} and data.split.{option} are the same; give one of them.")
+        expanded["data"] = {**options, **data["split"]}
     return expanded
 
 
@@ -48,18 +52,6 @@ def _named(given: Any) -> Any:
     if isinstance(given, list):
         return [_named(one) for one in given]
     return {"name": given} if isinstance(given, str) else given
-
-
-def _with_split(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of ``data.split`` as options of the data set."""
-    options, split = dict(data), data["split"]
-    del options["split"]
-    for option in split:
-        if option not in SPLIT:
-            raise unknown("option of data.split", option, SPLIT)
-        if option in options:
-            raise UserError(f"data.{option} and data.split.{option} are the same; give one of them.")
-    return {**options, **split}
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:

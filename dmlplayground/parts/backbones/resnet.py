@@ -1,7 +1,5 @@
 """Residual networks of 18 and 50 layers, in the two arrangements that the studies and other frameworks use."""
 
-from __future__ import annotations
-
 from .shared.base import IMAGENET, KIND, Preprocessing
 from .shared.weights.sources import Download, Homes
 from .shared.zoo_records import trunk, weights

@@ -1,7 +1,5 @@
 """Cars196: models of cars."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

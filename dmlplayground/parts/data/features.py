@@ -1,7 +1,5 @@
 """Features that any framework has computed, in the place of images: methods compared on a frozen network."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Collection
 from functools import lru_cache

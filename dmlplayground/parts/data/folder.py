@@ -1,7 +1,5 @@
 """Your own images: a folder for every class."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

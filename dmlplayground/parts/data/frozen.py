@@ -1,7 +1,5 @@
 """Frozen features of a data set's images: a pretrained network's, computed once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -82,7 +80,7 @@ def _features(images: Catalogue, backbone: str, pretrained: str, size: int) -> n
         "files": list(images.files),
         "content": decoded_cache.content(images),
         "boxes": None if images.boxes is None else images.boxes.tolist(),
-        "drawn": decoded_cache.library(images),
+        "drawn": decoding.library(images.files[0]),
         "size": size,
         "backbone": backbone,
         "weights": cache.digest(weights) if weights else "none",

@@ -1,7 +1,5 @@
 """glyphs, the built-in data set: a class is a character, drawn in many typefaces and colours."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any
 
@@ -59,7 +57,19 @@ def load(
         "seed": seed,
     }
     _check_room(**options)
-    key = {**options, "split": split, **_versions()}
+    from importlib.metadata import version  # these imported here, since listings load this file
+
+    from PIL import features
+
+    key = {  # with what decides the drawn bytes besides the options
+        **options,
+        "split": split,
+        "generation": GENERATION,
+        "matplotlib": version("matplotlib"),
+        "numpy": np.__version__,
+        "pillow": version("pillow"),
+        "freetype": str(features.version("freetype2")),
+    }
     stored = cache.arrays("glyphs", key, lambda: _draw(split, **options))
     names = tuple(str(name) for name in stored["class_names"])
     return Dataset("glyphs", split, stored["images"], np.asarray(stored["labels"]), names)
@@ -72,21 +82,6 @@ def _check_room(classes: int, images_per_class: int, size: int, **_: Any) -> Non
             f"data set glyphs: the pictures must take at most {ROOM / 1e9:,.0f} GB, not {room / 1e9:,.0f}: "
             "choose fewer classes or images_per_class, or a smaller size."
         )
-
-
-def _versions() -> dict[str, str | int]:
-    """What decides the drawn bytes besides the options."""
-    from importlib.metadata import version  # these imported here, since listings load this file
-
-    from PIL import features
-
-    return {
-        "generation": GENERATION,
-        "matplotlib": version("matplotlib"),
-        "numpy": np.__version__,
-        "pillow": version("pillow"),
-        "freetype": str(features.version("freetype2")),
-    }
 
 
 def _draw(

@@ -1,7 +1,5 @@
 """The Grocery Store data set: photographs taken in shops."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any, Optional

@@ -1,7 +1,5 @@
 """icons: a class is a concept, an image a designer's drawing of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Optional
 

@@ -1,7 +1,5 @@
 """In-Shop Clothes of DeepFashion: queries and a gallery."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

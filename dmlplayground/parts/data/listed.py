@@ -1,7 +1,5 @@
 """Your own images: a list of them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Mapping

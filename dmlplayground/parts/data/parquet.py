@@ -1,7 +1,5 @@
 """Your own images, or a data set from a hub: Parquet files with the images inside."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stanford Online Products."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal

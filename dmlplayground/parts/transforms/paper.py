@@ -30,8 +30,9 @@ class Paper(Transform):
         lefts = rng.integers(0, images.shape[2] - width + 1, count)
         flips = rng.random(count) < 0.5 if self.flip else np.zeros(count, bool)
         block = np.empty((count, height, width, images.shape[3]), np.uint8)
-        for target, row, *place, flip in zip(block, *(each.tolist() for each in (rows, tops, lefts, flips))):
-            copy(cut(images[row], *place, height, width), target, flip)
+        drawn = (rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist())
+        for target, row, top, left, flip in zip(block, *drawn):
+            copy(cut(images[row], top, left, height, width), target, flip)
         return block
 
     def test(self, images: Any, rows: np.ndarray) -> np.ndarray:

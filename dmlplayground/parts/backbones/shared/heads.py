@@ -43,9 +43,8 @@ class NormedDense(gluon.HybridBlock):
 
     def hybrid_forward(self, F, x, weight, scale):
         length = F.sqrt(F.sum(weight**2) + 1e-7)
-        return F.FullyConnected(
-            x, F.broadcast_mul(weight, scale / length), no_bias=True, num_hidden=self.units
-        )
+        scaled = F.broadcast_mul(weight, scale / length)
+        return F.FullyConnected(x, scaled, no_bias=True, num_hidden=self.units)
 
 
 def add_max_pooling(backbone) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Optional, Union
@@ -140,8 +140,7 @@ def own(
     seed: Optional[Number] = None,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
-    """One split of a user's images, divided by their classes unless they say their splits. What comes by name are
-    options of every such data set."""
+    """One split of a user's images, which may say their splits. What comes by name are options of every such set."""
     if not any(entry.split for entry in entries):
         entries = divide(entries, train, test, f"data set {name}", seed)
     return catalogue(name, split, folder, entries, boxes=boxes, cached=cache == "disk")
@@ -179,28 +178,26 @@ class Walk:
 
     def below(self, folder: Path) -> list[str]:
         """All images in the folder and its subfolders, by their paths from there, sorted."""
-        start = len(os.path.join(folder, ""))  # noqa: PTH118 (with the separator at its end)
-        return natural(path[start:] for path in self._images(str(folder)))
-
-    def _images(self, folder: str) -> Iterator[str]:
-        waiting = [folder]
+        found, waiting = [], [str(folder)]
         while waiting:
-            folder = waiting.pop()
+            place = waiting.pop()
             try:
-                with os.scandir(folder) as entries:
+                with os.scandir(place) as entries:
                     for entry in entries:
                         if entry.is_dir(follow_symlinks=False):
                             waiting.append(entry.path)
                         elif is_image(entry):
                             self.images += 1
-                            yield entry.path
+                            found.append(entry.path)
                         elif is_image(entry, HEIC):
                             self.left[f"in HEIC: {optional.PACKAGES['pillow_heif'].install}"].append(
                                 entry.path
                             )
                         self._count()
             except OSError as problem:
-                self.left[f"not readable: {problem.strerror}"].append(folder)
+                self.left[f"not readable: {problem.strerror}"].append(place)
+        start = len(os.path.join(folder, ""))  # noqa: PTH118 (with the separator at its end)
+        return natural(path[start:] for path in found)
 
     def _count(self) -> None:
         self.seen += 1

@@ -22,11 +22,10 @@ from typing import Any, Optional
 import numpy as np
 
 from ....base import files as written
-from ....base import opencv
 from ....base.errors import UserError, printable
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
-from . import cache, decoding, drawing
+from . import cache, decoding
 from .catalogue import Catalogue
 from .images import CHECKSUMS, PIXELS, SIZES, Images, Packed, select
 
@@ -47,7 +46,7 @@ def images(catalogue: Catalogue, stored: Stored) -> Images:
         "name": catalogue.name,
         "split": catalogue.split,
         "generation": GENERATION,
-        "library": library(catalogue),
+        "library": decoding.library(catalogue.files[0]),
         **({} if catalogue.size is None else {"size": catalogue.size}),
         "stored": vars(stored),
         "files": list(catalogue.files),
@@ -89,21 +88,15 @@ def remove_if_damaged(entry: Path) -> bool:
     return True
 
 
-def library(catalogue: Catalogue) -> str:
-    """What decides the pixels besides the files."""
-    return drawing.library() if catalogue.files[0].endswith(drawing.SUFFIX) else opencv.library()
-
-
 def content(catalogue: Catalogue) -> str:
     """A digest of the bytes of all files, remembered by their names, sizes and times."""
 
     def digest(row: int) -> bytes:
+        path = catalogue.path(row)
         try:
-            return hashlib.blake2b(catalogue.path(row).read_bytes(), digest_size=16).digest()
+            return hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
         except OSError as problem:
-            raise UserError(
-                f"cannot read {printable(catalogue.path(row))}: {problem.strerror or problem}."
-            ) from None
+            raise UserError(f"cannot read {printable(path)}: {problem.strerror or problem}.") from None
 
     def of_all() -> str:
         total = hashlib.blake2b(digest_size=16)

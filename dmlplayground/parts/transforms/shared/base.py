@@ -36,14 +36,10 @@ class Pipeline(Part):
     """A transform. Besides its own options each has ``augment``: augmentations by name, or as mappings with a name and
     options. A configuration without augmentations does not mention it."""
 
-    @property
-    def options(self) -> dict[str, Option]:
-        return {**super().options, "augment": Option(list, [])}
+    shared_notes: ClassVar = {"augment": "what training images go through afterwards, in this order."}
 
-    @property
-    def option_notes(self) -> dict[str, str]:
-        note = "what training images go through afterwards, in this order."
-        return {**super().option_notes, "augment": note}
+    def further(self) -> Mapping[str, Option]:
+        return {"augment": Option(list, [])}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         filled = super().fill(options, kind)
@@ -157,20 +153,18 @@ class AreaCrop(Transform):
 
     def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         block = np.empty((len(rows), self.test_size, self.test_size, 3), np.uint8)
+        wanted = self.stored_for_test
         for target, row in zip(block, rows.tolist()):
-            image = self._as_for_test(images[row])
+            image = images[row]
+            # A training image is embedded too (for metrics, and for samplers that look), and may be stored larger.
+            if wanted.resize == "short" and min(image.shape[:2]) > wanted.size:
+                image = wanted.apply(image)
             centre = cut(image, *_centre(image.shape[0], image.shape[1], self.test_size))
             self._write(centre, target, False, "cubic")
         return block
 
     def test_shape(self, images: Any) -> tuple[int, int]:
         return self.test_size, self.test_size
-
-    def _as_for_test(self, image: np.ndarray) -> np.ndarray:
-        """A training image is embedded too (for its metrics, and for samplers that look), and may be stored larger."""
-        wanted = self.stored_for_test
-        larger = wanted.resize == "short" and min(image.shape[:2]) > wanted.size
-        return wanted.apply(image) if larger else image
 
     def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> Window:
         """The first shape that fits, put at ``place``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -33,14 +32,6 @@ def convert(source: Path, target: Path, backbone: Optional[str] = None) -> Conve
         raise UserError(
             f"{source} has none of the parameter names known here ({known}); say which --backbone it is for."
         )
-    name, network = _first_that_fits(candidates, arrays, source)
-    formats.write(target, network)
-    kept = {*loading.by_path(network), *loading.by_name(network)}
-    left_out = sorted(beside + [name for name in arrays if name not in kept])
-    return Converted(name, naming.title if naming else "our own names", count(network), left_out)
-
-
-def _first_that_fits(candidates: Sequence[str], arrays: formats.Arrays, source: Path) -> tuple[str, Any]:
     from mxnet import init
 
     problems = []
@@ -48,10 +39,15 @@ def _first_that_fits(candidates: Sequence[str], arrays: formats.Arrays, source: 
         network = build(get(name), init.Zero())
         try:
             loading.load(network, arrays, source)
-            return name, network
+            break
         except UserError as problem:
             problems.append(f"{name}: {problem}")
-    raise UserError("\n".join(problems))
+    else:
+        raise UserError("\n".join(problems))
+    formats.write(target, network)
+    kept = {*loading.by_path(network), *loading.by_name(network)}
+    left_out = sorted(beside + [array for array in arrays if array not in kept])
+    return Converted(name, naming.title if naming else "our own names", count(network), left_out)
 
 
 def count(network: Any) -> int:

@@ -47,14 +47,12 @@ class _Tensor(NamedTuple):
 
     def array(self) -> np.ndarray:
         values = self.storage.values
-        last = self.offset + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))
-        whole = len(self.shape) == len(self.strides) and min((self.offset, *self.shape, *self.strides)) >= 0
-        if values is None or not whole or math.prod(self.shape) > len(values) or last >= len(values) > 0:
+        if values is None or math.prod(self.shape) > len(values) or min(self.strides, default=0) < 0:
             raise ValueError("a tensor lies outside its storage")
-        if 0 in self.shape:
-            return np.zeros(self.shape, values.dtype)
-        steps = tuple(stride * values.itemsize for stride in self.strides)
-        return np.lib.stride_tricks.as_strided(values[self.offset :], self.shape, steps).copy()
+        begin, *steps = (values.itemsize * places for places in (self.offset, *self.strides))
+        return np.ndarray(
+            self.shape, values.dtype, values, begin, tuple(steps)
+        ).copy()  # which checks the rest
 
 
 def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_: Any) -> _Tensor:
