@@ -109,11 +109,8 @@ def abandoned(folder: Path) -> Iterator[Path]:
             found = _HALF.fullmatch(entry.name)
             if found is None or (over := processes.ended(found[1])) is False:
                 continue
-            path = Path(entry.path)
-            if (
-                over
-                or time.time() - max(one.lstat().st_mtime for one in (path, *path.rglob("*"))) > ABANDONED
-            ):
+            path, before = Path(entry.path), time.time() - ABANDONED
+            if over or all(one.lstat().st_mtime < before for one in (path, *path.rglob("*"))):
                 yield path
 
 

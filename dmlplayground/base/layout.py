@@ -46,14 +46,11 @@ def columns(rows: Rows, right: Collection[int] = (), rule: bool = False) -> str:
 
 def _groups(widths: Sequence[int], room: Optional[int]) -> Iterator[list[int]]:
     """The columns that stand side by side, by their numbers."""
-    if room is None:
-        yield list(range(len(widths)))
-        return
     last = len(widths) - 1
     shown, used = [0], widths[0]
     for number in range(1, len(widths)):
         needed = len(GAP) + (min(widths[number], LEAST) if number == last else widths[number])
-        if used + needed > room and len(shown) > 1:
+        if room is not None and used + needed > room and len(shown) > 1:
             yield shown
             shown, used = [0], widths[0]
         shown.append(number)

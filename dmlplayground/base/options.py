@@ -106,7 +106,7 @@ def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where:
     return filled
 
 
-_hints = functools.cache(typing.get_type_hints)
+_fields = functools.cache(options_of)
 
 
 def build(cls: type, given: Any, where: str) -> Any:
@@ -115,16 +115,14 @@ def build(cls: type, given: Any, where: str) -> Any:
         return given
     if not isinstance(given, Mapping):
         raise UserError(f"{where or 'the configuration'} must be a mapping of keys to values, not {given!r}.")
-    hints = _hints(cls)
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    values = {}
+    options, values = _fields(cls), {}
     for name, value in given.items():
-        if name not in fields:
-            raise unknown(f"key in {where}:" if where else "configuration key", name, fields)
-        values[name] = convert(value, hints[name], f"{where}.{name}" if where else name)
-    for name, field in fields.items():
-        if name not in values and _default(field) is _MISSING:
-            raise UserError(f"{where or 'the configuration'} needs {name!r} ({describe(hints[name])}).")
+        if name not in options:
+            raise unknown(f"key in {where}:" if where else "configuration key", name, options)
+        values[name] = convert(value, options[name].type, f"{where}.{name}" if where else name)
+    for name, option in options.items():
+        if name not in values and option.required:
+            raise UserError(f"{where or 'the configuration'} needs {name!r} ({describe(option.type)}).")
     return cls(**values)
 
 

@@ -177,29 +177,24 @@ P = TypeVar("P", bound=Part)
 M = TypeVar("M")  # what a part of the kind makes
 
 
+@dataclass(eq=False, repr=False)
 class Kind(Generic[P, M]):
     """All parts of one kind, found in the files of one package when they are first needed."""
 
+    name: str
+    package: str
+    record: type[P] = Part  # type: ignore[assignment]
+    setting: str = ""  # the configuration's key that chooses a part of this kind; empty: its name
+    remark: str = ""  # a remark below a list of them
+
     known: ClassVar[list[Kind]] = []  # all that are loaded
 
-    def __init__(
-        self,
-        name: str,
-        package: str,
-        record: type[P] = Part,  # type: ignore[assignment]
-        *,
-        setting: str = "",
-        remark: str = "",
-    ):
-        self.name = name
-        self.package = package
-        self.record = record
-        self.setting = setting or name  # the configuration's key that chooses a part of this kind
-        self.remark = remark  # a remark below a list of them
-        Kind.known.append(self)
+    def __post_init__(self) -> None:
+        self.setting = self.setting or self.name
         self.outside: dict[str, outside.Source] = {}  # where parts from outside the package are from, by key
         self._parts: dict[str, P] = {}
         self._complete = False
+        Kind.known.append(self)
 
     def register(self, key: str = "", **facts: Any) -> Callable[[Callable], Any]:
         """Decorator: the class or function below makes a part with these facts. Its key is its file's name, unless

@@ -49,28 +49,26 @@ def load(
     class stays in its split: more classes or more images only add to what was there. The same versions of
     Pillow, NumPy and matplotlib draw the same bytes on every machine.
     """
-    options: dict[str, Any] = {
+    _check_room(classes, images_per_class, size)
+    from importlib.metadata import version  # these imported here, since listings load this file
+
+    from PIL import features
+
+    key = {  # all that decides the drawn bytes
+        "split": split,
         "classes": classes,
         "images_per_class": images_per_class,
         "size": size,
         "strength": strength,
         "seed": seed,
-    }
-    _check_room(**options)
-    from importlib.metadata import version  # these imported here, since listings load this file
-
-    from PIL import features
-
-    key = {  # with what decides the drawn bytes besides the options
-        **options,
-        "split": split,
         "generation": GENERATION,
         "matplotlib": version("matplotlib"),
         "numpy": np.__version__,
         "pillow": version("pillow"),
         "freetype": str(features.version("freetype2")),
     }
-    stored = cache.arrays("glyphs", key, lambda: _draw(split, **options))
+    drawn = (split, classes, images_per_class, size, strength, seed)
+    stored = cache.arrays("glyphs", key, lambda: _draw(*drawn))
     names = tuple(str(name) for name in stored["class_names"])
     return Dataset("glyphs", split, stored["images"], np.asarray(stored["labels"]), names)
 

@@ -190,9 +190,8 @@ class Walk:
                             self.images += 1
                             found.append(entry.path)
                         elif is_image(entry, HEIC):
-                            self.left[f"in HEIC: {optional.PACKAGES['pillow_heif'].install}"].append(
-                                entry.path
-                            )
+                            why = f"in HEIC: {optional.PACKAGES['pillow_heif'].install}"
+                            self.left[why].append(entry.path)
                         self._count()
             except OSError as problem:
                 self.left[f"not readable: {problem.strerror}"].append(place)

@@ -66,9 +66,7 @@ class Verified(NamedTuple):
 
 def verify(backbone: str, pretrained: str, symbol: Optional[Path] = None) -> Verified:
     """Load all weights, and look at the features of a few preprocessed images whose pixels are independent and uniform.
-
-    With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes.
-    """
+    With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes."""
     from mxnet import nd
 
     record = get(backbone)

@@ -8,14 +8,13 @@ It buys the weights that most networks here start from, which are such files, wi
 
 from __future__ import annotations
 
-import math
 import pickle
 import zipfile
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Optional
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class _Storage:
     """The numbers that tensors are cut from, once they have been read."""
 
     dtype: str
-    values: Optional[np.ndarray] = None
+    values: Any = None
 
 
 class _Tensor(NamedTuple):
@@ -47,12 +46,14 @@ class _Tensor(NamedTuple):
 
     def array(self) -> np.ndarray:
         values = self.storage.values
-        if values is None or math.prod(self.shape) > len(values) or min(self.strides, default=0) < 0:
-            raise ValueError("a tensor lies outside its storage")
         begin, *steps = (values.itemsize * places for places in (self.offset, *self.strides))
-        return np.ndarray(
-            self.shape, values.dtype, values, begin, tuple(steps)
-        ).copy()  # which checks the rest
+        try:
+            tensor: Any = np.ndarray(self.shape, values.dtype, values, begin, tuple(steps))
+        except ValueError:
+            tensor = None
+        if tensor is None or tensor.size > len(values):  # a stride of 0 would fill any memory
+            raise ValueError("a tensor lies outside its storage")
+        return tensor.copy()
 
 
 def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_: Any) -> _Tensor:
