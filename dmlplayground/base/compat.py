@@ -33,17 +33,10 @@ INSTALL_CUDA = "pip install 'dmlplayground[cu112]' (mxnet-cu112==1.9.1 and the C
 
 # What the CUDA builds link, each after those it needs itself, as NVIDIA's own cu11 wheels carry it.
 CUDA_LIBRARIES = (
-    "cuda_runtime/lib/libcudart.so.11.0",
-    "cublas/lib/libcublasLt.so.11",
-    "cublas/lib/libcublas.so.11",
-    "cufft/lib/libcufft.so.10",
-    "curand/lib/libcurand.so.10",
-    "cusolver/lib/libcusolver.so.11",
-    "cuda_nvrtc/lib/libnvrtc.so.11.2",
-    "nvtx/lib/libnvToolsExt.so.1",
-    "nccl/lib/libnccl.so.2",
-    "cudnn/lib/libcudnn.so.8",
-)
+    "cuda_runtime/lib/libcudart.so.11.0", "cublas/lib/libcublasLt.so.11", "cublas/lib/libcublas.so.11",
+    "cufft/lib/libcufft.so.10", "curand/lib/libcurand.so.10", "cusolver/lib/libcusolver.so.11",
+    "cuda_nvrtc/lib/libnvrtc.so.11.2", "nvtx/lib/libnvToolsExt.so.1", "nccl/lib/libnccl.so.2", "cudnn/lib/libcudnn.so.8",
+)  # fmt: skip
 # What every build links and its wheel does not carry; a machine with a compiler has them, a slim one may not.
 SYSTEM_PACKAGES = {"libgomp.so.1": "libgomp1", "libquadmath.so.0": "libquadmath0"}
 

@@ -33,10 +33,9 @@ class Failed(Exception):
 
 
 def fetch(url: str, target: Path, checksum: str = "") -> None:
-    """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum``
-    any content is accepted. Over plain http and ftp the file can be replaced on its way, so a full SHA-256 is
-    required there, also if another address only sends us on to one of these. A package of npm is fetched by npm.
-    """
+    """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum`` any
+    content is accepted, but not over plain http and ftp, where it can be replaced on its way: they need a full SHA-256,
+    also if another address sends us on to one of these. A package of npm is fetched by npm."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if url.startswith("npm:"):
         _pack(url.partition(":")[2], target, checksum)

@@ -148,9 +148,8 @@ def filling(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def alone(path: Path, advice: str) -> Iterator[None]:
-    """Only one process of this machine at a time enters this block, by a lock beside ``path``. ``advice`` ends the
-    message if nothing can be written there. (Trials have other locks: ``store.locks`` also works on shared folders.)
-    """
+    """One process of this machine at a time enters this block, by a lock beside ``path``; ``advice`` ends the message if
+    nothing can be written there. (Trials have other locks: ``store.locks`` also works on shared folders.)"""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f".{path.name}.lock").open("w")

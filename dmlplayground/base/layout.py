@@ -33,11 +33,8 @@ def plural(number: int, word: str) -> str:
 
 
 def columns(rows: Rows, right: Collection[int] = (), rule: bool = False) -> str:
-    """Rows as aligned columns, those numbered in ``right`` flush right; ``rule`` draws a line below the first row.
-
-    Where the terminal is too narrow, the last column is wrapped; where that does not do, the columns are shown in several
-    tables, each of which begins with the first column.
-    """
+    """Rows as aligned columns, those numbered in ``right`` flush right; ``rule`` draws a line below the first row. Where the
+    terminal is too narrow, the last column is wrapped, or else there are several tables, each with the first column."""
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     tables = _groups(widths, width())

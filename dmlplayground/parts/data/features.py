@@ -18,10 +18,8 @@ COLUMNS = ("features", "labels", "split")
 
 
 def settings(path: str, **_: Any) -> dict[str, Any]:
-    """What a trial on these features does by default: its network is the one that made them.
-
-    If the file does not exist yet, its width is unknown; loading the data set then fails with a message.
-    """
+    """What a trial on these features does by default: its network is the one that made them. The width of a file that does
+    not exist is unknown; loading the data set then fails with a message."""
     file = files.expanded(path)
     width = {"features": read(file).features.shape[1]} if file.is_file() else {}
     return {"backbone": {"name": "identity", **width}, "transform": "plain"}

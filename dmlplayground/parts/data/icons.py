@@ -7,7 +7,7 @@ from ...base import files
 from ...base.errors import UserError
 from . import KIND
 from .shared import icon_sets
-from .shared.catalogue import Catalogue, Number, Pixels
+from .shared.catalogue import Catalogue, Entry, Number, Pixels
 from .shared.releases import Archive, Count, Layout, Release
 
 VERSION = "2.2.535"
@@ -23,10 +23,14 @@ def _finish(folder: Path) -> None:
         raise UserError(f"this is not {wanted}: {problem!r}.") from None
 
 
+def _read(folder: Path) -> list[Entry]:
+    return icon_sets.divided(icon_sets.read(folder), None, 0)
+
+
 RELEASE = Release(
     name="icons",
     title="Icons: concepts, drawn by the designers of many sets",
-    layouts=(Layout("drawings of its classes", (icon_sets.LIST,), icon_sets.official),),
+    layouts=(Layout("drawings of its classes", (icon_sets.LIST,), _read),),
     counts={split: Count(*MANIFEST[split]) for split in ("train", "test")},
     archives=(
         Archive(

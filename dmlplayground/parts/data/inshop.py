@@ -33,6 +33,5 @@ RELEASE = Release(
 @KIND.register(title=RELEASE.title, release=RELEASE)
 def load(split: str, **installed: Any) -> Catalogue:
     """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that
-    search a gallery of 12,612, of 3,985 other garments.
-    """
+    search a gallery of 12,612, of 3,985 other garments."""
     return RELEASE.catalogue(split, **installed)

@@ -1,8 +1,6 @@
-"""Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features.
-
-Most zoo networks keep the layers before the classifier in ``features``. In the others the classifier is taken
-out and lets its input pass. Either way the parameters keep the names they have in the zoo's files of weights.
-"""
+"""Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features. Most keep the
+layers before the classifier in ``features``; in the others it is taken out and lets its input pass. Either way the
+parameters keep the names they have in the zoo's files of weights."""
 
 from __future__ import annotations
 

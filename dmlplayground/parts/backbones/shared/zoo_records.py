@@ -1,8 +1,6 @@
-"""The records of ``gluon:NAME`` and ``gluoncv:NAME``, which have no files here.
-
-What a record says of a network is kept in ``zoo_networks.json``, so that commands that list or check need not load MXNet
-and build the network. ``scripts/zoo_networks.py`` writes that file, and a test holds it against the libraries.
-"""
+"""The records of ``gluon:NAME`` and ``gluoncv:NAME``, which have no files here. What they say is kept in
+``zoo_networks.json``, so that commands that list or check need not load MXNet and build a network.
+``scripts/zoo_networks.py`` writes that file, and a test holds it against the libraries."""
 
 from __future__ import annotations
 

@@ -150,10 +150,8 @@ def decode(content: bytes) -> np.ndarray:
 
 def _require_all_scans(content: bytes) -> None:
     """``ValueError`` for a progressive JPEG that ends before its last scan: no decoder warns of that, it only looks blurred.
-
-    Such a picture comes in scans, each with some bits of some of the 64 coefficients; all are there once there has been
-    a scan with the lowest bit (``Al`` in the standard) of each coefficient of each component.
-    """
+    It comes in scans, each with some bits of some of the 64 coefficients; all are there once there has been a scan with the
+    lowest bit (``Al`` in the standard) of each coefficient of each component."""
     components, place = 0, 2
     complete: set[tuple[int, int]] = set()
     while found := _MARKER.search(content, place):

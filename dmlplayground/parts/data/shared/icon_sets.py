@@ -120,10 +120,6 @@ def read(folder: Path) -> list[Entry]:
     return [Entry(file, file.split("/")[1]) for file in lines(folder / LIST)]
 
 
-def official(folder: Path) -> list[Entry]:
-    return divided(read(folder), None, 0)
-
-
 def divided(entries: list[Entry], classes: Optional[int], division: int, skip: int = 0) -> list[Entry]:
     """Of the classes in an order that was drawn once, the first ones after those to ``skip``; every other one is for training,
     so that it stays there however many follow."""

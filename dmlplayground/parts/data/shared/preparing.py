@@ -15,8 +15,6 @@ from . import archives, decoding
 from .decoded_cache import progress, summary
 from .releases import Archive, Release, checksum, counts, data_root
 
-__all__ = ["fetch", "prepare", "problems", "unusable"]
-
 
 def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
     """Install the release from archives or folders, with checks. Returns a description of it. Doing it again changes

@@ -1,10 +1,9 @@
 """The base of every transform: the registry, and cutting windows out of images.
 
-A transform says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs)
-and what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like
-(N, H, W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to the backbone and happens on
-the device. Everything random comes from the generator handed in, which is derived from the trial's seed, the epoch
-and the batch.
+A transform says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs) and
+what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like (N, H,
+W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to the backbone. All that is random comes
+from the generator handed in, which is derived from the trial's seed, the epoch and the batch.
 """
 
 from __future__ import annotations

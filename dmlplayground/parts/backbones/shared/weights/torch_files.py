@@ -1,10 +1,7 @@
-"""Tensors of a PyTorch file as NumPy arrays, without PyTorch and without executing anything in the file. Such a file
-is a pickle, and a pickle can call any function. This reader knows the few names that a state dict needs, builds arrays
-from them, and refuses all others. Both of PyTorch's formats are read: the zip archive (since 1.6) and the stream of
-pickles before it.
-
-It buys the weights that most networks here start from, which are such files, without PyTorch, which takes 750 MB.
-"""
+"""Tensors of a PyTorch file as NumPy arrays, without PyTorch (which takes 750 MB) and without executing anything in the
+file. Such a file is a pickle, and a pickle can call any function. This reader knows the few names that a state dict
+needs, builds arrays from them, and refuses all others. Both of PyTorch's formats are read: the zip archive (since 1.6)
+and the stream of pickles before it. Most networks here start from such files."""
 
 from __future__ import annotations
 
