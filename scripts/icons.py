@@ -14,7 +14,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from dmlplayground.parts.data.shared import decoding, drawing, icon_sets
+from dmlplayground.parts.data.shared import decoding, icon_sets
 from dmlplayground.parts.data.shared.releases import checksum
 
 PIXELS = 64
@@ -28,7 +28,7 @@ def copies(classes: dict[str, dict[str, str]]) -> list[str]:
     for name, by_set in classes.items():
         meaning = "-".join(sorted(name.split("-")))
         for key, content in by_set.items():
-            image = decoding.decode(drawing.png(content.encode(), PIXELS))
+            image = decoding.decode(decoding.drawn(content.encode(), PIXELS))
             if image.min() == image.max():
                 left_out.append(f"{key}/{meaning}")
             else:

@@ -149,17 +149,6 @@ def test_image_operations():
     assert picture.shape == (24, 24, 3)
 
 
-@pytest.mark.parametrize("label", [3.0, [1.0, 2.5]])
-def test_recordio_keeps_numbers_and_vectors_as_labels(label, tmp_path):
-    packed = mx.recordio.pack(mx.recordio.IRHeader(0, label, 7, 0), b"picture")
-    record = mx.recordio.MXRecordIO(str(tmp_path / "x.rec"), "w")
-    record.write(packed)
-    record.close()
-    header, data = mx.recordio.unpack(mx.recordio.MXRecordIO(str(tmp_path / "x.rec"), "r").read())
-    assert data == b"picture" and header.id == 7
-    np.testing.assert_array_equal(header.label, label)
-
-
 def test_arrays_are_saved_and_loaded(tmp_path):
     path = str(tmp_path / "arrays")
     sparse = mx.nd.array([[0, 1], [0, 0]]).tostype("row_sparse")

@@ -223,13 +223,6 @@ def test_jpegs_have_the_pixels_that_opencv_gives(tmp_path):
         assert np.array_equal(decoding.read(path, AS_IS), theirs)
 
 
-def test_without_simplejpeg_pillow_decodes(tmp_path, monkeypatch):
-    path = picture(tmp_path / "a.jpg", 1, (123, 77))
-    before = decoding.read(path, AS_IS)
-    monkeypatch.setattr(decoding, "simplejpeg", None)
-    assert np.abs(decoding.read(path, AS_IS).astype(int) - before).max() <= 1
-
-
 @pytest.mark.parametrize("kind", ["pipe", "device", "NUL"])
 def test_what_is_not_a_file_is_refused_at_once(tmp_path, kind):
     path = {"pipe": tmp_path / "a.jpg", "device": Path("/dev/zero"), "NUL": Path("a\0.jpg")}[kind]

@@ -118,7 +118,7 @@ def icons(tmp_path, monkeypatch):
     pytest.importorskip("resvg_py")
     base = fixture.icon_sets(tmp_path / "collection")
     known = {"content": "", "copies": ["set12/star"], "sets": {}, "train": [0, 0], "test": [0, 0]}
-    monkeypatch.setattr(icons_set, "manifest", lambda: known)
+    monkeypatch.setattr(icons_set, "MANIFEST", known)
     archive = tmp_path / "icon-sets-2.2.535.tar.gz"
     with tarfile.open(archive, "w:gz") as packed:
         packed.add(base, arcname="package")
@@ -203,7 +203,7 @@ def test_a_drawing_that_cannot_be_read_is_named(icons, tmp_path):
 
 
 def test_the_manifest_of_the_icons_adds_up():
-    known = icons_set.manifest()
+    known = icons_set.MANIFEST
     images = known["train"][0] + known["test"][0]
     assert images == sum(one["images"] for one in known["sets"].values()) == 32_618
     assert known["train"][1] + known["test"][1] == 1_145 and len(known["sets"]) == 160

@@ -18,7 +18,6 @@ import dmlplayground as dml
 from dmlplayground import cli, config, protocols
 from dmlplayground.base import threads
 from dmlplayground.base.errors import UserError
-from dmlplayground.parts.data.shared.catalogue import Entry, divide
 from dmlplayground.serving.index import Index
 from dmlplayground.serving.model import Model
 from dmlplayground.sweeps.search_space import Search
@@ -53,10 +52,10 @@ def test_a_store_that_is_a_file(tmp_path, capsys):
     assert f"{file} is a file" in told(capsys, "train", "npairs", "--store", file, "--dry-run")
 
 
-def test_a_split_by_a_negative_seed():
-    entries = [Entry(f"{number}.png", f"class{number}") for number in range(4)]
-    with pytest.raises(UserError, match="data set folder: seed must not be negative, not -1"):
-        divide(entries, 0.5, None, "data set folder", seed=-1)
+@pytest.mark.parametrize("name", ["folder", "list", "parquet", "features"])
+def test_a_split_by_a_negative_seed(name):
+    with pytest.raises(UserError, match=f"data set {name}: seed must not be negative, not -1"):
+        dml.data.load(name, path="anywhere", seed=-1)
 
 
 def test_an_index_of_numbers_that_are_not_finite(tmp_path):

@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -20,30 +20,24 @@ DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, Ov
 _NAMES, _HEADER = "names.json", "header.json"
 
 
-def write(
-    path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Optional[Path] = None
-) -> None:
+def write(path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Path | None = None) -> None:
     """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
 
     The format keeps a checksum of each array, which reading checks, but none of its list of contents. So the names
     are stored too, before the arrays.
     """
-    named = {_NAMES: _as_array(list(arrays)), _HEADER: _as_array(header), **arrays}
+    texts = {_NAMES: json.dumps(list(arrays)), _HEADER: json.dumps(header)}
+    named = {name: np.frombuffer(text.encode(), np.uint8) for name, text in texts.items()}
     with signals.deferred():
-        write_plain(path, named, through)
+        write_plain(path, {**named, **arrays}, through)
 
 
-def write_plain(path: str | Path, arrays: Mapping[str, np.ndarray], through: Optional[Path] = None) -> None:
-    """Named arrays alone, as np.savez writes them; its archive stays open on a full disk and complains once more when it
-    is collected."""
+def write_plain(path: str | Path, arrays: Mapping[str, np.ndarray], through: Path | None = None) -> None:
+    """Named arrays alone, as np.savez does, whose archive complains of a full disk once more when it is collected."""
     with replacing(path, "wb", through) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-
-def _as_array(content: Any) -> np.ndarray:
-    return np.frombuffer(json.dumps(content).encode(), np.uint8)
 
 
 def read(path: str | Path) -> tuple[Any, dict[str, np.ndarray]]:

@@ -1,9 +1,8 @@
 """Everything that a retired MXNet needs on a present-day Python, in one place, with a reason for each.
 
-``import dmlplayground`` calls :func:`install`, which costs nothing: it only puts a finder in front of
-``sys.meta_path``. When somebody first writes ``import mxnet`` (or ``gluoncv``), that finder lends NumPy and
-Python the names that MXNet 1.9.1 expects, repairs what the import brought, and turns a failure into a
-sentence that says what is wrong and what to install.
+``import dmlplayground`` only puts a finder in front of ``sys.meta_path``. At the first ``import mxnet`` (or ``gluoncv``)
+that lends NumPy and Python the names that MXNet 1.9.1 expects, repairs what the import brought, and turns a failure into
+a sentence that says what is wrong and what to install.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -34,17 +33,10 @@ INSTALL_CUDA = "pip install 'dmlplayground[cu112]' (mxnet-cu112==1.9.1 and the C
 
 # What the CUDA builds link, each after those it needs itself, as NVIDIA's own cu11 wheels carry it.
 CUDA_LIBRARIES = (
-    "cuda_runtime/lib/libcudart.so.11.0",
-    "cublas/lib/libcublasLt.so.11",
-    "cublas/lib/libcublas.so.11",
-    "cufft/lib/libcufft.so.10",
-    "curand/lib/libcurand.so.10",
-    "cusolver/lib/libcusolver.so.11",
-    "cuda_nvrtc/lib/libnvrtc.so.11.2",
-    "nvtx/lib/libnvToolsExt.so.1",
-    "nccl/lib/libnccl.so.2",
-    "cudnn/lib/libcudnn.so.8",
-)
+    "cuda_runtime/lib/libcudart.so.11.0", "cublas/lib/libcublasLt.so.11", "cublas/lib/libcublas.so.11",
+    "cufft/lib/libcufft.so.10", "curand/lib/libcurand.so.10", "cusolver/lib/libcusolver.so.11",
+    "cuda_nvrtc/lib/libnvrtc.so.11.2", "nvtx/lib/libnvToolsExt.so.1", "nccl/lib/libnccl.so.2", "cudnn/lib/libcudnn.so.8",
+)  # fmt: skip
 # What every build links and its wheel does not carry; a machine with a compiler has them, a slim one may not.
 SYSTEM_PACKAGES = {"libgomp.so.1": "libgomp1", "libquadmath.so.0": "libquadmath0"}
 
@@ -98,7 +90,12 @@ class _MXNetLoader(SourceFileLoader):
         _forget_parts("mxnet")
         threads.arithmetic()
         try:
-            _refuse_version_2()
+            for name, version in builds().items():
+                if not version.startswith("1."):
+                    raise MissingMXNet(
+                        f"{name} {version} has another interface than the MXNet 1.9.1 that dmlplayground is "
+                        f"written for: pip uninstall {name}, then {INSTALL_CPU} or {INSTALL_CUDA}."
+                    )
             _lend_system_libraries()
             _preload_cuda()
             with _lent_numpy_names(), _lent_distutils(), warnings.catch_warnings():
@@ -112,8 +109,14 @@ class _MXNetLoader(SourceFileLoader):
 
 class _GluonCVLoader(SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
+        from unittest import mock  # here, as whoever imports dmlplayground loads this file
+
         try:
-            with _lent_distutils(), _Hidden("torch"), _strict_pillow(), warnings.catch_warnings():
+            from PIL import ImageFile
+
+            # gluoncv tells Pillow, for the whole process, to accept truncated files.
+            strict = mock.patch.object(ImageFile, "LOAD_TRUNCATED_IMAGES", ImageFile.LOAD_TRUNCATED_IMAGES)
+            with strict, _lent_distutils(), _Hidden("torch"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # distutils
                 super().exec_module(module)
         except ImportError as error:
@@ -145,18 +148,6 @@ class _Hidden:
             sys.modules[self.package] = self.loaded
 
 
-@contextlib.contextmanager
-def _strict_pillow() -> Iterator[None]:
-    """gluoncv tells Pillow, for the whole process, to accept truncated files."""
-    from PIL import ImageFile
-
-    before = ImageFile.LOAD_TRUNCATED_IMAGES
-    try:
-        yield
-    finally:
-        ImageFile.LOAD_TRUNCATED_IMAGES = before
-
-
 _LOADERS = {"mxnet": _MXNetLoader, "gluoncv": _GluonCVLoader}
 
 
@@ -179,21 +170,9 @@ def _swallowed_error() -> ImportError | None:
 # --- before MXNet is imported -------------------------------------------------------------------------------
 
 
-def _refuse_version_2() -> None:
-    for name, version in builds().items():
-        if not version.startswith("1."):
-            raise MissingMXNet(
-                f"{name} {version} has another interface than the MXNet 1.9.1 that dmlplayground is "
-                f"written for: pip uninstall {name}, then {INSTALL_CPU} or {INSTALL_CUDA}."
-            )
-
-
 def _lend_system_libraries() -> None:
-    """Where the system lacks what MXNet links, load what the wheels of NumPy and scikit-learn carry.
-
-    They carry it under a name of their own, and the linker goes by the name written inside: load a copy with
-    the plain name. If anything goes wrong here, the import of MXNet names the library that is missing.
-    """
+    """Where the system lacks what MXNet links, load what the wheels of NumPy and scikit-learn carry under a name of their own:
+    a copy with the plain name inside, which the linker goes by. If that fails, MXNet's import names what is missing."""
     import ctypes  # here, as whoever imports dmlplayground loads this file
     import tempfile  # likewise
 
@@ -230,7 +209,13 @@ def _lent_numpy_names() -> Iterator[None]:
     """Give NumPy the names MXNet looks for; take back those needed only to import it."""
     import numpy as np
 
-    for name, value in _names_to_keep(np).items():
+    kept = {
+        "bool": bool,  # gone in 1.24 (2.0 has another); mxnet.numpy reads it whenever it is indexed
+        "int": int,  # gone in 1.24; mxnet.test_utils.chi_square_check
+        "Inf": np.inf,  # gone in 2.0; gluon.contrib.estimator, imported when first wanted
+        "compat": types.SimpleNamespace(basestring=str),  # gone in 2.0; mxnet.numpy.pad
+    }
+    for name, value in kept.items():
         vars(np).setdefault(name, value)
     borrowed = {name: value for name, value in _names_to_borrow(np).items() if name not in vars(np)}
     vars(np).update(borrowed)
@@ -241,36 +226,24 @@ def _lent_numpy_names() -> Iterator[None]:
             del vars(np)[name]
 
 
-def _names_to_keep(np: types.ModuleType) -> dict[str, object]:
-    return {
-        "bool": bool,  # gone in 1.24 (2.0 has another); mxnet.numpy reads it whenever it is indexed
-        "int": int,  # gone in 1.24; mxnet.test_utils.chi_square_check
-        "Inf": np.inf,  # gone in 2.0; gluon.contrib.estimator, imported when first wanted
-        "compat": types.SimpleNamespace(basestring=str),  # gone in 2.0; mxnet.numpy.pad
-    }
-
-
 def _names_to_borrow(np: types.ModuleType) -> dict[str, object]:
     """What mxnet.numpy only re-exports, or registers its own under, and never reads again."""
+
+    def expired(*_: object, **__: object) -> None:
+        raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
+
     constants = {"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan}
     doubles = {"alltrue": np.all, "sometrue": np.any, "product": np.prod, "round_": np.round}
     removed_in_2_0 = {**constants, **doubles, "msort": lambda a: np.sort(a, axis=0)}
     removed_in_2_4 = {"in1d": np.isin, "trapz": vars(np).get("trapezoid")}
-    expired = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), _expired)
-    return {**removed_in_2_0, **removed_in_2_4, **expired}
-
-
-def _expired(*_: object, **__: object) -> None:
-    raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
+    financial = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), expired)
+    return {**removed_in_2_0, **removed_in_2_4, **financial}
 
 
 @contextlib.contextmanager
 def _lent_distutils() -> Iterator[None]:
-    """A stand-in on Python 3.12 and later without setuptools, which would bring a distutils.
-
-    MXNet asks it only whether NumPy is older than 1.17, and gluoncv whether MXNet is older than 1.4,
-    so comparing the leading numbers is enough.
-    """
+    """A stand-in on Python 3.12 and later without setuptools, which would bring a distutils. MXNet and gluoncv only compare
+    versions by it, NumPy's with 1.17 and MXNet's with 1.4, so the leading numbers are enough."""
     if "distutils.version" in sys.modules or util.find_spec("distutils") is not None:
         yield
         return
@@ -294,23 +267,18 @@ def _lent_distutils() -> Iterator[None]:
 def _repair(mx: types.ModuleType) -> None:
     import numpy as np
 
+    def as_numpy(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+        array = self.asnumpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
     # np.asarray(an NDArray) walks it element by element into nonsense (NumPy < 1.24) or gives up (later).
     if "__array__" not in vars(mx.nd.NDArray):
-        mx.nd.NDArray.__array__ = _as_numpy
+        mx.nd.NDArray.__array__ = as_numpy
 
     # Parameters and shapes travel to C as str(value), and NumPy 2 writes (np.int64(3),) where 1.x wrote (3,).
     if int(np.__version__.split(".")[0]) >= 2:
         for module in ("_ctypes.ndarray", "_ctypes.symbol", "symbol.symbol", "io.io"):
             vars(sys.modules[f"mxnet.{module}"])["str"] = _PlainStr
-
-    # recordio.pack with a vector for a label, and pack_img, call ndarray.tostring, which NumPy 2.3 removed.
-    if not hasattr(np.ndarray, "tostring"):
-        mx.recordio.pack, mx.recordio.pack_img = _packers(mx.recordio)
-
-
-def _as_numpy(self: Any, dtype: Any = None, copy: Any = None) -> Any:
-    array = self.asnumpy()
-    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 class _AnyStr(type):
@@ -330,34 +298,6 @@ def _plain(value: object) -> object:
     if isinstance(value, (tuple, list)):
         return type(value)(map(_plain, value))
     return value.item() if hasattr(value, "item") else value
-
-
-def _packers(recordio: types.ModuleType) -> tuple[Callable[..., bytes], Callable[..., bytes]]:
-    import struct  # here, as few pack records
-    from numbers import Number  # likewise
-
-    import numpy as np
-
-    def pack(header: Any, s: bytes) -> bytes:
-        header = recordio.IRHeader(*header)
-        label = b""
-        if isinstance(header.label, Number):
-            header = header._replace(flag=0)
-        else:
-            label = np.asarray(header.label, dtype=np.float32).tobytes()
-            header = header._replace(flag=len(header.label), label=0)
-        return struct.pack(recordio._IR_FORMAT, *header) + label + s
-
-    def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
-        import cv2
-
-        option = cv2.IMWRITE_PNG_COMPRESSION if img_fmt.lower() == ".png" else cv2.IMWRITE_JPEG_QUALITY
-        encoded, data = cv2.imencode(img_fmt, img, [option, quality])
-        if not encoded:
-            raise ValueError(f"OpenCV could not write the image as {img_fmt}")
-        return pack(header, data.tobytes())
-
-    return pack, pack_img
 
 
 # --- when it cannot be imported -----------------------------------------------------------------------------

@@ -30,9 +30,7 @@ def context(name: str) -> Any:
         )
     capabilities = gpu_capabilities()
     if index >= len(capabilities):
-        raise UserError(
-            f"there is no device {name!r}: GPUs that NVIDIA's driver shows here: {len(capabilities)}."
-        )
+        raise _no_device(name, len(capabilities))
     if capabilities[index] >= FIRST_TOO_NEW:
         raise UserError(
             f"device {name!r} is too new for MXNet 1.9.1: it has compute capability "
@@ -42,15 +40,17 @@ def context(name: str) -> Any:
     return mx.gpu(index)
 
 
+def _no_device(name: str, gpus: int) -> UserError:
+    return UserError(f"there is no device {name!r}: GPUs that NVIDIA's driver shows here: {gpus}.")
+
+
 def require(device: str, count: int, amp: Union[bool, str]) -> None:
     """A UserError if a trial's devices do not exist, as far as that is known without loading MXNet."""
     if device != "gpu" and not amp:
         return
     gpus = 0 if device == "cpu" else len(gpu_capabilities())
     if device == "gpu" and gpus < count:
-        raise UserError(
-            f"there is no device 'gpu:{count - 1}': GPUs that NVIDIA's driver shows here: {gpus}."
-        )
+        raise _no_device(f"gpu:{count - 1}", gpus)
     check_amp(amp, count, gpus, "gpu" if gpus >= count else "cpu")
 
 

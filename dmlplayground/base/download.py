@@ -18,13 +18,13 @@ from pathlib import Path
 
 from . import files
 
-CHUNK = 1 << 20
 TIMEOUT = 30  # seconds without a byte
 MOST = 16 << 30  # bytes of a download: three times the largest data set that is known here
 #: What damaged archives, and those packed in ways that Python does not know, raise when they are read.
 BROKEN = (
     OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, RuntimeError, ValueError
 )  # fmt: skip
+UNSAFE = "is not encrypted, and no SHA-256 is known to check the file by"
 OTHER = "this is not what was published (wrong checksum); nothing was kept"
 
 
@@ -33,17 +33,16 @@ class Failed(Exception):
 
 
 def fetch(url: str, target: Path, checksum: str = "") -> None:
-    """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum``
-    any content is accepted. Over plain http and ftp the file can be replaced on its way, so a full SHA-256 is
-    required there, also if another address only sends us on to one of these. A package of npm is fetched by npm.
-    """
+    """Download ``url`` to ``target``; raises ``Failed``. An interrupted download is continued. Without a ``checksum`` any
+    content is accepted, but not over plain http and ftp, where it can be replaced on its way: they need a full SHA-256,
+    also if another address sends us on to one of these. A package of npm is fetched by npm."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     if url.startswith("npm:"):
         _pack(url.partition(":")[2], target, checksum)
         return
     if not _safe(url, checksum):
-        raise Failed("its address is not encrypted, and no SHA-256 is known to check the file by")
+        raise Failed(f"its address {UNSAFE}")
     partial = target.with_name(f"{target.name}{files.PART}")
-    target.parent.mkdir(parents=True, exist_ok=True)
     continued = partial.exists()
     try:
         _receive(url, partial, checksum)
@@ -60,7 +59,6 @@ def fetch(url: str, target: Path, checksum: str = "") -> None:
 
 def _pack(package: str, target: Path, checksum: str) -> None:
     """The archive of a package, from the registry that npm is set up for."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".npm-") as folder:
         command = ["npm", "pack", package, "--pack-destination", folder, "--silent"]
         try:
@@ -78,6 +76,7 @@ def _pack(package: str, target: Path, checksum: str) -> None:
 
 def _receive(url: str, partial: Path, checksum: str) -> None:
     from tqdm import tqdm
+    from tqdm.utils import CallbackIOWrapper
 
     done = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
@@ -91,30 +90,18 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
         return
     with response:
         if not _safe(response.url, checksum):
-            raise OSError(
-                f"it sends us on to {response.url}, which is not encrypted, and no SHA-256 is known to check the file by"
-            )
+            raise OSError(f"it sends us on to {response.url}, which {UNSAFE}")
         resumed = response.status == 206
-        length = _length(response.headers.get("Content-Length"))
+        stated = response.headers.get("Content-Length") or ""  # a server may state none, or nonsense
+        length = int(stated) if stated.isdecimal() and len(stated) < 20 else 0
         done = done if resumed else 0
         if done + length > MOST:
             raise OSError(f"it claims to have {length:,} bytes, more than anything that is published")
-        bar = tqdm(
-            total=done + length or None,
-            initial=done,
-            unit="B",
-            unit_scale=True,
-            desc=url.rsplit("/", 1)[1],
-            disable=None,
-        )
+        bar = tqdm(total=done + length or None, initial=done, unit="B", unit_scale=True, disable=None)
+        bar.set_description(url.rsplit("/", 1)[1])
         with bar, partial.open("ab" if resumed else "wb") as file:
-            received = 0
-            while chunk := response.read(CHUNK):
-                file.write(chunk)
-                received += len(chunk)
-                bar.update(len(chunk))
-                if done + received > MOST:
-                    break
+            counted = CallbackIOWrapper(bar.update, file, "write")
+            received = files.copy(response, counted, MOST - done)
     if done + received > MOST:
         partial.unlink()
         raise OSError(f"it did not end after {MOST:,} bytes; nothing was kept")
@@ -124,26 +111,16 @@ def _receive(url: str, partial: Path, checksum: str) -> None:
         )
 
 
-def _length(stated: str | None) -> int:
-    """The number of bytes that a server states; 0 where it states none, or nonsense."""
-    return int(stated) if stated and stated.isdecimal() and len(stated) < 20 else 0
-
-
 def _safe(url: str, checksum: str) -> bool:
-    return _encrypted(url) or len(checksum) >= 64
-
-
-def _encrypted(url: str) -> bool:
-    """Whether nobody between the server and us can change the content; files on this machine count as safe."""
+    """Whether nobody between the server and us can change the content unseen; files on this machine count as safe."""
     address = urllib.parse.urlsplit(url)
-    return address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
+    encrypted = address.scheme == "https" or address.hostname in ("127.0.0.1", "::1", "localhost")
+    return encrypted or len(checksum) >= 64
 
 
 def extract(archive: Path, name: str, target: Path, checksum: str = "") -> None:
     """Put the file ``name`` of an archive, or the file itself where it is none, to ``target``; the archive is removed.
-
-    Raises ``Failed`` where there is no such file, or one with another ``checksum``; then nothing is kept.
-    """
+    Raises ``Failed`` where there is no such file, or one with another ``checksum``; then nothing is kept."""
     try:
         most = room(archive)
         with files.replacing(target, "wb") as file, _opened(archive, name) as content:

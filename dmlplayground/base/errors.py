@@ -19,11 +19,7 @@ class UserError(Exception):
 
 def printable(text: object, keep: str = "") -> str:
     """Text in which nothing moves the cursor, ends the line or speaks to the terminal, as in a hostile file's name: such
-    characters are written as in Python (``\\x1b``), except those to ``keep``.
-
-    >>> print(printable("a\\nerror: b.jpg"))
-    a\\nerror: b.jpg
-    """
+    characters are written as in Python (``\\x1b``), except those to ``keep``."""
     shown = str(text)
     if shown.isprintable():
         return shown
@@ -39,9 +35,7 @@ MANY = 12  # names; where one of so many is near, it is named alone
 
 
 def unknown(kind: str, name: object, known: Iterable[str], also: Mapping[str, str] = {}) -> UserError:
-    """The error for an unknown name: it suggests the nearest, or lists the known ones. ``also`` maps other common names to
-    known ones.
-    """
+    """The error for an unknown name: it suggests the nearest, or lists all. ``also``: other names for known ones."""
     return UserError(f"unknown {kind} {name!r}.{_choices(name, known, also)}")
 
 

@@ -1,5 +1,4 @@
-"""Writing files so that a crash leaves the old or the new file, never half of one: they are written beside the target,
-then renamed."""
+"""Files that are written beside their place and then renamed, so that a crash leaves the old or the new one whole."""
 
 from __future__ import annotations
 
@@ -35,8 +34,7 @@ class CannotWrite(UserError):
 
 @contextlib.contextmanager
 def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Iterator[None]:
-    """Errors of writing in this block become one clear line about ``path``; with ``only``, just errors with these
-    numbers."""
+    """Errors of writing in this block (with ``only``, those with these numbers) become one clear line about ``path``."""
     try:
         yield
     except OSError as problem:
@@ -48,11 +46,15 @@ def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Itera
 @contextlib.contextmanager
 def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None) -> Iterator[IO]:
     """Open a file that replaces ``path`` if the block succeeds, and is removed if it fails. Until then it is in the
-    folder ``through``, on the same disk, or beside ``path``.
-    """
+    folder ``through``, on the same disk, or beside ``path``."""
     path = Path(path)
     with writing_to(path):
-        file = _open_part(path, mode, through)
+        if through is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _clear_away(path.parent)
+        encoding = None if "b" in mode else "utf-8"
+        name: dict[str, Any] = {"dir": through or path.parent, "prefix": _prefix(path), "suffix": PART}
+        file = tempfile.NamedTemporaryFile(mode, delete=False, encoding=encoding, **name)  # noqa: SIM115
     part = Path(file.name)
     try:
         with writing_to(path, only=FULL):
@@ -60,7 +62,9 @@ def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None)
         with writing_to(path):
             file.flush()
             os.fsync(file.fileno())
-            part.chmod(0o666 & ~_umask())  # a temporary file is private; this one need not be
+            mask = os.umask(0)
+            os.umask(mask)
+            part.chmod(0o666 & ~mask)  # a temporary file is private; this one need not be
             part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -72,8 +76,7 @@ def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None)
 
 @contextlib.contextmanager
 def replacing_all() -> Iterator[Callable[..., IO]]:
-    """Several files that belong together: gives what opens each as ``replacing`` does. They take their places when all of
-    them are written, or none does."""
+    """Gives what opens several files as ``replacing`` does; they take their places when all are written, or none does."""
     begun: list[tuple[str | Path, IO]] = []
 
     def written() -> None:
@@ -93,15 +96,6 @@ def replacing_all() -> Iterator[Callable[..., IO]]:
         written()
 
 
-def _open_part(path: Path, mode: str, through: Optional[Path]) -> IO:
-    if through is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _clear_away(path.parent)
-    encoding = None if "b" in mode else "utf-8"
-    name = {"dir": through or path.parent, "prefix": _prefix(path), "suffix": PART}
-    return tempfile.NamedTemporaryFile(mode, delete=False, encoding=encoding, **name)  # type: ignore[call-overload]
-
-
 def _prefix(path: Path) -> str:
     """Of what is made beside a path by this process; no name may be longer than 255 bytes."""
     return f".{path.name[:40]}.{processes.mark()}."
@@ -115,13 +109,9 @@ def abandoned(folder: Path) -> Iterator[Path]:
             found = _HALF.fullmatch(entry.name)
             if found is None or (over := processes.ended(found[1])) is False:
                 continue
-            if over or time.time() - _newest(Path(entry.path)) > ABANDONED:
-                yield Path(entry.path)
-
-
-def _newest(path: Path) -> float:
-    """When it was last changed, or anything in it."""
-    return max((one.lstat().st_mtime for one in (path, *path.rglob("*"))), default=0.0)
+            path, before = Path(entry.path), time.time() - ABANDONED
+            if over or all(one.lstat().st_mtime < before for one in (path, *path.rglob("*"))):
+                yield path
 
 
 def remove(path: Path) -> None:
@@ -138,17 +128,10 @@ def _clear_away(folder: Path) -> None:
         remove(left)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 @contextlib.contextmanager
 def filling(folder: Path) -> Iterator[Path]:
     """A new folder to fill, which becomes ``folder`` if the block succeeds, and is removed if it fails. If several
-    processes fill the same folder, the first to finish wins, and the work of the others is discarded.
-    """
+    processes fill the same folder, the first to finish wins, and the work of the others is discarded."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     _clear_away(folder.parent)
     beside = folder.with_name(f"{_prefix(folder)}{secrets.token_hex(8)}{PART}")
@@ -165,9 +148,8 @@ def filling(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def alone(path: Path, advice: str) -> Iterator[None]:
-    """Only one process of this machine at a time enters this block, by a lock beside ``path``. ``advice`` ends the
-    message if nothing can be written there. (Trials have other locks: ``store.locks`` also works on shared folders.)
-    """
+    """One process of this machine at a time enters this block, by a lock beside ``path``; ``advice`` ends the message if
+    nothing can be written there. (Trials have other locks: ``store.locks`` also works on shared folders.)"""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f".{path.name}.lock").open("w")
@@ -213,8 +195,7 @@ def expanded(path: str | Path) -> Path:
 
 
 def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
-    """Copy, and return the number of bytes. It stops once there are more than ``most``: sizes that are stated elsewhere may
-    be wrong."""
+    """Copy, and return the number of bytes; it stops once there are more than ``most``: stated sizes may be wrong."""
     copied = 0
     while copied <= most and (chunk := source.read(1 << 20)):
         target.write(chunk)

@@ -12,6 +12,7 @@ from typing import Optional
 
 from .errors import printable
 
+Rows = Sequence[Sequence[str]]
 GAP = "  "
 LONG = 110  # characters of a line if nothing limits it
 ENTRY = re.compile(r"^(?=[\w.]+: )", re.MULTILINE)  # where an entry of a list of names begins
@@ -31,29 +32,22 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{ending}"
 
 
-def columns(rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: bool = False) -> str:
-    """Rows as aligned columns, those numbered in ``right`` flush right; ``rule`` draws a line below the first row.
-
-    Where the terminal is too narrow, the last column is wrapped; where that does not do, the columns are shown in several
-    tables, each of which begins with the first column.
-    """
+def columns(rows: Rows, right: Collection[int] = (), rule: bool = False) -> str:
+    """Rows as aligned columns, those numbered in ``right`` flush right; ``rule`` draws a line below the first row. Where the
+    terminal is too narrow, the last column is wrapped, or else there are several tables, each with the first column."""
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n\n".join(
-        "\n".join(_lines(rows, widths, shown, right, rule)) for shown in _groups(widths, width())
-    )
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    tables = _groups(widths, width())
+    return "\n\n".join("\n".join(_lines(rows, widths, shown, right, rule)) for shown in tables)
 
 
 def _groups(widths: Sequence[int], room: Optional[int]) -> Iterator[list[int]]:
     """The columns that stand side by side, by their numbers."""
-    if room is None:
-        yield list(range(len(widths)))
-        return
     last = len(widths) - 1
     shown, used = [0], widths[0]
     for number in range(1, len(widths)):
         needed = len(GAP) + (min(widths[number], LEAST) if number == last else widths[number])
-        if used + needed > room and len(shown) > 1:
+        if room is not None and used + needed > room and len(shown) > 1:
             yield shown
             shown, used = [0], widths[0]
         shown.append(number)
@@ -62,36 +56,28 @@ def _groups(widths: Sequence[int], room: Optional[int]) -> Iterator[list[int]]:
 
 
 def _lines(
-    rows: Sequence[Sequence[str]],
-    widths: Sequence[int],
-    shown: Sequence[int],
-    right: Collection[int],
-    rule: bool,
+    rows: Rows, widths: Sequence[int], shown: Sequence[int], right: Collection[int], rule: bool
 ) -> Iterator[str]:
     room = width()
     *before, last = shown
     used = sum(widths[number] + len(GAP) for number in before)
     end_width = widths[last] if room is None else min(widths[last], max(room - used, LEAST // 2))
     for row in rows:
-        cells = [
-            row[number].rjust(widths[number]) if number in right else row[number].ljust(widths[number])
-            for number in before
-        ]
-        end = row[last].rjust(widths[last]) if last in right else row[last]
+        aligned = [row[i].rjust(widths[i]) if i in right else row[i].ljust(widths[i]) for i in shown]
+        end = aligned[-1].rstrip()
         first, *more = textwrap.wrap(end, end_width) if len(end) > end_width else [end]
-        yield GAP.join([*cells, first]).rstrip()
+        yield GAP.join([*aligned[:-1], first]).rstrip()
         yield from (" " * used + line for line in more)
         if rule:
-            yield GAP.join("-" * length for length in (*(widths[number] for number in before), end_width))
+            yield GAP.join("-" * length for length in (*(widths[i] for i in before), end_width))
             rule = False
 
 
 def fill(text: str, first: str = "", later: Optional[str] = None) -> str:
     """A paragraph in lines that fit; ``first`` begins the first line, and ``later`` the others (the same if not given)."""
     after = first if later is None else later
-    return textwrap.fill(
-        text, width() or LONG, initial_indent=first, subsequent_indent=after, break_on_hyphens=False
-    )
+    wrapper = textwrap.TextWrapper(width() or LONG, first, after, break_on_hyphens=False)
+    return wrapper.fill(text)
 
 
 def prose(text: str) -> str:
@@ -106,6 +92,5 @@ def _filled(paragraph: str, room: int) -> str:
     lines = paragraph.splitlines()
     if all(len(line) <= room for line in lines) or any(line[:1] in " -*" for line in lines):
         return paragraph
-    return "\n".join(
-        fill(item, later="  " * bool(ENTRY.match(item))) for item in ENTRY.split(paragraph) if item
-    )
+    entries = filter(None, ENTRY.split(paragraph))
+    return "\n".join(fill(entry, later="  " * bool(ENTRY.match(entry))) for entry in entries)

@@ -48,8 +48,7 @@ def resize(image: np.ndarray, height: int, width: int, interpolation: str) -> np
 
 
 def flip(image: np.ndarray, out: np.ndarray) -> None:
-    """The image mirrored left to right, into ``out``: NumPy takes twenty times as long for steps of three
-    bytes."""
+    """The image mirrored left to right, into ``out``: NumPy takes twenty times as long."""
     cv2 = package()
     if cv2 is None:
         out[...] = image[:, ::-1]
@@ -79,9 +78,8 @@ def blur(image: np.ndarray, sigma: float) -> np.ndarray:
         return cv2.GaussianBlur(image, (2 * radius + 1,) * 2, sigma, borderType=cv2.BORDER_REFLECT_101)
     from scipy import ndimage
 
-    return _as_pixels(
-        ndimage.gaussian_filter(image.astype(np.float64), (sigma, sigma, 0), mode="mirror", radius=radius)
-    )
+    widths = (sigma, sigma, 0)
+    return _as_pixels(ndimage.gaussian_filter(image.astype(float), widths, mode="mirror", radius=radius))
 
 
 def rotate(image: np.ndarray, degrees: float) -> np.ndarray:

@@ -9,18 +9,13 @@ from .errors import UserError
 
 
 class Extra(NamedTuple):
-    """What needs a package, as a plural, and the extra that it comes with.
-
-    >>> PACKAGES["onnx"].install
-    "pip install 'dmlplayground[onnx]'"
-    """
+    """What needs a package, as a plural, and the extra that it comes with."""
 
     needed_by: str
     extra: str
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
         return f"pip install 'dmlplayground[{self.extra}]'"
 
 
@@ -53,16 +48,10 @@ def installed(name: str) -> bool:
 
 
 def load(module: str) -> Any:
-    """A module of an optional package; a ``UserError`` that says how to install it where it is missing.
-
-    >>> load("onnx").__name__  # doctest: +SKIP
-    'onnx'
-    """
+    """A module of an optional package; a ``UserError`` that says how to install it where it is missing."""
     name = module.partition(".")[0]
-    package = PACKAGES[name]
+    extra = PACKAGES[name]
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        raise UserError(
-            f"{package.needed_by} need the package {name} ({problem}): {package.install}."
-        ) from None
+        raise UserError(f"{extra.needed_by} need the package {name} ({problem}): {extra.install}.") from None

@@ -1,5 +1,4 @@
-"""Typed values from untyped mappings (YAML, JSON, the command line): checked and completed, with errors that name the
-key.
+"""Typed values from untyped mappings (YAML, JSON, the command line), checked and completed; errors name the key.
 
 Two forms of description are read: dataclasses (``build``), and a class's fields or the keyword arguments of a function
 (``options_of``, ``fill_options``), so a component's options are stated once.
@@ -107,7 +106,7 @@ def fill_options(options: Mapping[str, Option], given: Mapping[str, Any], where:
     return filled
 
 
-_hints = functools.cache(functools.partial(typing.get_type_hints, include_extras=True))
+_fields = functools.cache(options_of)
 
 
 def build(cls: type, given: Any, where: str) -> Any:
@@ -116,17 +115,14 @@ def build(cls: type, given: Any, where: str) -> Any:
         return given
     if not isinstance(given, Mapping):
         raise UserError(f"{where or 'the configuration'} must be a mapping of keys to values, not {given!r}.")
-    hints = _hints(cls)
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    values = {}
+    options, values = _fields(cls), {}
     for name, value in given.items():
-        if name not in fields:
-            raise unknown(f"key in {where}:" if where else "configuration key", name, fields)
-        values[name] = convert(value, hints[name], f"{where}.{name}" if where else name)
-    for name, field in fields.items():
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and name not in values:
-            raise UserError(f"{where or 'the configuration'} needs {name!r} ({describe(hints[name])}).")
+        if name not in options:
+            raise unknown(f"key in {where}:" if where else "configuration key", name, options)
+        values[name] = convert(value, options[name].type, f"{where}.{name}" if where else name)
+    for name, option in options.items():
+        if name not in values and option.required:
+            raise UserError(f"{where or 'the configuration'} needs {name!r} ({describe(option.type)}).")
     return cls(**values)
 
 
@@ -173,11 +169,8 @@ def _convert_union(value: Any, members: tuple, kind: Any, where: str) -> Any:
     if value is None and type(None) in members:
         return None
     problems = []
-    for member in sorted(
-        members, key=lambda member: member is not type(value)
-    ):  # 1.0 is not a whole number here
-        if member is type(None):
-            continue
+    members = tuple(member for member in members if member is not type(None))
+    for member in sorted(members, key=lambda member: member is not type(value)):  # 1.0 is not a whole number
         try:
             return convert(value, member, where)
         except UserError as problem:

@@ -34,9 +34,8 @@ class Source(NamedTuple):
     sha256: str
 
 
-Registered = dict[
-    tuple[str, str], tuple[Any, Any, Source]
-]  # by kind and key: the kind, the part, and where it is from
+#: By kind and key: the kind, the part, and where it is from.
+Registered = dict[tuple[str, str], tuple[Any, Any, Source]]
 
 _loaded: dict[str, Registered] = {}  # by a file's digest: what it has registered
 _copies: dict[str, Path] = {}  # by digest: where a store has a file that is gone from its own place
@@ -118,10 +117,10 @@ def load(named: Any, store: Optional[Path] = None) -> None:
 def file_of(source: Mapping[str, str], store: Optional[Path] = None) -> Path:
     """The file of a source, or its copy in the store where it is gone; one that has changed is refused."""
     path = Path(source["file"])
-    copy = _copy(store, path.name, source["sha256"])
-    if not path.is_file() and copy is not None and copy.is_file():
-        _copies[source["sha256"]] = copy
     if not path.is_file():
+        copy = _copy(store, source["file"], source["sha256"])
+        if copy is not None and copy.is_file():
+            _copies[source["sha256"]] = copy
         path = _copies.get(source["sha256"], path)
     if not path.is_file():
         raise UserError(f"{path}, which the trial was made with, is gone.")
@@ -136,8 +135,10 @@ def _load(file: str, digest: Optional[str], store: Optional[Path]) -> Registered
     if not file:
         raise UserError("a part was typed in, in another program; put it into a file and name it in parts.")
     path = Path(file).expanduser()
-    copy = _copy(store, path.name, digest)
-    if digest is not None and not path.is_file() and copy is not None and copy.is_file():
+    copy = _copy(store, file, digest)
+    if copy is not None and not copy.is_file():
+        copy = None
+    if copy is not None and not path.is_file():
         path = copy
     try:
         content = files.read_bytes(path)
@@ -145,13 +146,11 @@ def _load(file: str, digest: Optional[str], store: Optional[Path]) -> Registered
         raise UserError(f"cannot read the part {path}: {problem.strerror or problem}.") from None
     found = sha256(content).hexdigest()
     if digest not in (None, found):
-        put_back = f", or put the old file back: {copy}" if copy is not None and copy.is_file() else ""
+        put_back = f", or put the old file back: {copy}" if copy else ""
         raise UserError(f"{path} has changed since the trial was made. Train a new trial with it{put_back}.")
-    return (
-        _put_in_place(found)
-        if found in _loaded
-        else _run(path, content, Source(str(Path(file).expanduser().absolute()), found))
-    )
+    if found in _loaded:
+        return _put_in_place(found)
+    return _run(path, content, Source(str(Path(file).expanduser().absolute()), found))
 
 
 def _run(path: Path, content: bytes, source: Source) -> Registered:
@@ -182,12 +181,11 @@ def _place(problem: BaseException, file: str) -> str:
     """The line of the file in which it went wrong."""
     if isinstance(problem, SyntaxError):
         return f"line {problem.lineno}: "
-    line, traceback = None, problem.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == file:
-            line = traceback.tb_lineno
-        traceback = traceback.tb_next
-    return "" if line is None else f"line {line}: "
+    import traceback  # here, as few need it
+
+    frames = traceback.walk_tb(problem.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == file]
+    return f"line {lines[-1]}: " if lines else ""
 
 
 def _said(problem: BaseException) -> str:
@@ -207,11 +205,10 @@ def _put_in_place(digest: str) -> Registered:
 
 def located(content: Any, folder: Path) -> Any:
     """A configuration from a file in this folder: its ``parts`` are named from there."""
-    if not isinstance(content, Mapping) or not isinstance(content.get("parts"), list):
+    parts = content.get("parts") if isinstance(content, Mapping) else None
+    if not isinstance(parts, list):
         return content
-    named = [
-        str(folder / Path(each).expanduser()) if isinstance(each, str) else each for each in content["parts"]
-    ]
+    named = [str(folder / Path(each).expanduser()) if isinstance(each, str) else each for each in parts]
     return {**content, "parts": named}
 
 
@@ -219,10 +216,10 @@ def keep(sources: Iterable[Any], store: Path, typed_in: bool = False) -> None:
     """Keep a copy of these files in the store, for machines and times that do not have them. ``typed_in``: parts without
     a file will do, since no other process needs them."""
     for source in sources:
-        copy = _copy(store, Path(source["file"]).name, source["sha256"])
-        if copy is None and typed_in:
-            continue
+        copy = _copy(store, source["file"], source["sha256"])
         if copy is None:
+            if typed_in:
+                continue
             raise UserError(
                 "a part was typed in, and other processes cannot have it; put it into a file and name it in parts."
             )
@@ -245,10 +242,8 @@ def recall(sources: Any, store: Path) -> None:
         if source["sha256"] in _loaded:
             _put_in_place(source["sha256"])
             continue
-        copy = _copy(store, Path(source["file"]).name, source["sha256"])
-        path = next(
-            (path for path in (Path(source["file"]), copy) if path and _is(path, source["sha256"])), None
-        )
+        places = (Path(source["file"]), _copy(store, source["file"], source["sha256"]))
+        path = next((path for path in places if path and _is(path, source["sha256"])), None)
         if path is None:
             raise UserError(
                 f"the part {source['file']} has changed or is gone, and {store} has no copy of it."
@@ -270,8 +265,8 @@ def _is(path: Path, digest: str) -> bool:
     return path.is_file() and files.digest(path) == digest
 
 
-def _copy(store: Optional[Path], name: str, digest: Optional[str]) -> Optional[Path]:
-    return store / KEPT / digest / name if store and name and digest else None
+def _copy(store: Optional[Path], file: str, digest: Optional[str]) -> Optional[Path]:
+    return store / KEPT / digest / Path(file).name if store and file and digest else None
 
 
 # --- installed packages ----------------------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ from .errors import UserError
 def connect(address: Optional[str] = None) -> Any:
     """The module, connected to the cluster at ``address``, the one this machine belongs to, or a new one."""
     ray = optional.load("ray")
+    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
     try:
-        _knock(address)
+        if host and port.isdecimal():  # where nothing listens, Ray itself would wait for minutes
+            socket.create_connection((host, int(port)), timeout=10).close()
         ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, configure_logging=False)
     except (OSError, ValueError, RuntimeError) as problem:
         where = f"at {address}" if address else "here"
@@ -39,10 +41,3 @@ def on_ray(address: Optional[str] = None) -> Callable[[Callable, Iterable], list
         return ray.get([task.remote(shared, item) for item in items])
 
     return run
-
-
-def _knock(address: Optional[str]) -> None:
-    """Raise OSError if nothing listens at ``host:port``; Ray itself would wait for minutes."""
-    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=10).close()

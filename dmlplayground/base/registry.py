@@ -2,13 +2,8 @@
 
 A *kind* of part is a package such as ``dmlplayground.parts.samplers``; each file in it registers one part, and adding the
 file is all it takes to add the part. A part is described once: its facts in the decorator's arguments, its options in
-the signature, and the rest in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's
-pages, "did you mean" and the conformance tests all read this description.
-
-    SAMPLERS = registry.Kind("sampler", "dmlplayground.parts.samplers", given=("labels", "batch_size"))
-
-    @SAMPLERS.register(title="Interleaved pairs", also=("SPC-1",))
-    class Pairs: ...
+the signature, and the rest in the docstring. Listings, ``dmlplayground samplers NAME``, the documentation's pages,
+"did you mean" and the conformance tests all read this description.
 
 No part's file imports MXNet when it is itself imported: commands that only list or check must answer at once.
 """
@@ -37,32 +32,20 @@ else:
         return lambda cls: cls
 
 
+PARTS = (
+    "backbones", "data", "methods", "miners", "regularizers", "protocols", "samplers", "optimizers", "schedules",
+    "transforms", "augmentations", "metrics",
+)  # fmt: skip
 #: Every kind, by the command that lists it (``dmlplayground samplers``), with the package that defines its ``KIND``.
 HOMES = {
-    "backbones": "dmlplayground.parts.backbones",
-    "data": "dmlplayground.parts.data",
-    "methods": "dmlplayground.parts.methods",
-    "miners": "dmlplayground.parts.miners",
-    "regularizers": "dmlplayground.parts.regularizers",
-    "protocols": "dmlplayground.parts.protocols",
-    "samplers": "dmlplayground.parts.samplers",
-    "optimizers": "dmlplayground.parts.optimizers",
-    "schedules": "dmlplayground.parts.schedules",
-    "transforms": "dmlplayground.parts.transforms",
-    "augmentations": "dmlplayground.parts.augmentations",
-    "metrics": "dmlplayground.parts.metrics",
+    **{plural: f"dmlplayground.parts.{plural}" for plural in PARTS},
     "studies": "dmlplayground.studies.published",
 }
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is known about one part. A kind whose parts have more facts uses a subclass.
-
-    >>> part = dml.samplers.get("pairs")
-    >>> part.key, list(part.options)
-    ('pairs', ['same_image'])
-    """
+    """What is known about one part. A kind whose parts have more facts uses a subclass."""
 
     key: str
     title: str
@@ -72,10 +55,11 @@ class Part:
 
     #: Parameters of ``build`` that the program supplies; the others are the part's options.
     given: ClassVar[tuple[str, ...]] = ()
+    #: Notes on options that several parts of a kind have, unless they describe them otherwise.
+    shared_notes: ClassVar[Mapping[str, str]] = {}
 
     @property
     def notes(self) -> str:
-        """The docstring."""
         return inspect.cleandoc(self.build.__doc__ or "")
 
     @property
@@ -86,18 +70,19 @@ class Part:
     @cached_property
     def options(self) -> dict[str, Option]:
         """What a configuration may set, with its types and defaults: a class's fields, or what the signature has. If a
-        constructor takes ``**shared``, its base class's options come first.
-        """
-        if not isinstance(self.build, type):
-            return options_of(self.build, skip=self.given)
+        constructor takes ``**shared``, its base class's options come first."""
         options: dict[str, Option] = {}
-        for cls in _constructed(self.build):
-            options.update(options_of(cls, skip=self.given))
-        return options
+        for made in _constructed(self.build) if isinstance(self.build, type) else [self.build]:
+            options.update(options_of(made, skip=self.given))
+        return {**options, **self.further()}
+
+    def further(self) -> Mapping[str, Option]:
+        """What its kind adds to its own options."""
+        return {}
 
     @property
     def prose(self) -> str:
-        """The notes without the lines on single options."""
+        """The notes without those on single options."""
         return _by_option(self.notes, self.options)[0]
 
     @property
@@ -105,7 +90,7 @@ class Part:
         """The notes on each option, from lines ``name: what it is`` (indented lines that follow belong to it); for a
         base class's option, from that class's docstring."""
         classes = reversed(inspect.getmro(self.build)) if isinstance(self.build, type) else ()
-        notes: dict[str, str] = {}
+        notes = {name: note for name, note in self.shared_notes.items() if name in self.options}
         for text in (*(inspect.cleandoc(one.__doc__ or "") for one in classes), self.notes):
             notes.update(_by_option(text, self.options)[1])
         return notes
@@ -121,7 +106,6 @@ class Part:
         return {}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
-        """``options``, checked and completed with their defaults."""
         return fill_options(self.options, options, where=f"{kind} {self.key}")
 
     def make(self, *given: Any, **filled: Any) -> Any:
@@ -193,33 +177,24 @@ P = TypeVar("P", bound=Part)
 M = TypeVar("M")  # what a part of the kind makes
 
 
+@dataclass(eq=False, repr=False)
 class Kind(Generic[P, M]):
-    """All parts of one kind, found in the files of one package when they are first needed.
+    """All parts of one kind, found in the files of one package when they are first needed."""
 
-    >>> dml.samplers.KIND.name, "pairs" in dml.samplers.KIND.names()
-    ('sampler', True)
-    """
+    name: str
+    package: str
+    record: type[P] = Part  # type: ignore[assignment]
+    setting: str = ""  # the configuration's key that chooses a part of this kind; empty: its name
+    remark: str = ""  # a remark below a list of them
 
     known: ClassVar[list[Kind]] = []  # all that are loaded
 
-    def __init__(
-        self,
-        name: str,
-        package: str,
-        record: type[P] = Part,  # type: ignore[assignment]
-        *,
-        setting: str = "",
-        remark: str = "",
-    ):
-        self.name = name
-        self.package = package
-        self.record = record
-        self.setting = setting or name  # the configuration's key that chooses a part of this kind
-        self.remark = remark  # a remark below a list of them
-        Kind.known.append(self)
+    def __post_init__(self) -> None:
+        self.setting = self.setting or self.name
         self.outside: dict[str, outside.Source] = {}  # where parts from outside the package are from, by key
         self._parts: dict[str, P] = {}
         self._complete = False
+        Kind.known.append(self)
 
     def register(self, key: str = "", **facts: Any) -> Callable[[Callable], Any]:
         """Decorator: the class or function below makes a part with these facts. Its key is its file's name, unless
@@ -240,15 +215,13 @@ class Kind(Generic[P, M]):
         if source is None:
             if part.key in self._parts:
                 raise ValueError(f"two {self.name}s are called {part.key!r}")
-            self._parts[part.key] = part
+            self.put(part, None)
             return
         self._discover()
-        if part.key in self._parts and part.key not in self.outside:
-            raise UserError(
-                f"a {self.name} called {part.key} is in the package already; choose another name."
-            )
-        self.outside[part.key] = source
-        self._parts[part.key] = part
+        key = part.key
+        if key in self._parts and key not in self.outside:
+            raise UserError(f"a {self.name} called {key} is in the package already; choose another name.")
+        self.put(part, source)
         outside.add(self, part, source)
 
     def put(self, part: P, source: Optional[outside.Source]) -> None:
@@ -305,11 +278,7 @@ class Kind(Generic[P, M]):
 
 
 def kind(plural: str) -> Kind[Any, Any]:
-    """The kind with this plural name: ``kind("samplers")``.
-
-    >>> kind("miners").get("semihard").key
-    'semihard'
-    """
+    """The kind with this plural name: ``kind("samplers")``."""
     if plural not in HOMES:
         raise unknown("kind of part", plural, HOMES)
     found: Kind[Any, Any] = importlib.import_module(HOMES[plural]).KIND
@@ -317,12 +286,7 @@ def kind(plural: str) -> Kind[Any, Any]:
 
 
 def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A part as a configuration states it, ``{"name": "pairs", "same_image": 0.1}`` or a bare name, as its name and its
-    options.
-
-    >>> split({"name": "pairs", "same_image": 0.1})
-    ('pairs', {'same_image': 0.1})
-    """
+    """The name and the options of a part as stated: ``{"name": "pairs", "same_image": 0.1}``, or its bare name."""
     if isinstance(component, str):
         return component, {}
     if not isinstance(component, Mapping) or "name" not in component:

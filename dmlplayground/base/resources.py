@@ -1,5 +1,4 @@
-"""Where the YAML files of ``experiments/`` and ``hyperparams/`` and the built pages are, in a checkout or an
-installation."""
+"""Where the files of ``experiments/`` and ``hyperparams/`` and the built pages are, in a checkout or installed."""
 
 from __future__ import annotations
 
@@ -26,20 +25,12 @@ def hyperparams() -> Path:
 
 def experiment_names(study: str = "") -> list[str]:
     """All grids: ``quickstart``, and those of studies, such as ``fehervari2019/table2_cub200``; or those of one study."""
-    return [name for name in _files() if not _searches(name) and _is_of(study, name)]
+    return [name for name in _files(study) if SEARCH not in name.split("/")]
 
 
 def search_names(study: str = "") -> list[str]:
     """All searches of studies, such as ``musgrave2020/search/contrastive``; or those of one study."""
-    return [name for name in _files() if _searches(name) and _is_of(study, name)]
-
-
-def _searches(name: str) -> bool:
-    return SEARCH in name.split("/")
-
-
-def _is_of(study: str, name: str) -> bool:
-    return not study or name.startswith(f"{study}/")
+    return [name for name in _files(study) if SEARCH in name.split("/")]
 
 
 def find_experiment(name: str | Path) -> Path:
@@ -52,14 +43,15 @@ def find_search(name: str | Path) -> Path:
     return _find("search", name, search_names())
 
 
-def _files() -> list[str]:
+def _files(study: str) -> list[str]:
     home = experiments()
     found = []
     for folder, below, names in os.walk(home):
         if RESULTS in below and Path(folder) == home:
             below.remove(RESULTS)
         found += [Path(folder, name) for name in names if name.endswith(".yaml")]
-    return sorted(_stem(path.relative_to(home)) for path in found)
+    stems = sorted(_stem(path.relative_to(home)) for path in found)
+    return [stem for stem in stems if not study or stem.startswith(f"{study}/")]
 
 
 def _find(kind: str, name: str | Path, known: list[str]) -> Path:
@@ -76,8 +68,7 @@ def _find(kind: str, name: str | Path, known: list[str]) -> Path:
 
 
 def _stem(path: Path) -> str:
-    """Only ``.yaml`` is removed, since a name may contain a dot."""
-    return path.as_posix()[: -len(".yaml")] if path.suffix == ".yaml" else path.as_posix()
+    return path.as_posix().removesuffix(".yaml")  # no other ending, since a name may contain a dot
 
 
 def checkout() -> Path | None:

@@ -1,5 +1,4 @@
-"""YAML read safely: an error is one line that says where it is. PyYAML alone accepts duplicate keys, and overflows the
-stack on deep nesting."""
+"""YAML with errors of one line that say where; PyYAML alone takes duplicate keys, and dies of deep nesting."""
 
 from __future__ import annotations
 
@@ -7,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
-from yaml.constructor import SafeConstructor
-from yaml.resolver import Resolver
 
 from . import files
 from .errors import UserError
@@ -28,10 +24,8 @@ def read_yaml(path: str | Path) -> Any:
     """
     try:
         text = files.read_bytes(path).decode("utf-8")
-    except OSError as problem:
-        raise UserError(f"cannot read {path}: {problem.strerror or problem}.") from None
-    except ValueError as problem:
-        raise UserError(f"cannot read {path}: {problem}.") from None
+    except (OSError, ValueError) as problem:
+        raise UserError(f"cannot read {path}: {getattr(problem, 'strerror', None) or problem}.") from None
     return parse_yaml(text, str(path))
 
 
@@ -42,52 +36,21 @@ def parse_yaml(text: str, where: str) -> Any:
     {'lr': '1e-4', 'steps': [3, 5]}
     """
     try:
-        loader = _Loader(text)
-        try:
-            return loader.get_single_data()
-        finally:
-            loader.dispose()
+        _check_nesting(text)
+        return yaml.load(text, _Loader)
     except yaml.YAMLError as problem:
-        raise UserError(f"{where} is not valid YAML: {_in_a_line(problem)}") from None
+        mark = getattr(problem, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        said = getattr(problem, "problem", None) or str(problem).partition("\n")[0]
+        raise UserError(f"{where} is not valid YAML: {place}{said}.") from None
     except (ValueError, OverflowError) as problem:  # such as the 31st of February
         raise UserError(f"{where} holds a value that cannot be read: {problem}.") from None
 
 
-def _in_a_line(problem: yaml.YAMLError) -> str:
-    mark = getattr(problem, "problem_mark", None)
-    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    said = getattr(problem, "problem", None) or str(problem).partition("\n")[0]
-    return f"{place}{said}."
+_Fastest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml takes a tenth of the time
 
 
-# libyaml reads a text in a tenth of the time, where PyYAML was built with it; what is made of its events is PyYAML's own.
-_Events: Any = vars(yaml.cyaml)["CParser"] if yaml.__with_libyaml__ else None
-_Base: Any = type("_Base", (Composer, _Events, SafeConstructor, Resolver), {}) if _Events else yaml.SafeLoader
-
-
-class _Loader(_Base):
-    def __init__(self, text: str):
-        if _Events:
-            _Events.__init__(self, text)
-            for part in (Composer, SafeConstructor, Resolver):
-                part.__init__(self)
-        else:
-            super().__init__(text)
-        self.depth = 0
-        self.complete: set[Any] = set()  # nodes
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        alias, mark = self.check_event(yaml.AliasEvent), self.peek_event().start_mark
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise _wrong(f"this is nested more than {DEEPEST} levels deep", mark)
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        if alias and node not in self.complete:
-            raise _wrong("this alias refers to something that contains it", mark)
-        self.complete.add(node)
-        return node
-
+class _Loader(_Fastest):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
         seen: set[str] = set()
         for key, _ in node.value:
@@ -97,6 +60,20 @@ class _Loader(_Base):
                 raise _wrong(f"the key {key.value!r} is a duplicate", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+def _check_nesting(text: str) -> None:
+    """An error where lists and mappings are nested so deeply, or in themselves, that reading them would not end well."""
+    begun: list[str | None] = []  # what is not complete yet, by the name that aliases have for it
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            begun.append(event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            begun.pop()
+        elif isinstance(event, yaml.AliasEvent) and event.anchor in begun:
+            raise _wrong("this alias refers to something that contains it", event.start_mark)
+        if len(begun) > DEEPEST:
+            raise _wrong(f"this is nested more than {DEEPEST} levels deep", event.start_mark)
 
 
 def _wrong(problem: str, mark: Any) -> yaml.MarkedYAMLError:

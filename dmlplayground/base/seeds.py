@@ -1,8 +1,6 @@
-"""One seed per trial: every random stream derives from it by name, so streams never overlap or shift.
-
-``generator(7, "batches", 3)`` is the same stream in every process, on every machine and after a resume;
-no generator lives longer than the epoch (or batch) it is named after, so there is no state to save.
-"""
+"""One seed per trial: every random stream derives from it by name, so streams never overlap or shift, and are the same in
+every process, on every machine and after a resume. No generator lives longer than the epoch (or batch) it is named after,
+so there is no state to save."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Optional
+from typing import Any, Optional
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 0.02  # seconds after which a request is repeated if it came when it could not be noticed
@@ -24,25 +24,21 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
-    """Within the block SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost. Ignored
-    signals (``nohup``) stay ignored.
-
-    Afterwards the handlers are as before. A program that calls a command and later forks processes could not end all
-    of them otherwise: Python loses a signal that it handles if it comes while the process is being forked.
-    """
-    before = {number: signal.getsignal(number) for number in ASKING}
-    ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
-    for number in ours:
-        signal.signal(number, _stop)
-    try:
+    """Within the block SIGTERM and SIGHUP stop the program as Ctrl-C does, and none of the three is lost; ignored ones
+    (``nohup``) stay ignored. Afterwards the handlers are as before: a program that calls a command and later forks
+    processes could not end all of them otherwise, as Python loses a signal that it handles and that comes in a fork."""
+    plain = (signal.SIG_DFL, signal.default_int_handler)
+    with _handling(_stop, lambda former: former in plain):
         yield
-    finally:
-        for number in ours:
-            signal.signal(number, before[number])
 
 
 def _stop(number: int, frame: Optional[FrameType]) -> None:
-    if _finalizing(frame):  # Python would print what is raised there, and go on as if nothing had happened
+    place = frame
+    while place is not None and place.f_code.co_name != "__del__":
+        place = place.f_back
+    if (
+        place is not None
+    ):  # in a __del__ (MXNet's arrays have one) Python would print it, and go on as if nothing was
         again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
         again.daemon = True
         again.start()
@@ -50,18 +46,8 @@ def _stop(number: int, frame: Optional[FrameType]) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else Stopped(number)
 
 
-def _finalizing(frame: Optional[FrameType]) -> bool:
-    """Whether Python is in a ``__del__``. MXNet's arrays have one, so training is often there."""
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
-        frame = frame.f_back
-    return False
-
-
 def exit_code(stop: KeyboardInterrupt) -> int:
-    """The exit code of a program that was stopped, as in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after
-    SIGHUP."""
+    """That of a program that was stopped, as in shells: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
     return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
 
 
@@ -72,14 +58,21 @@ def deferred() -> Iterator[None]:
         yield
         return
     heard: list[int] = []
+    with _handling(lambda number, _: heard.append(number), callable):
+        yield
+    if heard:
+        signal.raise_signal(heard[0])
+
+
+@contextlib.contextmanager
+def _handling(handler: Any, takes: Callable[[Any], bool]) -> Iterator[None]:
+    """Within the block a handler has the place of those former ones that it ``takes``."""
     before = {number: signal.getsignal(number) for number in ASKING}
-    handled = {number: handler for number, handler in before.items() if callable(handler)}
-    for number in handled:
-        signal.signal(number, lambda number, frame: heard.append(number))
+    ours = [number for number, former in before.items() if takes(former)]
+    for number in ours:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in handled.items():
-            signal.signal(number, handler)
-    if heard:
-        signal.raise_signal(heard[0])
+        for number in ours:
+            signal.signal(number, before[number])

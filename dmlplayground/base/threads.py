@@ -25,10 +25,8 @@ def cores() -> int:
 
 
 def arithmetic() -> int:
-    """How many threads compute, in MXNet and in our own loops: OMP_NUM_THREADS, or one if that is not set.
-
-    MXNet ends the process if the variable is not a single number. OpenMP also allows one for every level.
-    """
+    """How many threads compute, in MXNet and in our own loops: OMP_NUM_THREADS, or one if that is not set. OpenMP allows a
+    number for every level there, and MXNet ends the process unless it is a single one."""
     setting = os.environ.get("OMP_NUM_THREADS", "").strip()
     first = setting.partition(",")[0].strip()
     if setting and not (first.isdecimal() and 1 <= int(first) <= MOST_THREADS):
@@ -66,11 +64,8 @@ def ahead(prepare: Callable[[Item], Result], items: Iterable[Item], threads: int
 
 
 def beside(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, made a few ahead of their use by a separate thread.
-
-    The first is made by the calling thread: a sampler may look at a network before it, and a network belongs to one
-    thread.
-    """
+    """The same items, made a few ahead of their use by a separate thread. The first is made by the calling thread: a sampler
+    may look at a network before it, and a network belongs to one thread."""
     end: Any = object()
     item = next(items, end)
     with _pool(1) as pool:

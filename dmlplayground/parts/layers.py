@@ -9,22 +9,11 @@ from ..base.errors import UserError, unknown
 from ..base.safe_yaml import parse_yaml
 from . import optimizers
 
-__all__ = ["dotted", "expand", "merge", "nested", "overlay", "override"]
-
 T = TypeVar("T")
 
 COMPONENTS = (
-    "method",
-    "data",
-    "backbone",
-    "sampler",
-    "transform",
-    "optimizer",
-    "schedule",
-    "protocol",
-    "mining",
-    "regularizers",
-)
+    "method", "data", "backbone", "sampler", "transform", "optimizer", "schedule", "protocol", "mining", "regularizers",
+)  # fmt: skip
 """The keys of a trial that name a part, or several."""
 GROUPS = ("head", "loss")
 """The parts of the model beside the backbone, each of which may have an optimizer of its own."""
@@ -36,18 +25,25 @@ SPLIT = ("train", "test", "seed")
 
 
 def expand(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer with short forms expanded: ``method: npairs`` is ``method: {name: npairs}``, in a list of parts too, and
-    ``data.split.seed`` is ``data.seed``.
+    """Without short forms: ``method: npairs`` is ``method: {name: npairs}``, and ``data.split.seed`` is ``data.seed``.
 
     >>> dml.config.expand({"method": "npairs", "epochs": 3})
     {'method': {'name': 'npairs'}, 'epochs': 3}
     """
     if not isinstance(layer, Mapping):
-        raise UserError(f"a configuration is a mapping of keys to values, not {_short(layer)}.")
+        text = repr(layer)
+        text = text if len(text) <= 60 else f"{text[:57]}..."
+        raise UserError(f"a configuration is a mapping of keys to values, not {text}.")
     expanded = {key: _named(value) if key in COMPONENTS else value for key, value in layer.items()}
     data = expanded.get("data")
     if isinstance(data, Mapping) and isinstance(data.get("split"), Mapping):
-        expanded["data"] = _with_split(data)
+        options = {key: value for key, value in data.items() if key != "split"}
+        for option in data["split"]:
+            if option not in SPLIT:
+                raise unknown("option of data.split", option, SPLIT)
+            if option in options:
+                raise UserError(f"data.{option} and data.split.{option} are the same; give one of them.")
+        expanded["data"] = {**options, **data["split"]}
     return expanded
 
 
@@ -56,23 +52,6 @@ def _named(given: Any) -> Any:
     if isinstance(given, list):
         return [_named(one) for one in given]
     return {"name": given} if isinstance(given, str) else given
-
-
-def _with_split(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of ``data.split`` as options of the data set."""
-    options, split = dict(data), data["split"]
-    del options["split"]
-    for option in split:
-        if option not in SPLIT:
-            raise unknown("option of data.split", option, SPLIT)
-        if option in options:
-            raise UserError(f"data.{option} and data.split.{option} are the same; give one of them.")
-    return {**options, **split}
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +124,6 @@ def dotted(layer: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for key, value in layer.items():
-        found.update(
-            dotted(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
-        )
+        below = dotted(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+        found.update(below)
     return found

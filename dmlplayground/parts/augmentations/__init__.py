@@ -2,15 +2,7 @@
 
     transform: {name: paper, augment: [grey, {name: erasing, chance: 0.3}]}
 
->>> import numpy as np
->>> import dmlplayground as dml
->>> block = np.full((2, 8, 8, 3), 100, np.uint8)
->>> dml.augmentations.create("rotation", degrees=15)(block, np.random.default_rng(1))
->>> int(block.min()), int(block.max())
-(100, 100)
-
-A new file that registers an augmentation is all it takes to add one. See ``base`` for what an augmentation must
-provide.
+A new file that registers an augmentation is all it takes to add one; ``shared/base.py`` says what it must provide.
 """
 
 from .shared.base import KIND, Augmentation

@@ -46,13 +46,12 @@ class Erasing(Augmentation):
         noise = rng.integers(0, 2**63, count)
         for row in np.flatnonzero(chosen):
             part = _rectangle(block[row], areas[row], aspects[row], places[row])
-            if part is not None:
-                part[...] = self._content(block[row], part.shape, int(noise[row]))
-
-    def _content(self, image: np.ndarray, shape: tuple[int, ...], seed: int) -> np.ndarray:
-        if self.fill == "noise":
-            return np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
-        return np.rint(opencv.mean(image)).astype(np.uint8) if self.fill == "mean" else np.zeros(3, np.uint8)
+            if part is None:
+                continue
+            if self.fill == "noise":
+                part[...] = np.random.default_rng(int(noise[row])).integers(0, 256, part.shape, np.uint8)
+            else:
+                part[...] = np.rint(opencv.mean(block[row])) if self.fill == "mean" else 0
 
 
 def _rectangle(

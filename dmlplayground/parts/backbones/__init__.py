@@ -1,18 +1,10 @@
 """Backbones by name: networks from preprocessed images to features, each with the preprocessing it expects.
 
-One file in this folder registers one network or a family, and adding that file is all it takes:
-
-    @KIND.register(title="Four convolutions", features=128, parameters=241_184, preprocessing=Preprocessing(64, ...))
-    def build(*, width: int = 32) -> Any:
-        '''What it is; shown by `dmlplayground backbones NAME`.'''
-        return Conv4(width)                       # a HybridBlock: (B, 3, H, W) float32 -> (B, features)
-
-Its key is the file's name. The function imports MXNet itself, so that listing the networks needs none. Its
-keyword-only parameters are the backbone's options; every backbone also has the option ``pretrained``.
-``gluon:NAME`` and ``gluoncv:NAME`` are the networks of those model zoos; they need no file here.
+One file in this folder registers one network or a family, and adding that file is all it takes (``conv4`` is an example).
+Its key is the file's name. The function imports MXNet itself, so that listing the networks needs none, and returns a
+HybridBlock: (B, 3, H, W) float32 -> (B, features). Its keyword-only parameters are the backbone's options; every backbone
+also has ``pretrained``. ``gluon:NAME`` and ``gluoncv:NAME``, the networks of those model zoos, need no file here.
 """
-
-from __future__ import annotations
 
 import warnings
 from typing import Any
@@ -25,7 +17,6 @@ __all__ = [
     "KIND", "Backbone", "Download", "Homes", "Package", "Preprocessing", "build", "create", "get", "homes",
     "names", "weights_path",
 ]  # fmt: skip
-
 
 names, get = KIND.names, KIND.get
 weights_path, homes = Backbone.weights_file, Backbone.homes

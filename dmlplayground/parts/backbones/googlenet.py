@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from .shared.base import IMAGENET, KIND
 from .shared.weights.sources import Homes
 from .shared.zoo_records import trunk, weights

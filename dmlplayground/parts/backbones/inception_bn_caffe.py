@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from .shared.base import KIND, Preprocessing
 from .shared.weights.sources import Download, Homes
 

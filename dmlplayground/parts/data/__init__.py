@@ -1,16 +1,7 @@
-"""Data sets by name. One file in this folder defines one data set, and adding that file is all it takes:
-
-    @KIND.register(title="Printed characters", settings={"transform": "plain"})
-    def glyphs(split, *, classes: int = 200, size: int = 64):
-        '''What the set is.
-
-        classes: how many.
-        size: height and width in pixels.
-        '''
-        return Dataset("glyphs", split, images, labels, class_names)
+"""Data sets by name: one file in this folder defines one, and adding that file is all it takes (``glyphs`` is an example).
 
 Its key is the file's name; the function's keyword-only parameters are its options. ``settings`` are what a trial on it
-sets by default. A set of image files returns a ``Catalogue`` of them instead; they are decoded here.
+sets by default. A set of image files returns a ``Catalogue`` of them instead of a ``Dataset``; they are decoded here.
 """
 
 from __future__ import annotations
@@ -24,20 +15,10 @@ from .shared.catalogue import Catalogue
 from .shared.dataset import KIND, Dataset, DatasetPart
 
 __all__ = [
-    "KIND",
-    "SPLITS",
-    "Dataset",
-    "DatasetPart",
-    "Stored",
-    "catalogue",
-    "get",
-    "load",
-    "names",
-    "require",
-]
+    "KIND", "SPLITS", "Dataset", "DatasetPart", "Stored", "catalogue", "get", "load", "names", "require",
+]  # fmt: skip
 
 SPLITS = ("train", "test")
-
 
 names, get = KIND.names, KIND.get
 

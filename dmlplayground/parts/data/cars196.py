@@ -1,7 +1,5 @@
 """Cars196: models of cars."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +29,8 @@ def _kaggle(folder: Path) -> list[Entry]:
     }
     entries = []
     for part, path in labels.items():
-        inside = (
-            f"{part}/{part}" if (folder / part / part).is_dir() else part
-        )  # some copies double the folder
+        doubled = (folder / part / part).is_dir()  # in some copies
+        inside = f"{part}/{part}" if doubled else part
         for row in _matlab(path)["annotations"].ravel():
             if "class" not in row.dtype.names:
                 raise ValueError(f"{path} has no classes; those of the test images are in {TEST_LABELS}")

@@ -1,7 +1,5 @@
 """CUB-200-2011: birds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features that any framework has computed, in the place of images: methods compared on a frozen network."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Collection
 from functools import lru_cache
@@ -13,17 +11,15 @@ import numpy as np
 from ...base import array_files, files, optional
 from ...base.errors import UserError, unknown
 from . import KIND
-from .shared.catalogue import ROLES, Classes, Entry, catalogue, divide
+from .shared.catalogue import ROLES, Classes, Entry, Number, catalogue, divide
 from .shared.dataset import Dataset
 
 COLUMNS = ("features", "labels", "split")
 
 
 def settings(path: str, **_: Any) -> dict[str, Any]:
-    """What a trial on these features does by default: its network is the one that made them.
-
-    If the file does not exist yet, its width is unknown; loading the data set then fails with a message.
-    """
+    """What a trial on these features does by default: its network is the one that made them. The width of a file that does
+    not exist is unknown; loading the data set then fails with a message."""
     file = files.expanded(path)
     width = {"features": read(file).features.shape[1]} if file.is_file() else {}
     return {"backbone": {"name": "identity", **width}, "transform": "plain"}
@@ -36,7 +32,7 @@ def load(
     path: str,
     train: Classes = 0.5,
     test: Optional[Classes] = None,
-    seed: Optional[int] = None,
+    seed: Optional[Number] = None,
 ) -> Dataset:
     """Rows of numbers, each with its class, computed from images by some network. A trial on them trains a head and a
     loss in seconds, on any machine; its backbone is ``identity``.

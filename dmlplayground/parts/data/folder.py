@@ -1,28 +1,18 @@
 """Your own images: a folder for every class."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Literal, Optional
+from typing import Any
 
 from ...base import files
 from ...base.errors import UserError
 from . import KIND
-from .shared.catalogue import Catalogue, Classes, Entry, Walk, catalogue, class_folders, divide
+from .shared.catalogue import Catalogue, Entry, Walk, class_folders, own
 
 SPLITS = ("train", "test", "query", "gallery")
 
 
-@KIND.register(title="Your own images: a folder for every class")
-def load(
-    split: str,
-    *,
-    path: str,
-    train: Classes = 0.5,
-    test: Optional[Classes] = None,
-    seed: Optional[int] = None,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+@KIND.register(title="Your own images: a folder for every class", yours=True)
+def load(split: str, *, path: str, **others: Any) -> Catalogue:
     """Images below folders that are called by their classes.
 
     path: the folder of these folders; or one with the folders train and test, or train, query and gallery, in
@@ -31,29 +21,21 @@ def load(
     folder = files.expanded(path)
     if not folder.is_dir():
         raise UserError(f"data set folder: there is no folder {folder}.")
-    found = entries(folder)
-    if not any(entry.split for entry in found):
-        found = divide(found, train, test, "data set folder", seed)
-    return catalogue("folder", split, folder, found, cached=cache == "disk")
+    return own("folder", split, folder, entries(folder), **others)
 
 
 def entries(folder: Path) -> list[Entry]:
     """All images of the folder, with their splits where it says them."""
     walk = Walk(folder)
-    found = _divided(folder, walk) if _is_divided(folder) else class_folders(folder, walk)
+    inside = {path.name for path in folder.iterdir() if path.is_dir()}
+    if inside in ({"train", "test"}, {"train", "query", "gallery"}):
+        found = [
+            entry._replace(file=f"{split}/{entry.file}", split=split)
+            for split in SPLITS
+            if split in inside
+            for entry in class_folders(folder / split, walk)
+        ]
+    else:
+        found = class_folders(folder, walk)
     walk.warn()
     return found
-
-
-def _is_divided(folder: Path) -> bool:
-    inside = {path.name for path in folder.iterdir() if path.is_dir()}
-    return inside in ({"train", "test"}, {"train", "query", "gallery"})
-
-
-def _divided(folder: Path, walk: Walk) -> list[Entry]:
-    return [
-        entry._replace(file=f"{split}/{entry.file}", split=split)
-        for split in SPLITS
-        if (folder / split).is_dir()
-        for entry in class_folders(folder / split, walk)
-    ]

@@ -1,7 +1,5 @@
 """Frozen features of a data set's images: a pretrained network's, computed once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +13,7 @@ from ...base.threads import ahead, cores
 from ..transforms.shared.stored import Stored
 from . import KIND, catalogue, require
 from .shared import cache
-from .shared.catalogue import Catalogue
+from .shared.catalogue import Catalogue, Pixels
 from .shared.dataset import Dataset
 
 #: Raise it whenever the same images and weights give other features than before.
@@ -46,7 +44,7 @@ def load(
     of: Union[str, dict[str, Any]],
     backbone: str = "resnet50_v1",
     pretrained: str = "imagenet",
-    size: int = 224,
+    size: Pixels = 224,
 ) -> Dataset:
     """What a network computes from the images of another data set, without being trained further. A trial on these features
     trains a head and a loss in seconds; its own backbone is ``identity``.
@@ -75,8 +73,6 @@ def _features(images: Catalogue, backbone: str, pretrained: str, size: int) -> n
     network = registry.kind("backbones").get(backbone)
     if network.preprocessing is None:
         raise UserError(f"data set frozen: the backbone {backbone} takes no images.")
-    if not 16 <= size <= 1024:
-        raise UserError(f"data set frozen: size must be from 16 to 1024 pixels, not {size}.")
     images = replace(images, size=size)
     weights = network.weights_file(pretrained)
     key = {
@@ -84,7 +80,7 @@ def _features(images: Catalogue, backbone: str, pretrained: str, size: int) -> n
         "files": list(images.files),
         "content": decoded_cache.content(images),
         "boxes": None if images.boxes is None else images.boxes.tolist(),
-        "drawn": decoded_cache.library(images),
+        "drawn": decoding.library(images.files[0]),
         "size": size,
         "backbone": backbone,
         "weights": cache.digest(weights) if weights else "none",

@@ -1,31 +1,23 @@
 """glyphs, the built-in data set: a class is a character, drawn in many typefaces and colours."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ...base import seeds
 from ...base.errors import UserError
+from ...base.options import Must, within
 from . import KIND, SPLITS, Dataset
 from .shared import cache
 
 #: Raise it whenever the same options give other pictures than before: it names the cached ones.
 GENERATION = 4
-BOUNDS = {
-    "classes": (2, 40_000),
-    "images_per_class": (2, 100_000),
-    "size": (16, 512),
-    "strength": (0, 1),
-    "seed": (0, math.inf),
-}
 ROOM = 100e9  # bytes that the pictures of both splits may take
 
 
 def _training_classes(**options: Any) -> int:
-    _check(options)
+    _check_room(**options)
     return math.ceil(options["classes"] / len(SPLITS))
 
 
@@ -37,11 +29,11 @@ def _training_classes(**options: Any) -> int:
 def load(
     split: str,
     *,
-    classes: int = 200,
-    images_per_class: int = 45,
-    size: int = 64,
-    strength: float = 0.85,
-    seed: int = 0,
+    classes: Annotated[int, within(2, 40_000)] = 200,
+    images_per_class: Annotated[int, within(2, 100_000)] = 45,
+    size: Annotated[int, within(16, 512)] = 64,
+    strength: Annotated[float, within(0, 1)] = 0.85,
+    seed: Annotated[int, Must("be 0 or more", lambda seed: seed >= 0)] = 0,
 ) -> Dataset:
     """Characters drawn from the typefaces that come with matplotlib; nothing is downloaded.
 
@@ -57,47 +49,37 @@ def load(
     class stays in its split: more classes or more images only add to what was there. The same versions of
     Pillow, NumPy and matplotlib draw the same bytes on every machine.
     """
-    options: dict[str, Any] = {
+    _check_room(classes, images_per_class, size)
+    from importlib.metadata import version  # these imported here, since listings load this file
+
+    from PIL import features
+
+    key = {  # all that decides the drawn bytes
+        "split": split,
         "classes": classes,
         "images_per_class": images_per_class,
         "size": size,
         "strength": strength,
         "seed": seed,
-    }
-    _check(options)
-    key = {**options, "split": split, **_versions()}
-    stored = cache.arrays("glyphs", key, lambda: _draw(split, **options))
-    names = tuple(str(name) for name in stored["class_names"])
-    return Dataset("glyphs", split, stored["images"], np.asarray(stored["labels"]), names)
-
-
-def _check(options: dict[str, Any]) -> None:
-    """Every option within its bounds, before anything is drawn."""
-    for option, (low, high) in BOUNDS.items():
-        if not low <= options[option] <= high:
-            wanted = f"{low} or more" if high == math.inf else f"from {low} to {high}"
-            raise UserError(f"data set glyphs: {option} must be {wanted}, not {options[option]}.")
-    room = options["classes"] * options["images_per_class"] * options["size"] ** 2 * 3
-    if room > ROOM:
-        raise UserError(
-            f"data set glyphs: the pictures must take at most {ROOM / 1e9:,.0f} GB, not {room / 1e9:,.0f}: "
-            "choose fewer classes or images_per_class, or a smaller size."
-        )
-
-
-def _versions() -> dict[str, str | int]:
-    """What decides the drawn bytes besides the options."""
-    from importlib.metadata import version  # these imported here, since listings load this file
-
-    from PIL import features
-
-    return {
         "generation": GENERATION,
         "matplotlib": version("matplotlib"),
         "numpy": np.__version__,
         "pillow": version("pillow"),
         "freetype": str(features.version("freetype2")),
     }
+    drawn = (split, classes, images_per_class, size, strength, seed)
+    stored = cache.arrays("glyphs", key, lambda: _draw(*drawn))
+    names = tuple(str(name) for name in stored["class_names"])
+    return Dataset("glyphs", split, stored["images"], np.asarray(stored["labels"]), names)
+
+
+def _check_room(classes: int, images_per_class: int, size: int, **_: Any) -> None:
+    room = classes * images_per_class * size**2 * 3
+    if room > ROOM:
+        raise UserError(
+            f"data set glyphs: the pictures must take at most {ROOM / 1e9:,.0f} GB, not {room / 1e9:,.0f}: "
+            "choose fewer classes or images_per_class, or a smaller size."
+        )
 
 
 def _draw(

@@ -1,13 +1,11 @@
 """The Grocery Store data set: photographs taken in shops."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any, Optional
 
 from . import KIND
-from .shared.catalogue import Catalogue, Entry, halves, lines
+from .shared.catalogue import Catalogue, Entry, Number, halves, lines
 from .shared.catalogue import reserved as always_the_same
 from .shared.releases import Archive, Count, Layout, Release
 
@@ -45,7 +43,7 @@ def divided(
     rest = [label for label in classes if label not in kept]
     among = [entry for entry in entries if entry.label not in kept]
     found = [entry._replace(split="train") for entry in entries if entry.label in kept]
-    for entry in halves(among, rest, division, "data set grocery"):
+    for entry in halves(among, rest, division):
         found.append(entry._replace(split="") if only_reserved and entry.split == "train" else entry)
     return [
         entry._replace(split="query" if _searches(entry) else "gallery")
@@ -82,7 +80,7 @@ RELEASE = Release(
 def load(
     split: str,
     *,
-    division: int = 0,
+    division: Number = 0,
     reserved: int = 0,
     only_reserved: bool = False,
     size: Optional[int] = None,

@@ -1,7 +1,5 @@
 """In-Shop Clothes of DeepFashion: queries and a gallery."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +33,5 @@ RELEASE = Release(
 @KIND.register(title=RELEASE.title, release=RELEASE)
 def load(split: str, **installed: Any) -> Catalogue:
     """Clothes of DeepFashion: 25,882 images of 3,997 garments for training; for test 14,218 queries that
-    search a gallery of 12,612, of 3,985 other garments.
-    """
+    search a gallery of 12,612, of 3,985 other garments."""
     return RELEASE.catalogue(split, **installed)

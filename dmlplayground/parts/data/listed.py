@@ -1,33 +1,22 @@
 """Your own images: a list of them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Optional
 
 from ...base import files
 from ...base.errors import UserError, unknown
 from . import KIND
-from .shared.catalogue import BOX, Catalogue, Classes, Entry, catalogue, divide, is_box, lines
+from .shared.catalogue import BOX, Catalogue, Entry, is_box, lines, own
 
 COLUMNS = ("path", "label", "split", "box")
 SPLITS = ("train", "test", "query", "gallery")
 
 
-@KIND.register("list", title="Your own images: a list with their classes")
-def load(
-    split: str,
-    *,
-    path: str,
-    train: Classes = 0.5,
-    test: Optional[Classes] = None,
-    seed: Optional[int] = None,
-    boxes: bool = False,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+@KIND.register("list", title="Your own images: a list with their classes", yours=True)
+def load(split: str, *, path: str, boxes: bool = False, **others: Any) -> Catalogue:
     """Images named in a file, CSV with a header or JSON lines (.jsonl), with the columns path, label and, if
     you like, split and box.
 
@@ -39,9 +28,7 @@ def load(
     """
     file = files.expanded(path)
     entries = [_entry(row, f"{file}, line {number}") for number, row in _rows(file)]
-    if not any(entry.split for entry in entries):
-        entries = divide(entries, train, test, "data set list", seed)
-    return catalogue("list", split, file.parent, entries, boxes=boxes, cached=cache == "disk")
+    return own("list", split, file.parent, entries, boxes, **others)
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

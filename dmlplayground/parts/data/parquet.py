@@ -1,34 +1,23 @@
 """Your own images, or a data set from a hub: Parquet files with the images inside."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any
 
 from ...base import files, optional
 from ...base.errors import UserError, unknown
 from . import KIND
 from .shared import cache
-from .shared.catalogue import Catalogue, Classes, Entry, catalogue, divide, natural
+from .shared.catalogue import Catalogue, Entry, natural, own
 
+LIST = "list.json"  # beside the images that are unpacked
 LABELS = ("label", "target")
 MARKS = {b"\xff\xd8": ".jpg", b"\x89PNG": ".png", b"RIFF": ".webp", b"GIF8": ".gif", b"BM": ".bmp"}
 
 
-@KIND.register(title="Images in Parquet files, as hubs keep them", also=("Hugging Face",))
-def load(
-    split: str,
-    *,
-    path: str,
-    image: str = "image",
-    label: str = "",
-    train: Classes = 0.5,
-    test: Optional[Classes] = None,
-    seed: Optional[int] = None,
-    cache: Literal["disk", "none"] = "disk",
-) -> Catalogue:
+@KIND.register(title="Images in Parquet files, as hubs keep them", also=("Hugging Face",), yours=True)
+def load(split: str, *, path: str, image: str = "image", label: str = "", **others: Any) -> Catalogue:
     """Images inside one or more Parquet files, which are unpacked once into the cache. Needs pyarrow: pip install
     'dmlplayground[parquet]'.
 
@@ -39,12 +28,8 @@ def load(
         numbers, as hubs do, they are called by number and name, and keep the order of their numbers.
     """
     folder = _unpacked(_shards(files.expanded(path)), image, label)
-    rows = files.read_json(folder / LIST)
-    entries = divide([Entry(*row) for row in rows], train, test, "data set parquet", seed)
-    return catalogue("parquet", split, folder, entries, cached=cache == "disk")
-
-
-LIST = "list.json"
+    entries = [Entry(*row) for row in files.read_json(folder / LIST)]
+    return own("parquet", split, folder, entries, **others)
 
 
 def _shards(path: Path) -> list[Path]:
@@ -64,24 +49,20 @@ def _unpacked(shards: list[Path], image: str, label: str) -> Path:
     try:
         with files.filling(home) as beside:
             rows = []
-            for number, item in enumerate(_items(shards, image, label)):
-                suffix = next((end for mark, end in MARKS.items() if item.content.startswith(mark)), ".jpg")
+            for number, (content, of) in enumerate(_items(shards, image, label)):
+                suffix = next((end for mark, end in MARKS.items() if content.startswith(mark)), ".jpg")
                 file = f"{number // 1000:05d}/{number:08d}{suffix}"
                 (beside / file).parent.mkdir(exist_ok=True)
-                (beside / file).write_bytes(item.content)
-                rows.append((file, item.label))
+                (beside / file).write_bytes(content)
+                rows.append((file, of))
             files.write_json(beside / LIST, rows)
     except OSError as problem:
         raise UserError(f"cannot unpack images into {home.parent}: {problem.strerror or problem}.") from None
     return home
 
 
-class _Item(NamedTuple):
-    content: bytes
-    label: str
-
-
-def _items(shards: list[Path], image: str, label: str) -> Iterator[_Item]:
+def _items(shards: list[Path], image: str, label: str) -> Iterator[tuple[bytes, str]]:
+    """The content and the class of every image."""
     pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
     for path in shards:
         try:
@@ -101,15 +82,15 @@ def _items(shards: list[Path], image: str, label: str) -> Iterator[_Item]:
             raise UserError(f"{path} is not a Parquet file, or is damaged: {problem}.") from None
 
 
-def _item(picture: Any, value: Any, classes: list[str], where: str) -> _Item:
+def _item(picture: Any, value: Any, classes: list[str], where: str) -> tuple[bytes, str]:
     content = picture.get("bytes") if isinstance(picture, dict) else picture
     if not isinstance(content, bytes):
         raise UserError(f"{where}: it holds no image.")
     if value is None or (classes and isinstance(value, int) and not 0 <= value < len(classes)):
         raise UserError(f"{where}: {value!r} is not a class.")
     if classes and isinstance(value, int):
-        return _Item(content, f"{value:0{len(str(len(classes)))}d} {classes[value]}")
-    return _Item(content, str(value))
+        return content, f"{value:0{len(str(len(classes)))}d} {classes[value]}"
+    return content, str(value)
 
 
 def _class_names(metadata: Any, column: str) -> list[str]:

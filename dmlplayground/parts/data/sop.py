@@ -1,13 +1,11 @@
 """Stanford Online Products."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 from . import KIND
-from .shared.catalogue import Catalogue, Entry, class_folders, halves, lines, natural
+from .shared.catalogue import Catalogue, Entry, halves, lines, natural
 from .shared.releases import Archive, Count, Layout, Release
 
 
@@ -20,20 +18,18 @@ def _official(folder: Path) -> list[Entry]:
     ]
 
 
-def _halves(folder: Path) -> list[Entry]:
-    """The same products in the order of their numbers, the first half (rounded down) for training."""
-    entries = _official(folder)
+def _halves(entries: list[Entry]) -> list[Entry]:
+    """Products in the order of their numbers, the first half (rounded down) for training."""
     products = natural({entry.label for entry in entries})
     training = set(products[: len(products) // 2])
     return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
 
 
-def _by_directory(folder: Path) -> list[Entry]:
-    """Products in the order of their directories, the first half (rounded up) for training. A file is called
-    ``<product>_<number>.JPG``."""
-    found = [entry for entry in class_folders(folder) if entry.label.endswith("_final")]
-    entries = [entry._replace(label=Path(entry.file).name.partition("_")[0]) for entry in found]
-    return halves(entries, list(dict.fromkeys(entry.label for entry in entries)), 0, "data set sop")
+def _by_directory(entries: list[Entry]) -> list[Entry]:
+    """Products in the order of their directories, half (rounded up) for training. Files are ``<product>_<number>.JPG``."""
+    files = natural(entry.file for entry in entries)
+    found = [Entry(file, Path(file).name.partition("_")[0]) for file in files]
+    return halves(found, list(dict.fromkeys(entry.label for entry in found)), 0)
 
 
 RELEASE = Release(
@@ -53,11 +49,8 @@ RELEASE = Release(
         "Learning via Lifted Structured Feature Embedding)."
     ),
 )
-#: The same files, divided as two studies' code does. They published the numbers of classes only.
-OTHERWISE = {
-    name: replace(RELEASE, layouts=(Layout("the authors' archive", ("Ebay_train.txt",), divide),), counts={})
-    for name, divide in (("halves", _halves), ("directory", _by_directory))
-}
+#: Two studies' code divides the same files otherwise. They published the numbers of classes only.
+DIVISIONS: dict[str, Callable] = {"official": list, "halves": _halves, "directory": _by_directory}
 
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
@@ -74,6 +67,4 @@ def load(
         study divides: the first half of the products in the order of directories, so that whole categories are in one
         split. The code takes the order that the file system happens to give; here it is alphabetical.
     """
-    # Lists that are not the release's are refused, however they are to be divided.
-    whole = RELEASE.catalogue(split, **installed)
-    return whole if division == "official" else OTHERWISE[division].catalogue(split, **installed)
+    return RELEASE.catalogue(split, divided=DIVISIONS[division], **installed)

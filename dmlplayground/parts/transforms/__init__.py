@@ -1,13 +1,5 @@
-"""Transforms, one file each: what happens to an image between its file and a batch.
-
->>> import numpy as np
->>> import dmlplayground as dml
->>> images = np.zeros((4, 64, 64, 3), np.uint8)
->>> dml.transforms.create("paper").train(images, np.array([2, 0]), np.random.default_rng(1)).shape
-(2, 56, 56, 3)
-
-A new file that registers a transform is all it takes to add one. See ``base`` for what a transform must provide.
-"""
+"""Transforms, one file each: what happens to an image between its file and a batch. A new file that registers a transform
+is all it takes to add one; ``shared/base.py`` says what it must provide."""
 
 from typing import Any
 
@@ -16,7 +8,6 @@ from .shared.base import KIND, Augmented, Transform
 from .shared.stored import Stored
 
 __all__ = ["KIND", "Stored", "Transform", "create", "get", "names"]
-
 
 names, get = KIND.names, KIND.get
 

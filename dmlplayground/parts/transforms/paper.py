@@ -3,14 +3,13 @@ from typing import Any
 import numpy as np
 
 from ...base.options import Fraction
-from .shared.base import KIND, Side, Transform, windows
+from .shared.base import KIND, Side, Transform, copy, cut
 from .shared.stored import Stored
 
 
 @KIND.register(title="The first study's text")
 class Paper(Transform):
-    """The first study's text: images of 256 x 256, a random crop of 224 and a flip in training, the centre crop in
-    test.
+    """The first study's text: images of 256 x 256, a random crop of 224 and a flip in training, the centre in test.
 
     resize: the size all images are squashed to, whatever their proportions (bicubic).
     crop: the crop's share of height and width; of 256 it is 224. Data sets with a size of their own keep it.
@@ -30,13 +29,16 @@ class Paper(Transform):
         tops = rng.integers(0, images.shape[1] - height + 1, count)
         lefts = rng.integers(0, images.shape[2] - width + 1, count)
         flips = rng.random(count) < 0.5 if self.flip else np.zeros(count, bool)
-        return windows(images, rows, tops, lefts, height, width, flips)
+        block = np.empty((count, height, width, images.shape[3]), np.uint8)
+        drawn = (rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist())
+        for target, row, top, left, flip in zip(block, *drawn):
+            copy(cut(images[row], top, left, height, width), target, flip)
+        return block
 
     def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         height, width = self.test_shape(images)
-        tops = np.full(len(rows), (images.shape[1] - height) // 2)
-        lefts = np.full(len(rows), (images.shape[2] - width) // 2)
-        return windows(images, rows, tops, lefts, height, width, np.zeros(len(rows), bool))
+        top, left = (images.shape[1] - height) // 2, (images.shape[2] - width) // 2
+        return np.stack([cut(images[row], top, left, height, width) for row in rows.tolist()])
 
     def test_shape(self, images: Any) -> tuple[int, int]:
         height, width = self.one_size(images)

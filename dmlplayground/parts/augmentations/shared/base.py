@@ -1,8 +1,5 @@
-"""The base of every augmentation. It changes a block (B, h, w, 3) of uint8 in place, image by image.
-
-Everything random comes from the generator handed in. Every image uses the same number of random draws, so that others'
-draws do not depend on it.
-"""
+"""The base of every augmentation. It changes a block (B, h, w, 3) of uint8 in place, image by image. All that is random
+comes from the generator handed in, with the same number of draws for every image, so that others' do not depend on it."""
 
 from __future__ import annotations
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 import numpy as np
 
@@ -48,14 +47,12 @@ class Backbone(Part):
     preprocessing: Optional[Preprocessing] = Preprocessing(224, (127.5, 127.5, 127.5))
     imagenet: Optional[Homes] = None
 
-    @cached_property
-    def options(self) -> dict[str, Option]:
-        return {**Part.options.func(self), "pretrained": Option(str, "none")}  # type: ignore[attr-defined]
+    shared_notes: ClassVar = {
+        "pretrained": "where its weights come from: none (they are drawn at random), imagenet, or a file of weights."
+    }
 
-    @property
-    def option_notes(self) -> dict[str, str]:
-        note = "where its weights come from: none (they are drawn at random), imagenet, or a file of weights."
-        return {**super().option_notes, "pretrained": note}
+    def further(self) -> Mapping[str, Option]:
+        return {"pretrained": Option(str, "none")}
 
     @property
     def configuration(self) -> Mapping[str, Any]:

@@ -25,9 +25,7 @@ ENGINES = ("float32", "fused", "bfloat16", *PRECISIONS)
 
 
 class Engine:
-    """A network run by one of the engines. It is converted at the first images, with the weights of that moment; later
-    training does not change the engine.
-    """
+    """A network run by one of the engines: converted at the first images, with the weights that it has then for good."""
 
     def __init__(self, network: Any, engine: str):
         if engine not in ENGINES:

@@ -1,8 +1,6 @@
-"""Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features.
-
-Most zoo networks keep the layers before the classifier in ``features``. In the others the classifier is taken
-out and lets its input pass. Either way the parameters keep the names they have in the zoo's files of weights.
-"""
+"""Classification networks of the Gluon and gluoncv zoos without their classifiers: from images to features. Most keep the
+layers before the classifier in ``features``; in the others it is taken out and lets its input pass. Either way the
+parameters keep the names they have in the zoo's files of weights."""
 
 from __future__ import annotations
 
@@ -22,10 +20,9 @@ from .zoo_records import preprocessing
 @cache
 def zoo(library: str) -> Any:
     """The library's functions."""
+    module = {"gluon": "mxnet.gluon.model_zoo.vision", "gluoncv": "gluoncv.model_zoo"}[library]
     try:
-        return importlib.import_module(
-            {"gluon": "mxnet.gluon.model_zoo.vision", "gluoncv": "gluoncv.model_zoo"}[library]
-        )
+        return importlib.import_module(module)
     except ImportError as problem:
         raise UserError(f"the networks of {library} are not available: {problem}") from None
 
@@ -49,22 +46,14 @@ class Features(gluon.HybridBlock):
         return F.Flatten(x if self.pool is None else self.pool(x))
 
 
-class Passing(gluon.HybridBlock):
-    """Replaces a classifier: passes its input on, one vector per image."""
-
-    def hybrid_forward(self, F, x):
-        return F.Flatten(x)
-
-
 def cut(network: Any, size: int) -> Any:
-    """A classification network without its classifier. ``left_out`` of what is returned names the removed
-    parameters."""
+    """A classification network without its classifier, whose parameters ``left_out`` of what is returned names."""
     whole = {*loading.by_path(network), *loading.by_name(network)}
     if hasattr(network, "features"):
         shape = output_shape(network.features, size)
         result = Features(network, pool=len(shape) == 4 and max(shape[2:]) > 1)
     else:
-        surgery.replace(network, surgery.last(network, (nn.Dense, nn.Conv2D)), Passing())
+        surgery.replace(network, surgery.last(network, (nn.Dense, nn.Conv2D)), nn.Flatten())
         result = network
     pooling = surgery.last(result, surgery.AVERAGES)
     if isinstance(pooling, nn.AvgPool2D):  # over 7 x 7 maps: all of them at the usual size, but not at others
@@ -75,5 +64,4 @@ def cut(network: Any, size: int) -> Any:
 
 def output_shape(network: Any, size: int) -> tuple[int, ...]:
     """The shape of the network's output for one image, without computing it."""
-    graph = network(sym.var("data"))
-    return graph.infer_shape_partial(data=(1, 3, size, size))[1][0]
+    return network(sym.var("data")).infer_shape_partial(data=(1, 3, size, size))[1][0]

@@ -26,15 +26,13 @@ class TruncatedNormal(init.Initializer):
     def _init_weight(self, _, array):
         values = nd.random.normal(shape=array.shape, ctx=array.context)
         for _ in range(40):  # one value in 22 falls outside, so 40 draws leave none
-            values = nd.where(
-                values.abs() > 2, nd.random.normal(shape=array.shape, ctx=array.context), values
-            )
+            others = nd.random.normal(shape=array.shape, ctx=array.context)
+            values = nd.where(values.abs() > 2, others, values)
         array[:] = values.clip(-2, 2) * self.sigma
 
 
 class NormedDense(gluon.HybridBlock):
-    """A linear layer without bias whose weight is g V / |V|, the norm taken over the whole matrix as in the
-    study."""
+    """A linear layer without bias whose weight is g V / |V|, with the norm of the whole matrix as in the study."""
 
     def __init__(self, units: int, in_units: int, weight_initializer):
         super().__init__()
@@ -45,37 +43,26 @@ class NormedDense(gluon.HybridBlock):
 
     def hybrid_forward(self, F, x, weight, scale):
         length = F.sqrt(F.sum(weight**2) + 1e-7)
-        return F.FullyConnected(
-            x, F.broadcast_mul(weight, scale / length), no_bias=True, num_hidden=self.units
-        )
-
-
-class UnitLength(gluon.HybridBlock):
-    def hybrid_forward(self, F, x):
-        return F.L2Normalization(x)
-
-
-class AverageMaxPool(gluon.HybridBlock):
-    """The mean of each feature map and its maximum, added."""
-
-    def hybrid_forward(self, F, x):
-        pooled = [F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type=kind) for kind in ("avg", "max")]
-        return pooled[0] + pooled[1]
+        scaled = F.broadcast_mul(weight, scale / length)
+        return F.FullyConnected(x, scaled, no_bias=True, num_hidden=self.units)
 
 
 def add_max_pooling(backbone) -> None:
     """Make the backbone's last pooling, an average over whole maps, add the maximum of each map."""
+
+    def pooled(F, x):
+        return sum(F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type=kind) for kind in ("avg", "max"))
+
     pooling = surgery.last(backbone, surgery.AVERAGES)
     if pooling is None:
         raise UserError(
             "head.pooling: this backbone has no average pooling over its maps; leave it at average."
         )
-    surgery.replace(backbone, pooling, AverageMaxPool())
+    surgery.replace(backbone, pooling, nn.HybridLambda(pooled))
 
 
 class Head(nn.HybridSequential):
-    """Features (B, features) -> embeddings (B, width). Without a last layer, its input is returned; unit length is
-    then left to the caller."""
+    """Features (B, features) -> embeddings (B, width). Without a last layer, its input is returned, of any length."""
 
     def __init__(self, config: HeadConfig, features: int, embed_dim: int, num_classes: int):
         super().__init__()
@@ -92,16 +79,14 @@ class Head(nn.HybridSequential):
                 self.width = features
                 return
             self.width = num_classes if config.to_classes else embed_dim
-            self.add(self._last(config, features))
+            if config.weight_norm:
+                self.add(NormedDense(self.width, features, _initializer(config, features)))
+            else:
+                self.add(_dense(config, self.width, features, config.bias))
             if config.dropout:
                 self.add(nn.Dropout(config.dropout))
             if config.normalize:
-                self.add(UnitLength())
-
-    def _last(self, config: HeadConfig, features: int):
-        if config.weight_norm:
-            return NormedDense(self.width, features, _initializer(config, features))
-        return _dense(config, self.width, features, config.bias)
+                self.add(nn.HybridLambda("L2Normalization"))
 
 
 def _dense(config: HeadConfig, width: int, features: int, bias: bool) -> nn.Dense:

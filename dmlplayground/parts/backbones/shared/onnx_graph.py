@@ -1,7 +1,5 @@
-"""A network's graph in ONNX, from a batch of uint8 images (B, H, W, 3) in RGB to its output.
-
-MXNet's converter was written for older releases of the package onnx; ``_converter`` gives it what it asks for.
-"""
+"""A network's graph in ONNX, from a batch of uint8 images (B, H, W, 3) in RGB to its output. MXNet's converter was written
+for older releases of the package onnx; ``_converter`` gives it what it asks for."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import logging
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,6 +17,7 @@ import numpy as np
 
 from ....base import files, optional
 
+_TYPES = ("float32", "float64", "float16", "uint8", "int8", "int32", "int64", "bool")
 OPSET, IR_VERSION = 13, 8  # the latest that MXNet's converter writes; the file format that goes with it
 INPUT, OUTPUT = "images", "embeddings"
 
@@ -28,14 +27,12 @@ def convert(symbol: Any, arrays: dict[str, Any], height: int, width: int) -> Any
     with _converter() as (converter, scratch):
         target = scratch / "network.onnx"
         with files.writing_to(target):
+            shapes = {
+                "in_shapes": [(1, height, width, 3)],
+                "dynamic_input_shapes": [("batch", height, width, 3)],
+            }
             converter.export_model(
-                symbol,
-                arrays,
-                [(1, height, width, 3)],
-                np.uint8,
-                str(target),
-                dynamic=True,
-                dynamic_input_shapes=[("batch", height, width, 3)],
+                symbol, arrays, in_types=np.uint8, onnx_file_path=str(target), dynamic=True, **shapes
             )
         return _tidied(optional.load("onnx").load(str(target)))
 
@@ -49,12 +46,8 @@ def _tidied(graph: Any) -> Any:
     graph.graph.input.extend(inputs)
     last = graph.graph.output[0].name
     for node in graph.graph.node:
-        for number, name in enumerate(node.output):
-            if name == last:
-                node.output[number] = OUTPUT
-        for number, name in enumerate(node.input):
-            if name == last:
-                node.input[number] = OUTPUT
+        for names in (node.output, node.input):
+            names[:] = [OUTPUT if name == last else name for name in names]
     graph.graph.output[0].name = OUTPUT
     return graph
 
@@ -65,7 +58,7 @@ def _converter() -> Iterator[tuple[Any, Path]]:
     the operator set that it looks for, and takes the lengths of rows for what they are: ONNX's norm along axis 1."""
     onnx = optional.load("onnx")
     table: Any = types.ModuleType("onnx.mapping")
-    kinds = {np.dtype(kind): getattr(onnx.TensorProto, name) for kind, name in _TYPES.items()}
+    kinds = {kind: onnx.helper.np_dtype_to_tensor_dtype(kind) for kind in map(np.dtype, _TYPES)}
     table.NP_TYPE_TO_TENSOR_TYPE = kinds
     table.TENSOR_TYPE_TO_NP_TYPE = {number: kind for kind, number in kinds.items()}
     level = logging.getLogger().level
@@ -79,25 +72,12 @@ def _converter() -> Iterator[tuple[Any, Path]]:
         from mxnet.onnx.mx2onnx._export_onnx import MXNetGraph
 
         operators = MXNetGraph.registry_[12]  # of which those of 13 are a continuation
-        of_rows = _row_lengths(operators["L2Normalization"])
+        normalise = operators["L2Normalization"]
+
+        def of_rows(
+            node: dict, **rest: Any
+        ) -> Any:  # for which the only mode that it knows, channels, means the same
+            return normalise({**node, "attrs": {**node.get("attrs", {}), "mode": "channel"}}, **rest)
+
         stack.enter_context(mock.patch.dict(operators, {"L2Normalization": of_rows}))
         yield converter, Path(stack.enter_context(tempfile.TemporaryDirectory()))
-
-
-def _row_lengths(convert: Callable) -> Callable:
-    """The conversion of L2Normalization, of rows: there the only mode that it knows, channels, means the same."""
-    return lambda node, **rest: convert(
-        {**node, "attrs": {**node.get("attrs", {}), "mode": "channel"}}, **rest
-    )
-
-
-_TYPES = {
-    "float32": "FLOAT",
-    "float64": "DOUBLE",
-    "float16": "FLOAT16",
-    "uint8": "UINT8",
-    "int8": "INT8",
-    "int32": "INT32",
-    "int64": "INT64",
-    "bool": "BOOL",
-}

@@ -11,8 +11,7 @@ AVERAGES = (nn.GlobalAvgPool2D, nn.AvgPool2D)
 
 
 def layers(network: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Every layer that holds no others, with the block it is in and its name there, in the order of
-    registration."""
+    """Every layer that holds no others, with the block it is in and its name there, in the order of registration."""
     for name, child in network._children.items():
         if child._children:
             yield from layers(child)

@@ -1,8 +1,6 @@
-"""The records of ``gluon:NAME`` and ``gluoncv:NAME``, which have no files here.
-
-What a record says of a network is kept in ``zoo_networks.json``, so that commands that list or check need not load MXNet
-and build the network. ``scripts/zoo_networks.py`` writes that file, and a test holds it against the libraries.
-"""
+"""The records of ``gluon:NAME`` and ``gluoncv:NAME``, which have no files here. What they say is kept in
+``zoo_networks.json``, so that commands that list or check need not load MXNet and build a network.
+``scripts/zoo_networks.py`` writes that file, and a test holds it against the libraries."""
 
 from __future__ import annotations
 
@@ -44,11 +42,11 @@ def record(library: str, name: str) -> Backbone:
         raise unknown("zoo of networks", library, kept())
     if name not in kept()[library]:
         raise unknown(f"network of {library}", name, kept()[library])
-    facts = kept()[library][name]
 
     def build() -> Any:
         return trunk(library, name)
 
+    facts = kept()[library][name]
     build.__doc__ = f"The network {name} of {library}'s zoo, without its classifier."
     return Backbone(
         key=f"{library}:{name}",

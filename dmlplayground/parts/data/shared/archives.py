@@ -1,5 +1,4 @@
-"""Unpacking archives from elsewhere: only plain files and folders are written, only inside the given folder, and no
-more than images can amount to."""
+"""Unpacking archives from elsewhere: plain files and folders alone, inside the given folder, and no more than images take."""
 
 from __future__ import annotations
 
@@ -14,8 +13,6 @@ from ....base import download, files
 from ....base.errors import UserError, printable
 
 MOST_FILES = 5_000_000
-
-
 #: The name, the kind ('file', 'folder', or the name of what is refused), and a file's content.
 Member = tuple[str, str, Optional[IO[bytes]]]
 
@@ -25,8 +22,7 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Write the archive's files below the folder. Returns their number. Raises a UserError for anything that is
-    refused."""
+    """Write the archive's files below the folder. Returns their number; a UserError for anything that is refused."""
     count, room = 0, download.room(archive)
     try:
         members = _of_zip(archive) if zipfile.is_zipfile(archive) else _of_tar(archive)
@@ -67,10 +63,8 @@ def _of_tar(archive: Path) -> Iterator[Member]:
             link = info.issym() or info.islnk()
             kind = "folder" if info.isdir() else "a link" if link else "a device or pipe"
             yield (info.name, "file", opened.extractfile(info)) if info.isreg() else (info.name, kind, None)
-        while opened.fileobj.read(
-            1 << 20
-        ):  # tarfile takes a garbled header for the end; the checksum comes last
-            pass
+        while opened.fileobj.read(1 << 20):
+            pass  # tarfile takes a garbled header for the end; the checksum comes last
 
 
 def _of_zip(archive: Path) -> Iterator[Member]:
@@ -78,7 +72,5 @@ def _of_zip(archive: Path) -> Iterator[Member]:
         for info in opened.infolist():
             mode = stat.S_IFMT(info.external_attr >> 16)
             kind = "folder" if info.is_dir() else "a link" if mode == stat.S_IFLNK else "a device or pipe"
-            if not info.is_dir() and mode in (0, stat.S_IFREG):
-                yield info.filename, "file", opened.open(info)
-            else:
-                yield info.filename, kind, None
+            plain = not info.is_dir() and mode in (0, stat.S_IFREG)
+            yield (info.filename, "file", opened.open(info)) if plain else (info.filename, kind, None)

@@ -1,7 +1,4 @@
-"""Arrays that are computed once and then memory-mapped from disk.
-
-An entry is a folder of ``.npy`` files with their checksums, which every process checks once.
-"""
+"""Arrays that are computed once and then memory-mapped from disk: a folder of ``.npy`` files with their checksums."""
 
 from __future__ import annotations
 
@@ -25,10 +22,8 @@ Arrays = dict[str, np.ndarray]
 
 
 def arrays(name: str, key: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
-    """The arrays that ``make`` returns, read-only, from the cache if it has an entry with this name and key. ``key``
-    holds everything that the arrays depend on, as plain values. If the cache cannot be written, the arrays stay in
-    memory, and one warning says so.
-    """
+    """The arrays that ``make`` returns, read-only, from the cache if it has an entry with this name and key, which holds
+    all that they depend on, as plain values. If it cannot be written, they stay in memory, and one warning says so."""
     entry = folder() / f"{name}-{short_digest(key)}"
     with contextlib.ExitStack() as stack:
         if (found := _read(entry)) is None:
@@ -102,10 +97,10 @@ def entries(name: str) -> list[Path]:
 
 def remove_if_damaged(entry: Path) -> bool:
     """Whether the entry was damaged. If so, it has been removed and will be made anew."""
-    if _read(entry) is None:
+    damaged = _read(entry) is None
+    if damaged:
         shutil.rmtree(entry, ignore_errors=True)
-        return True
-    return False
+    return damaged
 
 
 CHECKSUMS = "checksums.json"
@@ -116,9 +111,8 @@ def _read(entry: Path) -> Arrays | None:
     """The entry's arrays, memory-mapped. None if there is no entry, or it is damaged."""
     try:
         checksums = json.loads((entry / CHECKSUMS).read_text(encoding="utf-8"))
-        found = {
-            name: np.load(entry / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in checksums
-        }
+        paths = {name: entry / f"{name}.npy" for name in checksums}
+        found = {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
         return found if checksums == {name: _checksum(array) for name, array in found.items()} else None
     except (OSError, ValueError, EOFError, AttributeError):
         return None

@@ -6,15 +6,17 @@ import math
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Optional, Union
+from typing import Annotated, Literal, NamedTuple, Optional, Union
 
 import numpy as np
 
 from ....base import files, optional, seeds
 from ....base.errors import UserError, printable, warn
+from ....base.options import Must
 
 HEIC = (".heic", ".heif")
 #: The endings of pictures; those of phones, too, where what reads them is installed.
@@ -25,16 +27,17 @@ SUFFIXES = (
 Box = Sequence[float]  # x, y, width, height
 #: How to divide classes: a share of them, their names, or a file with one name a line.
 Classes = Union[float, list[str], str]
+Number = Annotated[int, Must("not be negative", lambda number: number >= 0)]
+Pixels = Annotated[int, Must("be from 16 to 1024 pixels", lambda pixels: 16 <= pixels <= 1024)]
 ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}
 
 
 class Entry(NamedTuple):
-    """One image: its file below the data set's folder, its class, and which split it is of (or what part of the test split:
-    query or gallery)."""
+    """One image."""
 
-    file: str
-    label: str
-    split: str = ""
+    file: str  # below the data set's folder
+    label: str  # its class
+    split: str = ""  # train or test, or which part of the test split: query or gallery
     box: Optional[Box] = None
     parent: str = ""  # the class above its class
     query: Optional[bool] = None  # of a training class kept back to validate: whether it searches
@@ -85,8 +88,7 @@ def catalogue(
     size: Optional[int] = None,
     pooled: bool = False,
 ) -> Catalogue:
-    """The entries of one split. Classes are in the order of their names, numbers counting as numbers; the
-    images of a class in the order of the entries."""
+    """The entries of one split: classes in the order of their names, and the images of each in the order of the entries."""
     entries = list(entries)
     chosen = [entry for entry in entries if entry.split in ROLES[split]]
     if not chosen:
@@ -98,11 +100,18 @@ def catalogue(
     if roles & {"query", "gallery"} and roles != {"query", "gallery"}:
         wanted = "either all test images are queries or gallery, or none are"
         raise UserError(f"data set {name}: {wanted}; got {', '.join(sorted(roles))}.")
-    if boxes:
-        _check_boxes(name, chosen)
+    for entry in chosen if boxes else ():
+        if entry.box is None:
+            raise UserError(f"data set {name} has no boxes; leave out the option boxes.")
+        if not is_box(entry.box):
+            raise UserError(f"data set {name}: {BOX}, which {list(entry.box)} is not ({entry.file}).")
     above = {entry.label: entry.parent for entry in chosen}
     searching = [entry.split == "query" if entry.query is None else entry.query for entry in chosen]
-    pool = tuple(sorted(entry.file for entry in entries))  # an order that does not depend on a division
+    pool = None
+    if pooled:  # in an order that does not depend on a division
+        all_files = tuple(sorted(entry.file for entry in entries))
+        none = np.zeros(len(all_files), np.int32)
+        pool = Catalogue(name, "all", folder, all_files, none, ("",), size=size)
     return Catalogue(
         name,
         split,
@@ -115,18 +124,26 @@ def catalogue(
         cached,
         tuple(above[label] for label in class_names) if all(above.values()) else None,
         size,
-        Catalogue(name, "all", folder, pool, np.zeros(len(pool), np.int32), ("",), size=size)
-        if pooled
-        else None,
+        pool,
     )
 
 
-def _check_boxes(name: str, entries: Iterable[Entry]) -> None:
-    for entry in entries:
-        if entry.box is None:
-            raise UserError(f"data set {name} has no boxes; leave out the option boxes.")
-        if not is_box(entry.box):
-            raise UserError(f"data set {name}: {BOX}, which {list(entry.box)} is not ({entry.file}).")
+def own(
+    name: str,
+    split: str,
+    folder: Path,
+    entries: Sequence[Entry],
+    boxes: bool = False,
+    *,
+    train: Classes = 0.5,
+    test: Optional[Classes] = None,
+    seed: Optional[Number] = None,
+    cache: Literal["disk", "none"] = "disk",
+) -> Catalogue:
+    """One split of a user's images, which may say their splits. What comes by name are options of every such set."""
+    if not any(entry.split for entry in entries):
+        entries = divide(entries, train, test, f"data set {name}", seed)
+    return catalogue(name, split, folder, entries, boxes=boxes, cached=cache == "disk")
 
 
 #: What a box is, in words.
@@ -157,33 +174,29 @@ class Walk:
         self.root = root
         self.of_classes = of_classes
         self.seen = self.images = 0
-        self.left: dict[str, list[str]] = {}
-
-    def leave(self, why: str, name: str) -> None:
-        self.left.setdefault(why, []).append(name)
+        self.left: dict[str, list[str]] = defaultdict(list)  # what was left out, by the reason
 
     def below(self, folder: Path) -> list[str]:
         """All images in the folder and its subfolders, by their paths from there, sorted."""
-        start = len(os.path.join(folder, ""))  # noqa: PTH118 (with the separator at its end)
-        return natural(path[start:] for path in self._images(str(folder)))
-
-    def _images(self, folder: str) -> Iterator[str]:
-        waiting = [folder]
+        found, waiting = [], [str(folder)]
         while waiting:
-            folder = waiting.pop()
+            place = waiting.pop()
             try:
-                with os.scandir(folder) as entries:
+                with os.scandir(place) as entries:
                     for entry in entries:
                         if entry.is_dir(follow_symlinks=False):
                             waiting.append(entry.path)
                         elif is_image(entry):
                             self.images += 1
-                            yield entry.path
+                            found.append(entry.path)
                         elif is_image(entry, HEIC):
-                            self.leave(f"in HEIC: {optional.PACKAGES['pillow_heif'].install}", entry.path)
+                            why = f"in HEIC: {optional.PACKAGES['pillow_heif'].install}"
+                            self.left[why].append(entry.path)
                         self._count()
             except OSError as problem:
-                self.leave(f"not readable: {problem.strerror}", folder)
+                self.left[f"not readable: {problem.strerror}"].append(place)
+        start = len(os.path.join(folder, ""))  # noqa: PTH118 (with the separator at its end)
+        return natural(path[start:] for path in found)
 
     def _count(self) -> None:
         self.seen += 1
@@ -211,11 +224,11 @@ def class_folders(folder: Path, walk: Optional[Walk] = None) -> list[Entry]:
         if path.is_dir():
             labels.append(path.name)
         elif is_image(path, (*SUFFIXES, *HEIC)):
-            walk.leave("in no folder of a class", str(path))
+            walk.left["in no folder of a class"].append(str(path))
     for label in natural(labels):
         found = walk.below(folder / label)
         if not found and not label.startswith("."):
-            walk.leave("without images", str(folder / label))
+            walk.left["without images"].append(str(folder / label))
         entries += [Entry(f"{label}/{name}", label) for name in found]
     return entries
 
@@ -228,15 +241,10 @@ def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = ()) -> bo
 def divide(
     entries: Sequence[Entry], train: Classes, test: Optional[Classes], where: str, seed: Optional[int] = None
 ) -> list[Entry]:
-    """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others.
-
-    A share is that of the first classes for ``train``, and of the last for ``test``: by name, or, with a seed,
-    in an order that is drawn at random.
-    """
+    """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others. A share
+    is that of the first classes for ``train``, and of the last for ``test``: by name, or in an order that a seed draws."""
     names = natural({entry.label for entry in entries})
     if seed is not None:
-        if seed < 0:
-            raise UserError(f"{where}: seed must not be negative, not {seed}.")
         names = [names[i] for i in seeds.generator(seed, "split of classes").permutation(len(names))]
     training = set(_chosen(names, train, f"{where}: train"))
     others = [name for name in names if name not in training]
@@ -257,11 +265,9 @@ def reserved(ordered: Sequence[str], count: int, where: str) -> set[str]:
     return {ordered[i] for i in seeds.generator(0, "reserved classes").permutation(len(ordered))[:count]}
 
 
-def halves(entries: Sequence[Entry], ordered: Sequence[str], division: int, where: str) -> list[Entry]:
+def halves(entries: Sequence[Entry], ordered: Sequence[str], division: int) -> list[Entry]:
     """The entries with half of the classes for training, rounded up, and the others for test: the first ones in the given
     order (division 0), or those that are drawn at random for another division."""
-    if division < 0:
-        raise UserError(f"{where}: division must not be negative, not {division}.")
     if division:
         drawn = seeds.generator(division, "division of classes").permutation(len(ordered))
         ordered = [ordered[i] for i in drawn]

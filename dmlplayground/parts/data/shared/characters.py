@@ -1,8 +1,8 @@
 """Drawing characters: which of them can be classes, and a single picture of one of them.
 
-The typefaces are those inside matplotlib's wheel, so nothing is downloaded. What is drawn depends on the
-arguments alone: the same Pillow, NumPy and typefaces give the same bytes on every machine. (Coefficients are
-rounded before Pillow sees them, so that rounding differences between processors change nothing.)
+The typefaces are those inside matplotlib's wheel. What is drawn depends on the arguments alone: the same Pillow, NumPy
+and typefaces give the same bytes on every machine. (Coefficients are rounded before Pillow sees them, so that rounding
+differences between processors change nothing.)
 """
 
 from __future__ import annotations
@@ -68,11 +68,9 @@ def _path(face: str) -> Path:
 
 
 def picture(text: str, index: int, size: int, strength: float, seed: int) -> np.ndarray:
-    """Picture number ``index`` of ``text``: (size, size, 3) uint8, which depends only on the arguments.
-
-    ``strength`` says how far it strays from dark on light, upright and in the middle, from 0 to 1: in colour,
-    background, angle, slant, proportions, size, place and noise. The typeface changes at every strength.
-    """
+    """Picture number ``index`` of ``text``: (size, size, 3) uint8, which depends only on the arguments. ``strength`` says how
+    far it strays from dark on light, upright and in the middle, from 0 to 1: in colour, background, angle, slant,
+    proportions, size, place and noise. The typeface changes at every strength."""
     stream = seeds.generator(seed, "glyphs", *map(ord, text), index)
     faces = faces_of(text)
     face = faces[stream.integers(len(faces))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -14,7 +13,7 @@ from ....base.errors import UserError
 from ....base.options import Option, options_of
 from ....base.registry import Kind, Part, split
 from . import images as lazy
-from .catalogue import DIVISION
+from .catalogue import DIVISION, own
 from .releases import Release
 
 
@@ -24,11 +23,10 @@ class Dataset:
 
     ``images`` is an array, or looks like one, (N, H, W, 3) of uint8: in memory, memory-mapped or decoded when
     asked for, and never written to. Where heights or widths differ the shape has None for them. For a data set of
-    features it is an array (N, width) of float32. ``labels`` is
-    (N,) int32 and counts the classes of this split from 0; ``class_names[label]`` says which class that is.
+    features it is an array (N, width) of float32. ``labels`` is (N,) int32 and counts the classes of this split from 0;
+    ``class_names[label]`` says which class that is, and ``parents[label]`` the class above it, if there are such.
     Two splits have no class in common: metric learning is tested on classes never seen in training.
     ``queries`` says which images search the others, which are the gallery; None: every image searches all.
-    ``parents[label]`` is the class above a class, where the data set has such classes.
 
     >>> dataset = dml.data.Dataset("mine", "train", np.zeros((4, 8, 8, 3), np.uint8), np.array([0, 0, 1, 1]), ("cat", "dog"))
     >>> len(dataset), dataset.subset([1]).class_names
@@ -91,16 +89,12 @@ class Dataset:
         """A description in one line."""
         counts = np.bincount(self.labels, minlength=self.num_classes)
         searching = "" if self.queries is None else f", {int(self.queries.sum())} of them queries"
+        shape = self.images.shape
+        size = f"{shape[1]} features each" if len(shape) == 2 else f"{shape[2]} x {shape[1]} pixels"
         return (
-            f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, "
-            f"{counts.min()} to {counts.max()} in each, {self._size()}{searching}"
+            f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, {counts.min()} to "
+            f"{counts.max()} in each, {'different sizes' if None in shape else size}{searching}"
         )
-
-    def _size(self) -> str:
-        if self.images.ndim == 2:
-            return f"{self.images.shape[1]} features each"
-        height, width = self.images.shape[1:3]
-        return "different sizes" if None in (height, width) else f"{width} x {height} pixels"
 
 
 #: What the options are that several data sets share. A data set describes one of them itself where there it means more.
@@ -128,15 +122,16 @@ class DatasetPart(Part):
 
     settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
     release: Optional[Release] = None
+    yours: bool = False  # a user's own images
     training_classes: Optional[Callable[..., Optional[int]]] = None  # from its options, if those alone decide
 
     given = ("split",)
+    shared_notes = SHARED_NOTES
 
-    @cached_property
-    def options(self) -> dict[str, Option]:
-        own: dict[str, Option] = Part.options.func(self)  # type: ignore[attr-defined]
-        installed = options_of(Release.catalogue, skip=("self", "split", "divided"))
-        return {**own, **installed} if self.release else own
+    def further(self) -> Mapping[str, Option]:
+        if self.release:
+            return options_of(Release.catalogue, skip=("self", "split", "divided"))
+        return options_of(own, skip=("name", "split", "folder", "entries", "boxes")) if self.yours else {}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         """Besides, an option ``of`` names another data set, and has one form for one meaning."""
@@ -148,11 +143,6 @@ class DatasetPart(Part):
             differing = {key: value for key, value in every if value != other.options[key].default}
             filled["of"] = {"name": name, **differing}
         return filled
-
-    @property
-    def option_notes(self) -> dict[str, str]:
-        own = super().option_notes
-        return {**{name: note for name, note in SHARED_NOTES.items() if name in self.options}, **own}
 
     @property
     def configuration(self) -> Mapping[str, Any]:

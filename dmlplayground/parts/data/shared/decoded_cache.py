@@ -1,9 +1,8 @@
 """Images decoded once: a catalogue's images as one memory-mapped file in the cache.
 
-An entry is named by the content it was made from (names and bytes of the files, boxes) and by how they are
-stored; files whose size and time have not changed are not read again for that. Its index holds all of this, and every
-image has a checksum. It is made by one thread per core, and is either complete or absent. If several processes want
-the same entry, one makes it and the others wait.
+An entry is named by the content it was made from (names and bytes of the files, boxes) and by how they are stored;
+files whose size and time have not changed are not read again for that. Its index holds all of this, and every image
+has a checksum. It is complete or absent. If several processes want the same entry, one makes it and the others wait.
 """
 
 from __future__ import annotations
@@ -23,11 +22,10 @@ from typing import Any, Optional
 import numpy as np
 
 from ....base import files as written
-from ....base import opencv
 from ....base.errors import UserError, printable
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
-from . import cache, decoding, drawing
+from . import cache, decoding
 from .catalogue import Catalogue
 from .images import CHECKSUMS, PIXELS, SIZES, Images, Packed, select
 
@@ -44,7 +42,17 @@ def images(catalogue: Catalogue, stored: Stored) -> Images:
     """The catalogue's images as they are stored, from the cache, or decoded into it now."""
     if catalogue.pool is not None:
         return select(images(catalogue.pool, stored), catalogue.rows)
-    index = _index(catalogue, stored)
+    index = {  # all that the pixels depend on, as plain values
+        "name": catalogue.name,
+        "split": catalogue.split,
+        "generation": GENERATION,
+        "library": decoding.library(catalogue.files[0]),
+        **({} if catalogue.size is None else {"size": catalogue.size}),
+        "stored": vars(stored),
+        "files": list(catalogue.files),
+        "content": content(catalogue),
+        "boxes": None if catalogue.boxes is None else catalogue.boxes.tolist(),
+    }
     entry = folder() / f"{catalogue.name}-{catalogue.split}-{cache.short_digest(index)}"
     found = _open(entry)
     if found is None:
@@ -80,36 +88,15 @@ def remove_if_damaged(entry: Path) -> bool:
     return True
 
 
-def _index(catalogue: Catalogue, stored: Stored) -> dict[str, Any]:
-    """Everything that the pixels depend on, as plain values."""
-    return {
-        "name": catalogue.name,
-        "split": catalogue.split,
-        "generation": GENERATION,
-        "library": library(catalogue),
-        **({} if catalogue.size is None else {"size": catalogue.size}),
-        "stored": vars(stored),
-        "files": list(catalogue.files),
-        "content": content(catalogue),
-        "boxes": None if catalogue.boxes is None else catalogue.boxes.tolist(),
-    }
-
-
-def library(catalogue: Catalogue) -> str:
-    """What decides the pixels besides the files."""
-    return drawing.library() if catalogue.files[0].endswith(drawing.SUFFIX) else opencv.library()
-
-
 def content(catalogue: Catalogue) -> str:
     """A digest of the bytes of all files, remembered by their names, sizes and times."""
 
     def digest(row: int) -> bytes:
+        path = catalogue.path(row)
         try:
-            return hashlib.blake2b(catalogue.path(row).read_bytes(), digest_size=16).digest()
+            return hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
         except OSError as problem:
-            raise UserError(
-                f"cannot read {printable(catalogue.path(row))}: {problem.strerror or problem}."
-            ) from None
+            raise UserError(f"cannot read {printable(path)}: {problem.strerror or problem}.") from None
 
     def of_all() -> str:
         total = hashlib.blake2b(digest_size=16)
@@ -149,8 +136,13 @@ def _open(entry: Path) -> Optional[Packed]:
 def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stored) -> None:
     sizes = _sizes(catalogue, stored)
     ends = np.cumsum(sizes.prod(axis=1, dtype=np.int64) * 3)
-    total = int(ends[-1])
-    _require_room(entry.parent, total)
+    total, free = int(ends[-1]), shutil.disk_usage(entry.parent).free
+    if total + SPARE > free:
+        raise UserError(
+            f"the decoded images take {_bytes(total)}, and {entry.parent} has {_bytes(free)} free: set "
+            "DMLPLAYGROUND_CACHE to a folder with more room, or decode images each time with the data "
+            "set's option cache: none."
+        )
     print(
         f"decoding {len(catalogue):,} images of {catalogue.name} ({catalogue.split}), {stored.describe()}, "
         f"once: {_bytes(total)} in {entry}",
@@ -179,16 +171,6 @@ def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:
             return 0, 0  # reported with all others when it is decoded
 
     return np.array(list(ahead(one, range(len(catalogue)), cores())), np.int32)
-
-
-def _require_room(place: Path, total: int) -> None:
-    free = shutil.disk_usage(place).free
-    if total + SPARE > free:
-        raise UserError(
-            f"the decoded images take {_bytes(total)}, and {place} has {_bytes(free)} free: set "
-            "DMLPLAYGROUND_CACHE to a folder with more room, or decode images each time with the data "
-            "set's option cache: none."
-        )
 
 
 def _decode(
@@ -233,7 +215,6 @@ def progress(items: Iterator, total: int, unit: str = "image") -> Iterator:
 
 
 def summary(what: str, problems: list[str]) -> str:
-    """``what``, and the first few problems."""
     rest = f" (and {len(problems) - NAMED} more)" if len(problems) > NAMED else ""
     return f"{what}: " + " ".join(sorted(problems)[:NAMED]) + rest
 

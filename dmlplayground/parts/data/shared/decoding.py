@@ -1,5 +1,4 @@
-"""From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names
-it.
+"""From an image file to pixels: (H, W, 3) uint8 RGB, whatever the file holds, or one clear error that names it.
 
 The rules: grey becomes three equal channels; CMYK is converted, inverted or not as the file says; transparent pixels
 become white; of 16-bit values the upper 8 bits are kept; a picture is turned upright by its EXIF data; only the first
@@ -14,25 +13,19 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Optional
 
 import numpy as np
+import simplejpeg
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from ....base import files, optional
+from ....base import files, opencv, optional
 from ....base.errors import UserError, printable
 from ...transforms.shared.stored import Stored
-from . import drawing
 from .catalogue import HEIC, SUFFIXES, Box, Catalogue
 from .images import Images
-
-# A JPEG has no checksum. Where its data stop making sense the decoder warns and fills in the rest, and OpenCV and Pillow
-# hide the warning. simplejpeg calls the same library, gives the same pixels, and treats the warning as an error.
-try:
-    import simplejpeg
-except ImportError:  # no wheel for this machine: truncated files are still found, other damage is not
-    simplejpeg = None
 
 FORMATS = ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"]
 KNOWN = f"{', '.join(FORMATS)}; HEIC after {optional.PACKAGES['pillow_heif'].install}"
@@ -40,6 +33,7 @@ if set(HEIC) <= set(SUFFIXES):
     optional.load("pillow_heif").register_heif_opener()
     FORMATS.append("HEIF")
 
+DRAWING, SIDE = ".svg", 256  # the ending of a drawing, and its height and width where none are asked for
 _MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")  # of a JPEG; the others stand inside its data
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 _SIDEWAYS = (5, 6, 7, 8)  # EXIF orientations that swap height and width
@@ -73,8 +67,7 @@ class Live(Images):
 
 
 def read(path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None) -> np.ndarray:
-    """The image in this file, cut to its box where one is given, brought to its data set's size where that has one, and
-    resized to be stored."""
+    """The image in this file, cut to its box and brought to its data set's size, if there are any, and then to be stored."""
     return pixels(content_of(path), path, stored, box, size)
 
 
@@ -100,7 +93,7 @@ def pixels(
 ) -> np.ndarray:
     """``read``, where the file's content is known already."""
     with _readable(path):
-        image = decode(drawing.png(content, size) if path.suffix == drawing.SUFFIX else content)
+        image = decode(drawn(content, size) if path.suffix == DRAWING else content)
     if box is not None:
         left, top, right, bottom = clamp(box, *image.shape[:2])
         image = image[top:bottom, left:right]
@@ -126,9 +119,27 @@ def clamp(box: Box, height: int, width: int) -> tuple[int, int, int, int]:
     return left, top, min(max(x + wide, left + 1), width), min(max(y + high, top + 1), height)
 
 
+def drawn(content: bytes, size: Optional[int]) -> bytes:
+    """A drawing of lines and areas (SVG) as PNG, by resvg: the same pixels on every machine, without its fonts. It is in the
+    middle of a square, as large as fits, and transparent where nothing is drawn."""
+    resvg, side = optional.load("resvg_py"), size or SIDE
+    text = content.decode("utf-8")
+    return bytes(resvg.svg_to_bytes(svg_string=text, width=side, height=side, skip_system_fonts=True))
+
+
+def library(file: str) -> str:
+    """What decides the pixels besides the file."""
+    if not file.endswith(DRAWING):
+        return opencv.library()
+    optional.load("resvg_py")
+    return f"resvg_py {metadata.version('resvg_py')}"
+
+
 def decode(content: bytes) -> np.ndarray:
+    # A JPEG has no checksum. Where its data stop making sense the decoder warns and fills in the rest, and OpenCV and
+    # Pillow hide that. simplejpeg calls the same library, gives the same pixels, and takes the warning for an error.
     with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
-        if opened.format in ("JPEG", "MPO") and simplejpeg is not None:
+        if opened.format in ("JPEG", "MPO"):
             _require_all_scans(content)
             if opened.mode in ("L", "RGB"):
                 return _upright(simplejpeg.decode_jpeg(content, "RGB"), opened.getexif().get(0x0112))
@@ -139,10 +150,8 @@ def decode(content: bytes) -> np.ndarray:
 
 def _require_all_scans(content: bytes) -> None:
     """``ValueError`` for a progressive JPEG that ends before its last scan: no decoder warns of that, it only looks blurred.
-
-    Such a picture comes in scans, each with some bits of some of the 64 coefficients; all are there once there has been
-    a scan with the lowest bit (``Al`` in the standard) of each coefficient of each component.
-    """
+    It comes in scans, each with some bits of some of the 64 coefficients; all are there once there has been a scan with the
+    lowest bit (``Al`` in the standard) of each coefficient of each component."""
     components, place = 0, 2
     complete: set[tuple[int, int]] = set()
     while found := _MARKER.search(content, place):

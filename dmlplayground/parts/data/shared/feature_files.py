@@ -18,10 +18,8 @@ Extract = Callable[[Iterator[np.ndarray]], np.ndarray]  # blocks of images to ro
 
 
 def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extract) -> tuple[int, int]:
-    """Write the features of both splits of a data set to a ``.npz``; gives how many rows there are, and how wide.
-
-    Images are prepared as the data set's own transform prepares test images.
-    """
+    """Write the features of both splits of a data set to a ``.npz``, of images that are prepared as its own transform
+    prepares test images. Gives how many rows there are, and how wide."""
     check_ending(target)
     transform = transforms.create(data.get(dataset).configuration.get("transform", "paper"))
     parts: dict[str, list] = {"features": [], "labels": [], "split": []}
@@ -30,7 +28,10 @@ def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extra
         transform.check(loaded.images)
         parts["features"].append(extract(loader.test_batches(loaded, transform, batch_size=BATCH)))
         parts["labels"] += [loaded.class_names[label] for label in loaded.labels]
-        parts["split"] += _roles(loaded)
+        if loaded.queries is None or split == "train":
+            parts["split"] += [split] * len(loaded)
+        else:
+            parts["split"] += ["query" if query else "gallery" for query in loaded.queries]
     features = np.concatenate(parts["features"]).astype(np.float32)
     arrays = {"features": features, "labels": np.array(parts["labels"]), "split": np.array(parts["split"])}
     array_files.write_plain(target, arrays)
@@ -41,9 +42,3 @@ def check_ending(target: Path) -> None:
     """Refuse a file that no features can be written to."""
     if target.suffix != ".npz":
         raise UserError(f"features are written to a .npz, not to {target}.")
-
-
-def _roles(loaded: data.Dataset) -> list[str]:
-    if loaded.queries is None or loaded.split == "train":
-        return [loaded.split] * len(loaded)
-    return ["query" if query else "gallery" for query in loaded.queries]

@@ -7,7 +7,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from ....base import files, seeds
 from ....base.errors import UserError
@@ -44,19 +44,7 @@ BRANDS = _words(
     """
 )
 LEAST = 12  # sets that draw a class
-
-
-class Drawing(NamedTuple):
-    """One drawing of a set, and the words of its name that say what it shows, in the order of its name."""
-
-    set: str
-    name: str
-    words: tuple[str, ...]
-
-    @property
-    def meaning(self) -> str:
-        """The words in the alphabet's order: circle-check and check-circle are one thing."""
-        return "-".join(sorted(self.words))
+LIST, PLACE = "drawings.txt", "drawings"  # the names of what ``write`` makes
 
 
 def collections(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -76,10 +64,10 @@ def classes(folder: Path, copies: Container[str] = ()) -> dict[str, dict[str, st
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for key in collections(folder):
         content = files.read_json(folder / "json" / f"{key}.json")
-        for one in drawings(key, content["icons"]):
-            if f"{key}/{one.meaning}" not in copies:
-                named[one.meaning]["-".join(one.words)] += 1
-                found[one.meaning][key] = svg(content["icons"][one.name], content)
+        for meaning, (words, name) in drawings(content["icons"]).items():
+            if f"{key}/{meaning}" not in copies:
+                named[meaning][words] += 1
+                found[meaning][key] = svg(content["icons"][name], content)
     return {
         max(named[meaning], key=lambda name: (named[meaning][name], name)): by_set
         for meaning, by_set in found.items()
@@ -87,31 +75,26 @@ def classes(folder: Path, copies: Container[str] = ()) -> dict[str, dict[str, st
     }
 
 
-def drawings(key: str, icons: Mapping[str, Mapping[str, Any]]) -> list[Drawing]:
-    """For each thing that a set draws, the drawing whose name says least besides."""
-    best: dict[str, Drawing] = {}
+def drawings(icons: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """The things that a set draws, each by words in the alphabet's order (circle-check and check-circle are one thing): these
+    words as its drawing's name has them, and the name, which is the one that says least besides."""
+    best: dict[str, tuple[str, str]] = {}
     for name in sorted(icons, key=lambda name: (name.count("-"), name)):
-        words = tuple(word for word in name.split("-") if word not in STYLE and not SIZE.fullmatch(word))
-        one = Drawing(key, name, words)
-        moves = "<animate" in icons[name]["body"]
-        if 1 <= len(words) <= 2 and not moves and not icons[name].get("hidden") and one.meaning not in BRANDS:
-            best.setdefault(one.meaning, one)
-    return list(best.values())
+        words = [word for word in name.split("-") if word not in STYLE and not SIZE.fullmatch(word)]
+        meaning, moves = "-".join(sorted(words)), "<animate" in icons[name]["body"]
+        if 1 <= len(words) <= 2 and not moves and not icons[name].get("hidden") and meaning not in BRANDS:
+            best.setdefault(meaning, ("-".join(words), name))
+    return best
 
 
 def svg(icon: Mapping[str, Any], icons: Mapping[str, Any]) -> str:
     """A drawing as a file of its own, square: in the middle where it is not."""
-    left, top, width, height = (
-        icon.get(side, icons.get(side, otherwise))
-        for side, otherwise in (("left", 0), ("top", 0), ("width", 16), ("height", 16))
-    )
+    place = {"left": 0, "top": 0, "width": 16, "height": 16}
+    view = " ".join(str(icon.get(side, icons.get(side, otherwise))) for side, otherwise in place.items())
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="256" height="256" '
-        f'viewBox="{left} {top} {width} {height}">{icon["body"]}</svg>\n'
+        f'viewBox="{view}">{icon["body"]}</svg>\n'
     )
-
-
-LIST, PLACE = "drawings.txt", "drawings"
 
 
 def write(chosen: Mapping[str, Mapping[str, str]], folder: Path) -> None:
@@ -150,4 +133,4 @@ def divided(entries: list[Entry], classes: Optional[int], division: int, skip: i
     drawn = [names[i] for i in order[skip : skip + count]]
     among = set(drawn)
     chosen = [entry for entry in entries if entry.label in among]
-    return halves(chosen, drawn[::2] + drawn[1::2], division, "data set icons")
+    return halves(chosen, drawn[::2] + drawn[1::2], division)

@@ -19,8 +19,7 @@ PIXELS, SIZES, CHECKSUMS = "pixels.npy", "sizes.npy", "checksums.npy"
 
 
 class Images:
-    """Base: ``image(row)`` gives (H, W, 3) uint8 that is not to be written to; ``shape`` has None for a
-    height or width that is not the same for all."""
+    """Base: ``image(row)`` gives (H, W, 3) uint8 that is not to be written to; where sizes differ ``shape`` has None."""
 
     dtype = np.dtype(np.uint8)
     ndim = 4
@@ -78,29 +77,21 @@ class Packed(Images):
         height, width = self.sizes[row].tolist()
         end = self._ends[row]
         self._touched += height * width * 3
-        if self._touched > RESIDENT:
-            self._forget()
+        if self._touched > RESIDENT and hasattr(mmap, "MADV_DONTNEED"):
+            self._touched = 0
+            self._map.madvise(mmap.MADV_DONTNEED)  # what was read stays in the system's cache
         pixels = self._pixels[end - height * width * 3 : end]
         if not self._checked[row]:  # checked once per process; reading it from disk takes longer
-            self._check(row, pixels)
+            if zlib.crc32(pixels.data) != self.checksums[row]:
+                raise UserError(
+                    f"the cache {self._folder} is damaged (wrong checksum of image {row}); delete this folder, and it is "
+                    "made anew from the image files."
+                )
+            self._checked[row] = True
         return pixels.reshape(height, width, 3)
 
     def fingerprint(self) -> bytes:
         return digest(self.sizes) + digest(self.checksums)
-
-    def _check(self, row: int, pixels: np.ndarray) -> None:
-        if zlib.crc32(pixels.data) != self.checksums[row]:
-            raise UserError(
-                f"the cache {self._folder} is damaged (wrong checksum of image {row}); delete this folder, and it is made "
-                "anew from the image files."
-            )
-        self._checked[row] = True
-
-    def _forget(self) -> None:
-        """Release the pages: what was read stays in the system's cache, but not in this process's memory."""
-        self._touched = 0
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
 
 
 class SomeImages(Images):

@@ -30,10 +30,7 @@ def training_batches(
     threads: int = 1,
     view: Optional[View] = None,
 ) -> Iterator[Batch]:
-    """Every batch of the epoch, augmented from the stream of (seed, epoch, batch).
-
-    ``view`` is for a sampler that looks at something (its record's ``needs``).
-    """
+    """Every batch of the epoch, augmented from the stream of (seed, epoch, batch). ``view`` is for a sampler that looks."""
 
     def prepare(numbered: tuple[int, np.ndarray]) -> Batch:
         number, rows = numbered

@@ -15,8 +15,6 @@ from . import archives, decoding
 from .decoded_cache import progress, summary
 from .releases import Archive, Release, checksum, counts, data_root
 
-__all__ = ["fetch", "prepare", "problems", "unusable"]
-
 
 def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_partial: bool = False) -> str:
     """Install the release from archives or folders, with checks. Returns a description of it. Doing it again changes
@@ -30,16 +28,17 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
     for source in sources:
         if not source.exists():
             raise UserError(f"there is no file or folder {source}.")
+    folder = sources[0] if len(sources) == 1 and sources[0].is_dir() else None
+    packed = [path for one in release.files() if folder and (path := folder / one.name).is_file()]
     try:
-        folder = _linked(release, sources)
-        if folder is not None:
+        if folder and (not packed or _whole(release, folder, allow_partial=True)):
             _require_whole(release, folder, sources, allow_partial)
             home.parent.mkdir(parents=True, exist_ok=True)
             home.unlink(missing_ok=True)  # a link
-            home.symlink_to(folder, target_is_directory=True)
+            home.symlink_to(folder.resolve(), target_is_directory=True)
         else:
             with files.filling(home) as beside:
-                _gather(release, sources, beside)
+                _gather(release, packed or sources, beside)
                 if release.finish is not None:
                     release.finish(beside)
                 _require_whole(release, beside, sources, allow_partial)
@@ -52,10 +51,10 @@ def prepare(release: Release, sources: Sequence[Path], root: str = "", allow_par
 def _require_whole(release: Release, place: Path, sources: Sequence[Path], allow_partial: bool) -> None:
     found = release.find(place)
     if found is None:
+        known = (f"{layout.title} has {' or '.join(layout.markers)}" for layout in release.layouts)
         raise UserError(
-            f"{', '.join(map(str, sources))} is not in any known layout of {release.name}: "
-            + "; ".join(f"{layout.title} has {' or '.join(layout.markers)}" for layout in release.layouts)
-            + f". {release.advice}"
+            f"{', '.join(map(str, sources))} is not in any known layout of {release.name}: {'; '.join(known)}. "
+            f"{release.advice}"
         )
     wrong = problems(release, found, allow_partial)
     if wrong:
@@ -73,23 +72,8 @@ def _whole(release: Release, place: Path, allow_partial: bool) -> bool:
     return counted and all((folder / entry.file).is_file() for entry in entries)
 
 
-def _archives(release: Release, folder: Path) -> list[Path]:
-    """The release's archives that lie in this folder."""
-    return [path for archive in release.files() if (path := folder / archive.name).is_file()]
-
-
-def _linked(release: Release, sources: Sequence[Path]) -> Path | None:
-    """The folder to be linked to, as it holds the release already; None where there is something to unpack."""
-    if len(sources) != 1 or not sources[0].is_dir():
-        return None
-    packed = _archives(release, sources[0]) and not _whole(release, sources[0], allow_partial=True)
-    return None if packed else sources[0].resolve()
-
-
 def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
     """Unpack the release's archives, and copy its other files, into one folder."""
-    if len(sources) == 1 and sources[0].is_dir():
-        sources = _archives(release, sources[0])
     known = {archive.name: archive.digest for archive in release.files()}
     for source in sources:
         digest = known.get(source.name)
@@ -129,8 +113,7 @@ def unusable(folder: Path, names: Sequence[str]) -> list[str]:
             return f"{printable(name)} cannot be read: {problem.reason}."
         return None
 
-    looked = progress(ahead(look, names, cores()), len(names))
-    return [problem for problem in looked if problem]
+    return [*filter(None, progress(ahead(look, names, cores()), len(names)))]
 
 
 def fetch(release: Release, root: str = "") -> str:

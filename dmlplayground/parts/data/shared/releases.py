@@ -21,13 +21,12 @@ from .catalogue import ROLES, Catalogue, Entry, catalogue
 
 
 class Archive(NamedTuple):
-    """A file of the release, with its ``digest`` (MD5, SHA-1 or SHA-256) and ``url`` if known. ``otherwise`` is another file
-    that will do if this one cannot be had."""
+    """A file of the release."""
 
     name: str
     url: str = ""
-    digest: str = ""
-    otherwise: Optional[Archive] = None
+    digest: str = ""  # its MD5, SHA-1 or SHA-256
+    otherwise: Optional[Archive] = None  # another file that will do if this one cannot be had
 
 
 class Count(NamedTuple):
@@ -39,32 +38,26 @@ class Count(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """One layout in which a data set's files circulate. A folder is known by any of the ``markers``, files or folders in it;
-    ``read`` lists its images with their splits."""
+    """One layout in which a data set's files circulate."""
 
     title: str
-    markers: tuple[str, ...]
-    read: Callable[[Path], list[Entry]]
+    markers: tuple[str, ...]  # files or folders, any of which a folder of this layout is known by
+    read: Callable[[Path], list[Entry]]  # lists its images with their splits
 
 
 @dataclass(frozen=True)
 class Release:
-    """What a data set's authors publish, and how to read it in each layout that it is found in.
-
-    ``counts`` says how many images belong to each split; ``advice`` says where to get the files. ``content`` is the
-    ``checksum`` of all images, if it is known. ``finish`` makes the images where the archives hold something else.
-    ``works`` says whose works it is made of, if they are several: title, author, licence, number of images.
-    """
+    """What a data set's authors publish, and how to read it in each layout that it is found in."""
 
     name: str
     title: str
     layouts: tuple[Layout, ...]
-    counts: Mapping[str, Count]
+    counts: Mapping[str, Count]  # by split
     archives: tuple[Archive, ...]
-    advice: str
-    content: str = ""
-    finish: Optional[Callable[[Path], None]] = None
-    works: tuple[tuple[str, str, str, int], ...] = ()
+    advice: str  # where to get the files
+    content: str = ""  # the ``checksum`` of all images, if it is known
+    finish: Optional[Callable[[Path], None]] = None  # makes the images where the archives hold something else
+    works: tuple[tuple[str, str, str, int], ...] = ()  # those of others in it: title, author, licence, images
 
     def files(self) -> list[Archive]:
         """Every file that can serve."""
@@ -79,10 +72,8 @@ class Release:
 
     def layout(self, folder: Path) -> Layout | None:
         """The first known layout of which the folder has a marker."""
-        for layout in self.layouts:
-            if any((folder / marker).exists() for marker in layout.markers):
-                return layout
-        return None
+        known = (one for one in self.layouts if any((folder / marker).exists() for marker in one.markers))
+        return next(known, None)
 
     def locate(self, root: str) -> Path:
         """The release's folder on this machine, or a UserError that says how to get it."""

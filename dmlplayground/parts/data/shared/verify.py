@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from .. import SPLITS, catalogue, get, load
 from . import cache, decoded_cache
 from .preparing import unusable
-from .releases import Release, checksum
+from .releases import checksum
 
 
 def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
-    """What was checked, and what is wrong with it. Damaged cache entries are removed and will be made anew.
-
-    A ``UserError`` if there is nothing to check, or if a set that is one file cannot be used.
-    """
+    """What was checked, and what is wrong with it; a ``UserError`` if there is nothing to check, or if a set that is one file
+    cannot be used. Damaged cache entries are removed and will be made anew."""
     part = get(name)
     part.fill(options, "data set")
     of_images = "cache" in part.options
     of_one_file = not of_images and not {"path", "of"}.isdisjoint(part.options)
     lines, wrong = [], []
-    published = _as_published(part.release, options)
+    release, published = part.release, None  # whether all images are those whose checksum is known
+    if release and release.content and not options.get("partial"):
+        folder = release.locate(options.get("root", ""))
+        published = checksum(folder, release.entries(folder, partial=True)) == release.content
     if published:
         lines.append(f"{name}: the content of all images is the published one")
     elif published is False:
@@ -42,12 +42,3 @@ def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
         if damaged:
             wrong.append(f"the cache entry {entry} was damaged; it has been removed and will be made anew.")
     return lines, wrong
-
-
-def _as_published(release: Optional[Release], options: Mapping[str, Any]) -> Optional[bool]:
-    """Whether all images are those whose checksum is known, which can be read; None if none is known."""
-    if release is None or not release.content or options.get("partial"):
-        return None
-    folder = release.locate(options.get("root", ""))
-    entries = release.entries(folder, partial=True)
-    return checksum(folder, entries) == release.content

@@ -1,10 +1,9 @@
 """The base of every transform: the registry, and cutting windows out of images.
 
-A transform says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs)
-and what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like
-(N, H, W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to the backbone and happens on
-the device. Everything random comes from the generator handed in, which is derived from the trial's seed, the epoch
-and the batch.
+A transform says how images are stored once they are decoded (``stored``, and ``stored_for_test`` where that differs) and
+what is drawn anew for every batch (``train``) or done alike for every image (``test``). Images are any array-like (N, H,
+W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs to the backbone. All that is random comes
+from the generator handed in, which is derived from the trial's seed, the epoch and the batch.
 """
 
 from __future__ import annotations
@@ -36,16 +35,10 @@ class Pipeline(Part):
     """A transform. Besides its own options each has ``augment``: augmentations by name, or as mappings with a name and
     options. A configuration without augmentations does not mention it."""
 
-    @property
-    def options(self) -> dict[str, Option]:
-        return {**super().options, "augment": Option(list, [])}
+    shared_notes: ClassVar = {"augment": "what training images go through afterwards, in this order."}
 
-    @property
-    def option_notes(self) -> dict[str, str]:
-        return {
-            **super().option_notes,
-            "augment": "what training images go through afterwards, in this order.",
-        }
+    def further(self) -> Mapping[str, Option]:
+        return {"augment": Option(list, [])}
 
     def fill(self, options: Mapping[str, Any], kind: str) -> dict[str, Any]:
         filled = super().fill(options, kind)
@@ -159,21 +152,18 @@ class AreaCrop(Transform):
 
     def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         block = np.empty((len(rows), self.test_size, self.test_size, 3), np.uint8)
+        wanted = self.stored_for_test
         for target, row in zip(block, rows.tolist()):
-            image = self._as_for_test(images[row])
+            image = images[row]
+            # A training image is embedded too (for metrics, and for samplers that look), and may be stored larger.
+            if wanted.resize == "short" and min(image.shape[:2]) > wanted.size:
+                image = wanted.apply(image)
             centre = cut(image, *_centre(image.shape[0], image.shape[1], self.test_size))
             self._write(centre, target, False, "cubic")
         return block
 
     def test_shape(self, images: Any) -> tuple[int, int]:
         return self.test_size, self.test_size
-
-    def _as_for_test(self, image: np.ndarray) -> np.ndarray:
-        """A training image is embedded too (for its metrics, and for samplers that look), and may be stored larger."""
-        wanted = self.stored_for_test
-        return (
-            wanted.apply(image) if wanted.resize == "short" and min(image.shape[:2]) > wanted.size else image
-        )
 
     def _window(self, height: int, width: int, shapes: np.ndarray, place: np.ndarray) -> Window:
         """The first shape that fits, put at ``place``."""
@@ -192,25 +182,7 @@ class AreaCrop(Transform):
     def _write(self, window: np.ndarray, target: np.ndarray, flip: bool, interpolation: str) -> None:
         if window.shape != target.shape:
             window = opencv.resize(window, target.shape[0], target.shape[1], interpolation)
-        _copy(window, target, flip)
-
-
-def windows(
-    images: Any,
-    rows: np.ndarray,
-    tops: np.ndarray,
-    lefts: np.ndarray,
-    height: int,
-    width: int,
-    flips: np.ndarray,
-) -> np.ndarray:
-    """One window of each image, some mirrored, as one block."""
-    block = np.empty((len(rows), height, width, images.shape[3]), np.uint8)
-    for target, row, top, left, flip in zip(
-        block, rows.tolist(), tops.tolist(), lefts.tolist(), flips.tolist()
-    ):
-        _copy(cut(images[row], top, left, height, width), target, flip)
-    return block
+        copy(window, target, flip)
 
 
 def _centre(height: int, width: int, size: int) -> Window:
@@ -222,7 +194,7 @@ def cut(image: np.ndarray, top: int, left: int, height: int, width: int) -> np.n
     return image[top : top + height, left : left + width]
 
 
-def _copy(window: np.ndarray, target: np.ndarray, flip: bool) -> None:
+def copy(window: np.ndarray, target: np.ndarray, flip: bool) -> None:
     if flip:
         opencv.flip(window, target)
     else:

@@ -1,7 +1,5 @@
 """The EfficientNet-Lite networks (Tan and Le 2019, without squeeze-and-excitation)."""
 
-from __future__ import annotations
-
 import math
 
 from mxnet import gluon

@@ -1,9 +1,6 @@
-"""Inception with batch-norm (Ioffe and Szegedy 2015), in the two arrangements that trained weights exist for.
-
-MXNet's model zoo and Caffe trained the same layers with different pooling at the borders (55, 27, 14, 7
-pixels a side against 56, 28, 14, 7) and different preprocessing. Both are here; their parameters have the
-same names and shapes.
-"""
+"""Inception with batch-norm (Ioffe and Szegedy 2015), in the two arrangements that trained weights exist for: MXNet's model
+zoo and Caffe trained the same layers with different pooling at the borders (55, 27, 14, 7 pixels a side against 56, 28,
+14, 7) and different preprocessing. Their parameters have the same names and shapes."""
 
 from __future__ import annotations
 

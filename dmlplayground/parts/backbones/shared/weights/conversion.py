@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -33,14 +32,6 @@ def convert(source: Path, target: Path, backbone: Optional[str] = None) -> Conve
         raise UserError(
             f"{source} has none of the parameter names known here ({known}); say which --backbone it is for."
         )
-    name, network = _first_that_fits(candidates, arrays, source)
-    formats.write(target, network)
-    kept = {*loading.by_path(network), *loading.by_name(network)}
-    left_out = sorted(beside + [name for name in arrays if name not in kept])
-    return Converted(name, naming.title if naming else "our own names", count(network), left_out)
-
-
-def _first_that_fits(candidates: Sequence[str], arrays: formats.Arrays, source: Path) -> tuple[str, Any]:
     from mxnet import init
 
     problems = []
@@ -48,16 +39,21 @@ def _first_that_fits(candidates: Sequence[str], arrays: formats.Arrays, source: 
         network = build(get(name), init.Zero())
         try:
             loading.load(network, arrays, source)
-            return name, network
+            break
         except UserError as problem:
             problems.append(f"{name}: {problem}")
-    raise UserError("\n".join(problems))
+    else:
+        raise UserError("\n".join(problems))
+    formats.write(target, network)
+    kept = {*loading.by_path(network), *loading.by_name(network)}
+    left_out = sorted(beside + [array for array in arrays if array not in kept])
+    return Converted(name, naming.title if naming else "our own names", count(network), left_out)
 
 
 def count(network: Any) -> int:
     """Numbers that are learned."""
-    parameters = network.collect_params().values()
-    return sum(int(np.prod(parameter.shape)) for parameter in parameters if parameter.grad_req != "null")
+    learned = (one for one in network.collect_params().values() if one.grad_req != "null")
+    return sum(int(np.prod(parameter.shape)) for parameter in learned)
 
 
 class Verified(NamedTuple):
@@ -70,9 +66,7 @@ class Verified(NamedTuple):
 
 def verify(backbone: str, pretrained: str, symbol: Optional[Path] = None) -> Verified:
     """Load all weights, and look at the features of a few preprocessed images whose pixels are independent and uniform.
-
-    With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes.
-    """
+    With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes."""
     from mxnet import nd
 
     record = get(backbone)
@@ -82,9 +76,7 @@ def verify(backbone: str, pretrained: str, symbol: Optional[Path] = None) -> Ver
     network = create(backbone, pretrained=str(path))
     size = (2, 3, record.preprocessing.size, record.preprocessing.size)
     pixels = seeds.generator(0, "images of noise").integers(0, 256, size)
-    mean, std = (
-        np.reshape(value, (1, 3, 1, 1)) for value in (record.preprocessing.mean, record.preprocessing.std)
-    )
+    mean, std = np.reshape((record.preprocessing.mean, record.preprocessing.std), (2, 1, 3, 1, 1))
     images = nd.array(((pixels - mean) / std).astype(np.float32))
     features = network(images).asnumpy()
     if not np.isfinite(features).all():

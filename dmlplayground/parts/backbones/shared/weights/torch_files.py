@@ -1,20 +1,17 @@
-"""Tensors of a PyTorch file as NumPy arrays, without PyTorch and without executing anything in the file. Such a file
-is a pickle, and a pickle can call any function. This reader knows the few names that a state dict needs, builds arrays
-from them, and refuses all others. Both of PyTorch's formats are read: the zip archive (since 1.6) and the stream of
-pickles before it.
-
-It buys the weights that most networks here start from, which are such files, without PyTorch, which takes 750 MB.
-"""
+"""Tensors of a PyTorch file as NumPy arrays, without PyTorch (which takes 750 MB) and without executing anything in the
+file. Such a file is a pickle, and a pickle can call any function. This reader knows the few names that a state dict
+needs, builds arrays from them, and refuses all others. Both of PyTorch's formats are read: the zip archive (since 1.6)
+and the stream of pickles before it. Most networks here start from such files."""
 
 from __future__ import annotations
 
-import math
 import pickle
 import zipfile
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Optional
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -30,15 +27,12 @@ _DTYPES = {
 }  # fmt: skip
 
 
+@dataclass
 class _Storage:
     """The numbers that tensors are cut from, once they have been read."""
 
-    def __init__(self, dtype: str):
-        self.dtype = dtype
-        self.values: Optional[np.ndarray] = None
-
-    def fill(self, content: bytes) -> None:
-        self.values = numbers(content, self.dtype)
+    dtype: str
+    values: Any = None
 
 
 class _Tensor(NamedTuple):
@@ -49,24 +43,18 @@ class _Tensor(NamedTuple):
 
     def array(self) -> np.ndarray:
         values = self.storage.values
-        last = self.offset + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))
-        whole = len(self.shape) == len(self.strides) and min((self.offset, *self.shape, *self.strides)) >= 0
-        if values is None or not whole or math.prod(self.shape) > len(values) or last >= len(values) > 0:
+        begin, *steps = (values.itemsize * places for places in (self.offset, *self.strides))
+        try:
+            tensor: Any = np.ndarray(self.shape, values.dtype, values, begin, tuple(steps))
+        except ValueError:
+            tensor = None
+        if tensor is None or tensor.size > len(values):  # a stride of 0 would fill any memory
             raise ValueError("a tensor lies outside its storage")
-        if 0 in self.shape:
-            return np.zeros(self.shape, values.dtype)
-        steps = tuple(stride * values.itemsize for stride in self.strides)
-        return np.lib.stride_tricks.as_strided(values[self.offset :], self.shape, steps).copy()
+        return tensor.copy()
 
 
-def _rebuild_tensor(
-    storage: _Storage, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], *_: Any
-) -> _Tensor:
+def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_: Any) -> _Tensor:
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
-
-
-def _rebuild_parameter(tensor: _Tensor, *_: Any) -> _Tensor:
-    return tensor
 
 
 _KNOWN: dict[tuple[str, str], Any] = {
@@ -74,7 +62,7 @@ _KNOWN: dict[tuple[str, str], Any] = {
     ("torch", "Size"): tuple,
     ("torch._utils", "_rebuild_tensor"): _rebuild_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
-    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter"): lambda tensor, *_: tensor,
     **{("torch", name): dtype for name, dtype in _DTYPES.items()},
 }
 
@@ -130,7 +118,7 @@ def _read_archive(path: str | Path) -> Any:
             unpickler = _Unpickler(stream)
             content = unpickler.load()
         for key, storage in unpickler.storages.items():
-            storage.fill(archive.read(f"{folder}data/{key}"))
+            storage.values = numbers(archive.read(f"{folder}data/{key}"), storage.dtype)
     return content
 
 
@@ -143,16 +131,15 @@ def _read_stream(path: str | Path) -> Any:
         for key in _Unpickler(stream).load():  # after the pickle: of each storage its length and its numbers
             storage = unpickler.storages[key]
             size = 2 if storage.dtype == BFLOAT16 else np.dtype(storage.dtype).itemsize
-            storage.fill(stream.read(int.from_bytes(stream.read(8), "little") * size))
+            content_of = stream.read(int.from_bytes(stream.read(8), "little") * size)
+            storage.values = numbers(content_of, storage.dtype)
     return content
 
 
 def _state_dict(content: Any) -> dict[str, _Tensor]:
     """The mapping from names to tensors, at the top or one level down (in ``{"state_dict": ...}``)."""
     inside = [content, *content.values()] if isinstance(content, Mapping) else []
-    for candidate in inside:
-        if isinstance(candidate, Mapping):
-            tensors = {name: value for name, value in candidate.items() if isinstance(value, _Tensor)}
-            if tensors:
-                return tensors
+    for mapping in (one for one in inside if isinstance(one, Mapping)):
+        if tensors := {name: value for name, value in mapping.items() if isinstance(value, _Tensor)}:
+            return tensors
     raise UserError("holds no named tensors.")
