@@ -166,12 +166,11 @@ def test_lists_are_sorted_by_distance_and_index():
     begin = np.concatenate([[0], np.cumsum([0, 1, 5, 64, 65, 300, 2])])
     distance = random.integers(9, size=begin[-1]).astype(float)
     index = np.arange(begin[-1])
-    for module in LOOPS.values():
-        values, places = distance.copy(), index.copy()
-        module.sort_lists(begin, values, places)
-        for first, last in zip(begin, begin[1:]):
-            expected = sorted(zip(distance[first:last], index[first:last]))
-            assert list(zip(values[first:last], places[first:last])) == expected
+    values, places = distance.copy(), index.copy()
+    rank_counting._sort(begin, values, places)
+    for first, last in zip(begin, begin[1:]):
+        expected = sorted(zip(distance[first:last], index[first:last]))
+        assert list(zip(values[first:last], places[first:last])) == expected
 
 
 def test_half_the_products_count_for_all_if_all_positives_fit_the_memory():

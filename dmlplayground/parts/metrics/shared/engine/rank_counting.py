@@ -105,8 +105,10 @@ class _Positives:
     def lists(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The positives of these queries, ascending, one query's after another's, and where each query's begin."""
         sizes = self._size[rows]
-        without = rows if self.own else np.full(len(rows), -1)
-        members = loops().others(self._members, self._starts[self.query_class[rows]], sizes, without)
+        shift = self._starts[self.query_class[rows]] - (np.cumsum(sizes) - sizes)
+        members = self._members[np.repeat(shift, sizes) + np.arange(sizes.sum())]
+        if self.own:
+            members = members[members != np.repeat(rows, sizes)]
         return members, np.concatenate([[0], np.cumsum(self.relevant[rows])])
 
 
@@ -171,7 +173,11 @@ class Tally(NamedTuple):
         return cls(begin, distance, index, value, closer, depth, alive, found, limit)
 
     def ranks(self, relevant: np.ndarray) -> Ranks:
-        return Ranks(loops().ranks(self.begin, self.closer, self.alive), self.alive, relevant, self.depth)
+        before = np.concatenate([[0], np.cumsum(self.closer + 1)])
+        sizes, starts = np.diff(self.begin), self.begin[:-1]
+        ranks = before[1:] - np.repeat(before[starts], sizes)
+        alive = np.arange(len(ranks)) < np.repeat(starts + self.alive, sizes)
+        return Ranks(ranks[alive], self.alive, relevant, self.depth)
 
 
 class Tile(NamedTuple):
@@ -199,6 +205,16 @@ class Tile(NamedTuple):
     exact_y: np.ndarray
     y_length: np.ndarray
     cosine: bool
+
+
+def _sort(begin: np.ndarray, distance: np.ndarray, index: np.ndarray) -> None:
+    """Sort each list, which is in the order of its indices, by distance: all lists of one length at a time."""
+    sizes = np.diff(begin)
+    for size in np.unique(sizes):
+        places = begin[:-1][sizes == size][:, None] + np.arange(size)
+        order = np.argsort(distance[places], axis=1, kind="stable")
+        nearest = np.take_along_axis(places, order, axis=1)
+        distance[places], index[places] = distance[nearest], index[nearest]
 
 
 def each_two(parts: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
@@ -230,7 +246,7 @@ class _Search:
         """The positives by exact distance and index, nothing counted yet."""
         index, begin = self._positives.lists(rows)
         distance = self._distances(rows, index, begin)
-        loops().sort_lists(begin, distance, index)
+        _sort(begin, distance, index)
         return Tally.of(begin, distance, index, depth, self._frame.gain)
 
     def _distances(self, rows: np.ndarray, index: np.ndarray, begin: np.ndarray) -> np.ndarray:
