@@ -218,8 +218,8 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
     random = np.random.default_rng(3)
     points = Embeddings(cloud(random, 80, 48, kind) * scale + scale, distance)
     frame = Coordinates(points)
-    block = frame.block(points, slice(None))
-    tile = block.bias.astype(np.float32) - block.rows @ block.rows.T
+    block, framed = frame.known(points, slice(None)), frame.rows(points, slice(None))
+    tile = block.bias.astype(np.float32) - framed @ framed.T
     rows = points.rows(slice(None))
     difference = rows[:, None] - rows[None]
     exact = (difference**2).sum(-1) if distance == "euclidean" else 1 - rows @ rows.T
@@ -233,8 +233,8 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
 def test_products_of_bits_are_exact():
     points = Embeddings(np.random.default_rng(0).integers(256, size=(40, 33), dtype=np.uint8), "hamming")
     frame = Coordinates(points)
-    block = frame.block(points, slice(None))
-    found = (block.bias - block.rows @ block.rows.T + block.shift[:, None]) / frame.gain
+    block, framed = frame.known(points, slice(None)), frame.rows(points, slice(None))
+    found = (block.bias - framed @ framed.T + block.shift[:, None]) / frame.gain
     bits = points.rows(slice(None))
     np.testing.assert_array_equal(found, (bits[:, None] != bits[None]).sum(-1))
     assert frame.slack(block, block) == 0

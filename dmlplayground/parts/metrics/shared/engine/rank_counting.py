@@ -23,7 +23,7 @@ from .....base.errors import UserError
 from . import MEMORY, loops
 from .embeddings import Embeddings, hamming_distances
 from .ranks import Ranks
-from .rounded import Coordinates, FramedRows, KeptRows
+from .rounded import Coordinates, KeptRows, Known
 
 PART = 2048  # queries or references of a tile
 ALL = slice(None)
@@ -120,12 +120,11 @@ class _Side:
         self._frame, self.rows = frame, KeptRows(frame, points, memory)
         self._panels: dict[int, np.ndarray] = {}
         self._keeps_panels = KeptRows.fit(points, memory if frame.plain else memory // 2)
-        blocks = [frame.block(points, part) for part in points.slices()]
-        self._known = [np.concatenate(each) for each in zip(*((x.norms, x.bias, x.shift) for x in blocks))]
+        parts = zip(*(frame.known(points, part) for part in points.slices()))
+        self._known = [np.concatenate(each) for each in parts]
 
-    def known(self, part: slice) -> FramedRows:
-        """What is known of these rows, without them."""
-        return FramedRows(_NOTHING, *(each[part] for each in self._known))
+    def known(self, part: slice) -> Known:
+        return Known(*(each[part] for each in self._known))
 
     def panels(self, part: slice) -> np.ndarray:
         """The rows as the loops read them for the columns of products: kept, if the memory allows it."""
