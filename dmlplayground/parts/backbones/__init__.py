@@ -26,7 +26,6 @@ __all__ = [
     "names", "weights_path",
 ]  # fmt: skip
 
-
 names, get = KIND.names, KIND.get
 weights_path, homes = Backbone.weights_file, Backbone.homes
 

@@ -13,6 +13,11 @@ def numbers(F, matrix):
     return F.random.uniform_like(F.slice_axis(matrix, axis=1, begin=0, end=1))
 
 
+def draw(F, weights):
+    """For every row a column drawn by the row's weights, (B, 1)."""
+    return column(F, weights, numbers(F, weights))
+
+
 def column(F, weights, numbers):
     """For every row the column that its number from 0 to 1 stands for, by the row's weights, (B, 1).
 

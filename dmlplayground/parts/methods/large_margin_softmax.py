@@ -25,8 +25,6 @@ class LargeMarginSoftmax(AngleMultiplied):
 
     margin: how many times the own angle counts, a whole number. The paper has up to 4.
     scale: what all logits are multiplied by.
-    init: how weights start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
-        1 / sqrt(E).
     init_std: their deviation at the start. Here their length matters.
     """
 

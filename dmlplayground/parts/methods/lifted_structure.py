@@ -31,9 +31,7 @@ class LiftedStructure(Loss):
     """
 
     margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        self.blocks = _BLOCKS
+    blocks = _BLOCKS
 
     def check(self, rows, width):
         self.blocks = pair_blocks.blocks_for(rows, _BLOCKS)

@@ -42,10 +42,10 @@ class RecallAtK(Loss):
     temperature: Positive = 1.0
     rank_temperature: Positive = 0.01
     count_query: bool = False
+    blocks = soft_ranks.BLOCKS
 
     def __post_init__(self) -> None:
         self.require(self.ks and min(self.ks) >= 1, f"ks are whole numbers from 1, not {self.ks}.")
-        self.blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):
         self.blocks = soft_ranks.blocks_for(rows)

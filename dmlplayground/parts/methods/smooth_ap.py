@@ -35,9 +35,7 @@ class SmoothAP(Loss):
     reads = "rows"
 
     temperature: Positive = 0.01
-
-    def __post_init__(self) -> None:
-        self.blocks = soft_ranks.BLOCKS
+    blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):
         self.blocks = soft_ranks.blocks_for(rows)

@@ -3,7 +3,8 @@ from typing import Annotated
 from ...base.options import NotNegative, Positive, within
 from ..graph import classes, rows
 from .shared import initial_weights, usual_settings
-from .shared.base import KIND, Loss
+from .shared.base import KIND
+from .shared.proxy_classifier import Classifier
 from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
 
 
@@ -26,7 +27,7 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
         **ANY_BATCH,
     },
 )
-class SoftTriple(Loss):
+class SoftTriple(Classifier):
     """A softmax over classes with several centres each, of which the nearest count most.
 
     With w_ck = proxy_ck / |proxy_ck| and S_ic = sum_k softmax_k(x_i.w_ck / gamma) x_i.w_ck,
@@ -51,8 +52,6 @@ class SoftTriple(Loss):
     gamma; that is not an option here.
     """
 
-    reads = "rows"
-
     centers: Annotated[int, within(1, 1000)] = 10
     scale: Positive = 20.0
     gamma: Positive = 0.1
@@ -62,28 +61,20 @@ class SoftTriple(Loss):
     label_smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        classes.check_classes(self, self.label_smoothing)
+        super().__post_init__()
         pairs = self.num_classes * self.centers * (self.centers - 1) / (2 if self.average_pairs else 1)
         self.pull = self.tau / pairs if pairs else 0.0
-        limit = (self.num_classes * self.centers) ** -0.5
-        self.weight(
-            "proxies", (self.num_classes, self.centers, self.embed_dim), initial_weights.uniform(limit)
-        )
-
-    def check(self, rows, width):
-        classes.check_width(self, width, self.embed_dim)
+        start = initial_weights.uniform((self.num_classes * self.centers) ** -0.5)
+        self.weight("proxies", (self.num_classes, self.centers, self.embed_dim), start)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
-        number = self.num_classes * self.centers
         centres = F.reshape(proxies, shape=(-3, 0))  # the centres of class 0, of class 1 ...
-        near = classes.nearness(F, embeddings, centres, number, 1.0)
+        near = classes.nearness(F, embeddings, centres, self.num_classes * self.centers, 1.0)
         near = F.reshape(near, shape=(-1, self.centers))
         shares = F.softmax(near / self.gamma, axis=1)
         logits = F.reshape(self.scale * rows.row_sums(F, shares * near), shape=(-1, self.num_classes))
         own = F.pick(logits, labels, axis=1) - self.scale * self.margin
-        loss = classes.against_others(
-            F, logits, own, labels, self.num_classes, self.dtype, weights, self.label_smoothing
-        )
+        loss = self.against_others(F, logits, own, labels, weights)
         return loss + self.pull * self._spread(F, proxies) if self.pull else loss
 
     def _spread(self, F, proxies):

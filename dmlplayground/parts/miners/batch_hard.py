@@ -11,8 +11,6 @@ class BatchHard(Miner):
 
     def hybrid_forward(self, F, pairs):
         distances = pairs.squared_distances()
-        positive, negative = (
-            rows.largest(F, distances, pairs.positive),
-            rows.smallest(F, distances, pairs.negative),
-        )
+        positive = rows.largest(F, distances, pairs.positive)
+        negative = rows.smallest(F, distances, pairs.negative)
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

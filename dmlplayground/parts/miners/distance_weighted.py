@@ -48,8 +48,7 @@ class DistanceWeighted(Miner):
         if self.each == "pair":
             weights = F.broadcast_mul(pairs.positive, has_negative)
             return Listed(pairs, None, random_draws.draw_each(F, law), weights)
-        positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, law))
-        negative = random_draws.column(F, law, random_draws.numbers(F, law))
+        positive, negative = (random_draws.draw(F, each) for each in (pairs.positive, law))
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())
 
 

@@ -44,8 +44,5 @@ class Parametric(Miner):
         chosen = (edges >= first - 1e-6) * (edges <= last + 1e-6)
         inside = (distances >= self.low) * (distances <= self.high) * pairs.negative
         weights = random_draws.or_else(F, inside * (chosen + (1 - chosen) * _HARDLY), pairs.negative)
-        positive, negative = (
-            random_draws.column(F, each, random_draws.numbers(F, distances))
-            for each in (pairs.positive, weights)
-        )
+        positive, negative = (random_draws.draw(F, each) for each in (pairs.positive, weights))
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

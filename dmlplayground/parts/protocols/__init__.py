@@ -22,19 +22,8 @@ from .shared.base import (
 )
 
 __all__ = [
-    "KIND",
-    "ClassFold",
-    "Protocol",
-    "ProtocolPart",
-    "Trained",
-    "UNTOUCHED",
-    "UNTOUCHED_FEATURES",
-    "UNTRAINED",
-    "UNTRAINED_HEAD",
-    "VALIDATION",
-    "create",
-    "get",
-    "names",
-]
+    "KIND", "ClassFold", "Protocol", "ProtocolPart", "Trained", "UNTOUCHED", "UNTOUCHED_FEATURES", "UNTRAINED",
+    "UNTRAINED_HEAD", "VALIDATION", "create", "get", "names",
+]  # fmt: skip
 
 names, get, create = KIND.names, KIND.get, KIND.create

@@ -18,19 +18,9 @@ from . import distance_matching, frechet_matching, greedy_coreset  # for their f
 from .shared.base import KIND, BatchSampler, Groups, Sampler, View
 
 __all__ = [
-    "KIND",
-    "BatchSampler",
-    "Groups",
-    "Sampler",
-    "View",
-    "create",
-    "distance_matching",
-    "frechet_matching",
-    "get",
-    "greedy_coreset",
-    "names",
-]
-
+    "KIND", "BatchSampler", "Groups", "Sampler", "View", "create", "distance_matching", "frechet_matching", "get",
+    "greedy_coreset", "names",
+]  # fmt: skip
 
 names, get = KIND.names, KIND.get
 

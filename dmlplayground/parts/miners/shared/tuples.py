@@ -25,6 +25,7 @@ the most frequent one's.
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,18 +41,17 @@ class Hinge(NamedTuple):
     count: Any
 
 
+@dataclass(eq=False)
 class Pairs:
     """All or some pairs of an anchor and a reference; see the module."""
 
-    def __init__(self, F, anchors, references, positive, negative, own, precision):
-        self.F = F
-        self.anchors = anchors
-        self.references = references
-        # (B, R): how often each pair of one class counts; never a row with its own copy.
-        self.positive = positive
-        self.negative = negative  # (B, R)
-        self.own = own  # (B, R): 1 where the reference is the row itself
-        self.precision = precision  # of the numbers' type: 1.2e-7 for float32
+    F: Any
+    anchors: Any
+    references: Any
+    positive: Any  # (B, R): how often each pair of one class counts; never a row with its own copy
+    negative: Any  # (B, R)
+    own: Any  # (B, R): 1 where the reference is the row itself
+    precision: float  # of the numbers' type: 1.2e-7 for float32
 
     @property
     def dtype(self) -> str:
@@ -79,10 +79,8 @@ class Pairs:
         return pairwise.squares_between(self.F, self.references, self.references, self.precision)
 
     def keep(self, positive, negative) -> Pairs:
-        """The same anchors and references with other weights, ``None`` for those there are."""
-        positive = self.positive if positive is None else positive
-        negative = self.negative if negative is None else negative
-        return Pairs(self.F, self.anchors, self.references, positive, negative, self.own, self.precision)
+        """The same anchors and references with other weights."""
+        return replace(self, positive=positive, negative=negative)
 
     def triplets(self) -> AllTriplets:
         return AllTriplets(self)
