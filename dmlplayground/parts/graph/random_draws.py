@@ -52,9 +52,8 @@ def by_distance(F, distances, allowed, width, cutoff, upper=None):
 def draw_each(F, probabilities):
     """A place of the flattened matrix for every entry: its column drawn by the row's probabilities.
 
-    The inverse of the cumulative distribution by halving, all entries at once: ``found`` is the last place
-    whose cumulative probability is known to be at most the entry's random number, the place before the row's
-    first to begin with.
+    The inverse of the cumulative distribution by halving, all entries at once: ``found`` is the last place whose
+    cumulative probability is known to be at most the entry's random number, at first the one before the row's.
     """
     cumulative = F.cumsum(probabilities, axis=1)
     whole = F.slice_axis(cumulative, axis=1, begin=-1, end=None)

@@ -1,9 +1,7 @@
 from functools import partial
 
 from ..graph import pair_blocks, pairwise, rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, LENGTH, about
+from .shared import CLASS_BLOCKS, KIND, LENGTH, Loss, about, usual_settings
 
 _BLOCKS = 2
 

@@ -2,10 +2,7 @@ from typing import Annotated
 
 from ...base.options import NotNegative, Positive, within
 from ..graph import classes, rows
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
+from .shared import KIND, Classifier, about, between, initial_weights, usual_settings
 
 
 @KIND.register(
@@ -13,19 +10,14 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
     year=2019,
     paper="Qian et al.: SoftTriple Loss: Deep Metric Learning Without Triplet Sampling, ICCV 2019",
     also=("soft triplet without sampling", "multi-centre softmax"),
-    **usual_settings.CLASSES,
-    ranges={
-        "method.scale": about(20.0, "the paper 20, Roth et al. 8, Musgrave et al.'s searches 18 to 100"),
-        "method.gamma": about(
+    **usual_settings.classes(
+        scale=about(20.0, "the paper 20, Roth et al. 8, Musgrave et al.'s searches 18 to 100"),
+        gamma=about(
             0.1, "the paper and Roth et al. 0.1; Musgrave et al.'s searches 19 to 59 make one centre of all"
         ),
-        "method.tau": between(0.0, 0.4, "the paper and Roth et al. 0.2, Musgrave et al.'s searches 0 to 0.4"),
-        "method.margin": between(
-            0.0, 0.4, "the paper and Roth et al. 0.01, Musgrave et al.'s searches 0.3 to 0.7"
-        ),
-        **OWN_RATE,
-        **ANY_BATCH,
-    },
+        tau=between(0.0, 0.4, "the paper and Roth et al. 0.2, Musgrave et al.'s searches 0 to 0.4"),
+        margin=between(0.0, 0.4, "the paper and Roth et al. 0.01, Musgrave et al.'s searches 0.3 to 0.7"),
+    ),
 )
 class SoftTriple(Classifier):
     """A softmax over classes with several centres each, of which the nearest count most.

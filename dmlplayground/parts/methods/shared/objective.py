@@ -40,7 +40,6 @@ class Objective(gluon.HybridBlock):
         of_batches = memory_for(loss, self.miner, memory)
         self.ring = None if of_batches is None else Ring(of_batches)
         self.regularizers = [regularizers.of(each) for each in terms]
-        self._checked: Any = None  # the last shapes of embeddings and labels
         with self.name_scope():
             for name, weight in loss.weights.items():
                 grad = "write" if weight.learned else "null"
@@ -127,8 +126,7 @@ class Objective(gluon.HybridBlock):
 
     @contextmanager
     def memory_held(self) -> Iterator[None]:
-        """In this block, batches are compared with the memory but not stored in it, so that the last one can be passed
-        again."""
+        """Here batches are compared with the memory but not stored in it, so that the last one can be passed again."""
         if self.ring is None:
             yield
             return
@@ -169,9 +167,7 @@ class Objective(gluon.HybridBlock):
         return self._value(embeddings, labels, Listed(pairs, near, far, weights, anchors))
 
     def mine(self, embeddings, labels):
-        """What the miner keeps of the batch itself in a call of the objective, by the same random numbers: (a1, p, a2, n) or
-        (a, p, n).
-        """
+        """What the miner keeps of a batch in a call, by the same random numbers: (a1, p, a2, n) or (a, p, n)."""
         if self.miner is None:
             raise UserError(f"{self.key} takes no miner.")
         embeddings, labels = self.read(embeddings, labels)
@@ -214,9 +210,7 @@ class Objective(gluon.HybridBlock):
             labels = nd.array(self._numbers("labels", labels), ctx=embeddings.context, dtype=self.dtype)
         # A symbol, while a larger graph is traced, has no shape to check.
         if isinstance(embeddings, nd.NDArray):
-            # Training has the same shapes in every step.
-            if self._checked != (embeddings.shape, labels.shape):
-                self._check(embeddings.shape, labels.shape)
+            self._check(embeddings.shape, labels.shape)
             # While one records, nothing is waited for: the learner checks its labels.
             if not autograd.is_recording():
                 self.loss.check_labels(labels.asnumpy())
@@ -232,7 +226,6 @@ class Objective(gluon.HybridBlock):
         self.loss.check(rows, width)
         if self.miner is not None:
             self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
-        self._checked = (shape, labels)
 
     def _numbers(self, what: str, values) -> np.ndarray:
         array = np.asarray(values)
