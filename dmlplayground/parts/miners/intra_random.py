@@ -1,6 +1,5 @@
 from ..graph import random_draws, rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Random within a class")

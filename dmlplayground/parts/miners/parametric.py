@@ -2,8 +2,7 @@ from typing import Annotated, Literal
 
 from ...base.options import at_least
 from ..graph import random_draws
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 _BANDS = {"uniform": (0.0, 9.0), "hards": (0.0, 0.5), "veryhards": (0.0, 0.3), "semihards": (0.3, 0.7)}
 _HARDLY = 1e-15

@@ -1,6 +1,6 @@
 from ..graph import rows
 from .distance_weighted import DistanceWeighted
-from .shared.base import KIND
+from .shared import KIND
 
 
 @KIND.register(title="Distance-weighted under shuffled labels")

@@ -4,8 +4,7 @@ from typing import Literal, Optional
 from ...base.options import Share
 from ..graph import random_draws, rows
 from .distance_weighted import DistanceWeighted
-from .shared.base import KIND
-from .shared.tuples import Listed
+from .shared import KIND, Listed
 
 
 @KIND.register(title="Rho-regularised distance-weighted")

@@ -2,8 +2,7 @@ from typing import Literal
 
 from ...base.options import Positive
 from ..graph import random_draws, rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Band, Listed
+from .shared import KIND, Band, Listed, Miner
 
 
 @KIND.register(title="Semi-hard", also=("semi-hard",))

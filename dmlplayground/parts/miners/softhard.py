@@ -1,6 +1,5 @@
 from ..graph import random_draws
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Soft-hard", also=("soft-hard",))

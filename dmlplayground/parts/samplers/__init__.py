@@ -5,8 +5,6 @@
 >>> sampler = dml.samplers.create("pairs", labels=np.repeat(np.arange(8), 5), batch_size=6, seed=1)
 >>> [rows.shape for rows in sampler.batches(epoch=0)][:2]
 [(6,), (6,)]
-
-A new file that registers a sampler is all it takes to add one. See ``base`` for what a sampler must provide.
 """
 
 from typing import Any, Optional

@@ -14,8 +14,8 @@ or a memory of earlier ones.
 * ``Triplets``: (anchor, positive, negative). For a (B, R) matrix M, such as one of distances, ``near(M)`` is M at (anchor,
   positive) and ``far(M)`` is M at (anchor, negative). Their weights are ``near_weights`` and ``far_weights``. A formula with
   both entries of a triplet in one term reads ``gaps``, or ``hinge``, which is faster.
-* How triplets are stored: ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places, ``Cube`` as
-  weights.
+* They are stored as two masks (``AllTriplets``), as these and bounds (``Band``), as places (``Listed``), or as weights
+  (``Cube``).
 
 Conversions: ``Triplets.pairs()`` keeps repeats, so that a repeated pair weighs more in a mean; ``Pairs.triplets()``
 has every (a, p, n) that shares an anchor; ``row_weights()`` of either has how often each row occurs, as a share of
@@ -73,10 +73,6 @@ class Pairs:
 
     def squared_distances(self):
         return pairwise.squares_between(self.F, self.anchors, self.references, self.precision)
-
-    def between_references(self):
-        """|r - s|^2 of all references, (R, R)."""
-        return pairwise.squares_between(self.F, self.references, self.references, self.precision)
 
     def keep(self, positive, negative) -> Pairs:
         """The same anchors and references with other weights."""
@@ -294,7 +290,7 @@ class Cube(Triplets):
         cumulative = F.cumsum(self.weights, axis=2)
         numbers = F.random.uniform_like(self.near_weights) * self.near_weights * (1 - 1e-6)
         column = self.counted(F.broadcast_lesser_equal(cumulative, F.expand_dims(numbers, 2)))
-        return Listed.each_pair(self.every_pair, column, self.near_weights > 0)
+        return Listed(self.every_pair, None, _places(self.every_pair, column), self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         return np.nonzero(self.weights.asnumpy())
@@ -318,11 +314,6 @@ class Listed(Triplets):
         """One triplet an anchor: the columns of its positive and its negative, (B, 1), and whether it has one at all."""
         near, far = (_places(pairs, column) for column in (positive, negative))
         return cls(pairs, near, far, exists)
-
-    @classmethod
-    def each_pair(cls, pairs: Pairs, negative, exists) -> Listed:
-        """One triplet a positive pair: the column of its negative, (B, R), and whether it has one at all."""
-        return cls(pairs, None, _places(pairs, negative), exists)
 
     def drawn(self) -> Listed:
         return self
@@ -359,9 +350,8 @@ class Listed(Triplets):
 def _places(pairs, columns):
     """Where columns of the rows of a (B, R) matrix stand in the flattened one; one beyond the last counts as the last."""
     F = pairs.F
-    last = F.slice_axis(F.contrib.arange_like(pairs.positive, axis=1), axis=0, begin=-1, end=None)
-    starts = rows.row_starts(F, pairs.positive)
-    return F.broadcast_add(starts, F.broadcast_minimum(columns, F.reshape(last, shape=(1, 1))))
+    last = rows.width(F, pairs.positive) - 1
+    return F.broadcast_add(rows.row_starts(F, pairs.positive), F.broadcast_minimum(columns, last))
 
 
 # --- counting ----------------------------------------------------------------------------------------------
