@@ -4,8 +4,6 @@
 >>> protocol = dml.protocols.create("validated", folds=4)
 >>> [len(fold.train) for fold in protocol.folds(98)]
 [74, 74, 74, 74]
-
-A new file that registers a protocol is all it takes to add one. See ``base`` for what a protocol must provide.
 """
 
 from .shared.base import (

@@ -67,8 +67,7 @@ def mutual_distances(x, length, begin, index, cosine):
 
 @_compile
 def panels(rows):
-    """Rows as the columns of panels, CHUNK in each, which is how products read them; negative, because products are
-    subtracted."""
+    """Rows as the columns of panels, CHUNK in each, as products read them; negative, as products are subtracted."""
     count, dim = rows.shape
     out = np.zeros(((count + CHUNK - 1) // CHUNK, dim, CHUNK), np.float32)
     for panel in range(len(out)):
@@ -212,8 +211,7 @@ def _count(query, near, level, count, tile, tally):
 
 @_inline
 def _add(query, reference, level, turned, tile, tally):
-    """Count a reference at the first of the query's positives that it is closer than; where the tile is ``turned``, the
-    query is a column."""
+    """Count a reference at the first of the query's positives that it is closer than; if ``turned``, a query is a column."""
     low, high = tally.begin[query], tally.begin[query] + tally.alive[query]
     end = high
     while low < high:
@@ -324,8 +322,7 @@ def gains(x, y, bias, value, least):
 
 @_compile
 def nearest(x, y, bias, ids, label, value):
-    """Lower the ``value`` of each row of x to the least ``bias - x . y``, and set its ``label`` to the id of the first
-    such y."""
+    """Lower the ``value`` of each row of x to the least ``bias - x . y``, its ``label`` being the id of the first such y."""
     y_panels = panels(y)
     bias = _padded(bias, len(y_panels) * CHUNK, np.inf)
     values = np.empty((STRIP, len(bias)), np.float32)

@@ -146,8 +146,7 @@ class _Side:
 class Tally(NamedTuple):
     """What is known of the positives of some queries while closer references are counted: arrays that the loops fill.
 
-    Those of query i stand at ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` of them can still be within
-    ``depth[i]``.
+    Those of query i stand from ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` may be within ``depth[i]``.
     """
 
     begin: np.ndarray
@@ -225,37 +224,33 @@ def each_two(parts: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
         yield [(parts[one], parts[other]) for one, other in pairs if one < other]
 
 
+@dataclass
 class _Search:
-    def __init__(
-        self, queries: _Side, references: _Side, positives: _Positives, frame: Coordinates, plan: _Plan
-    ):
-        self._queries, self._references = queries, references
-        self._positives, self._frame, self._plan = positives, frame, plan
-        self._cosine = frame.distance == "cosine"
+    _queries: _Side
+    _references: _Side
+    _positives: _Positives
+    _frame: Coordinates
+    _plan: _Plan
 
     def ranks(self, rows: np.ndarray, depth: int) -> Ranks:
         """The ranks of the positives of these queries, which are neighbours in their order."""
         relevant: np.ndarray = self._positives.relevant[rows]
-        tally = self._begin(rows, np.maximum(relevant, depth))
-        if relevant.any():
-            self._count(int(rows[0]), int(rows[-1]) + 1, tally)
-        return tally.ranks(relevant)
-
-    def _begin(self, rows: np.ndarray, depth: np.ndarray) -> Tally:
-        """The positives by exact distance and index, nothing counted yet."""
         index, begin = self._positives.lists(rows)
         distance = self._distances(rows, index, begin)
         _sort(begin, distance, index)
-        return Tally.of(begin, distance, index, depth, self._frame.gain)
+        tally = Tally.of(begin, distance, index, np.maximum(relevant, depth), self._frame.gain)
+        if relevant.any():
+            self._count(int(rows[0]), int(rows[-1]) + 1, tally)
+        return tally.ranks(relevant)
 
     def _distances(self, rows: np.ndarray, index: np.ndarray, begin: np.ndarray) -> np.ndarray:
         queries, gallery = self._queries.points, self._references.points
         if queries.distance == "hamming":
             return hamming_distances(queries, gallery, np.repeat(rows, np.diff(begin)), index)
         if self._positives.own and len(rows) == len(gallery):
-            return loops().mutual_distances(gallery.raw, gallery.length, begin, index, self._cosine)
+            return loops().mutual_distances(gallery.raw, gallery.length, begin, index, self._frame.cosine)
         both = queries.raw, queries.length, rows, gallery.raw, gallery.length
-        return loops().distances(*both, begin, index, self._cosine)
+        return loops().distances(*both, begin, index, self._frame.cosine)
 
     def _count(self, start: int, stop: int, tally: Tally) -> None:
         """Look at tile after tile, as long as they have a positive that matters."""
@@ -285,4 +280,4 @@ class _Search:
         classes = self._positives.query_class[queries], self._positives.reference_class[references]
         exact = (*self._queries.exactly(queries), *self._references.exactly(references))
         rows, panels = self._queries.rows[queries], self._references.panels(references)
-        return Tile(rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)
+        return Tile(rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._frame.cosine)

@@ -16,8 +16,7 @@ from .embeddings import SMALLEST, Embeddings
 
 
 class Known(NamedTuple):
-    """Of rows in a frame: for queries x and references y, ``bias(y) - x.y`` is ``gain * distance - shift(x)`` but for
-    rounding."""
+    """Of rows in a frame: ``bias(y) - x.y`` is ``gain * distance - shift(x)`` of a query x and a reference y, rounded."""
 
     norms: np.ndarray
     bias: np.ndarray
@@ -33,7 +32,7 @@ class Coordinates:
     def __init__(self, *sets: Embeddings):
         first = sets[0]
         self.distance, self.dim = first.distance, first.dim
-        self.exact = self.distance == "hamming"
+        self.exact, self.cosine = self.distance == "hamming", self.distance == "cosine"
         self.centre, self.factor = np.zeros(self.dim), 1.0
         self.reach = max(_longest(points, self.centre) for points in sets)
         if not np.isfinite(self.reach):
@@ -45,7 +44,7 @@ class Coordinates:
             self.centre = _mean(first)
             longest = max(_longest(points, self.centre) for points in sets)
             self.factor = 2.0 ** -np.ceil(np.log2(max(longest, SMALLEST))) if longest > 0 else 1.0
-        self.gain = self.factor**2 / (1 if self.distance == "cosine" else 2)
+        self.gain = self.factor**2 / (1 if self.cosine else 2)
 
     def rows(self, points: Embeddings, which: np.ndarray | slice) -> np.ndarray:
         """Rows in this frame, float32."""
@@ -61,7 +60,7 @@ class Coordinates:
         """Of rows so few that they can be converted to float64 at once."""
         rows = self.rows(points, which).astype(np.float64)
         squares = np.einsum("ij,ij->i", rows, rows)
-        if self.distance != "cosine":
+        if not self.cosine:
             return Known(np.sqrt(squares), squares / 2, squares / 2)
         centre = self.centre * self.factor
         along = self._place(points, which) @ centre
@@ -80,7 +79,7 @@ class Coordinates:
         query, reference = queries.norms.max(), references.norms.max()
         product = 2.0**-24 * (query * reference + np.abs(references.bias).max())
         reach = self.reach * self.factor
-        rest = 2.0**-52 * reach * (query + reference + (reach if self.distance == "cosine" else 0))
+        rest = 2.0**-52 * reach * (query + reference + (reach if self.cosine else 0))
         return float(1.01 * (self.dim + 8) * (product + rest) + 1e-30)
 
     def _can_stay(self, sets: tuple[Embeddings, ...]) -> bool:
