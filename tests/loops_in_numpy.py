@@ -15,29 +15,8 @@ def mutual_distances(x, length, begin, index, cosine):
     return _pair_distances(x, length, x, length, _queries(begin), index, cosine)
 
 
-def others(member, start, size, without):
-    lists = np.repeat(np.arange(len(size)), size)
-    place = np.arange(len(lists)) - np.repeat(np.cumsum(size) - size, size)
-    found = member[start[lists] + place]
-    return found[found != without[lists]]
-
-
 def _queries(begin):
     return np.repeat(np.arange(len(begin) - 1), np.diff(begin))
-
-
-def sort_lists(begin, distance, index):
-    order = np.lexsort((distance, _queries(begin)))
-    distance[:], index[:] = distance[order], index[order]
-
-
-def ranks(begin, closer, alive):
-    query = _queries(begin)
-    place = np.arange(len(query)) - begin[query]
-    total = np.cumsum(closer)
-    before = np.concatenate([[0], total])[begin[:-1]]
-    rank = total - before[query] + place + 1
-    return rank[place < alive[query]]
 
 
 def _pair_distances(x, x_length, y, y_length, row, column, cosine):

@@ -166,12 +166,11 @@ def test_lists_are_sorted_by_distance_and_index():
     begin = np.concatenate([[0], np.cumsum([0, 1, 5, 64, 65, 300, 2])])
     distance = random.integers(9, size=begin[-1]).astype(float)
     index = np.arange(begin[-1])
-    for module in LOOPS.values():
-        values, places = distance.copy(), index.copy()
-        module.sort_lists(begin, values, places)
-        for first, last in zip(begin, begin[1:]):
-            expected = sorted(zip(distance[first:last], index[first:last]))
-            assert list(zip(values[first:last], places[first:last])) == expected
+    values, places = distance.copy(), index.copy()
+    rank_counting._sort(begin, values, places)
+    for first, last in zip(begin, begin[1:]):
+        expected = sorted(zip(distance[first:last], index[first:last]))
+        assert list(zip(values[first:last], places[first:last])) == expected
 
 
 def test_half_the_products_count_for_all_if_all_positives_fit_the_memory():
@@ -219,8 +218,8 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
     random = np.random.default_rng(3)
     points = Embeddings(cloud(random, 80, 48, kind) * scale + scale, distance)
     frame = Coordinates(points)
-    block = frame.block(points, slice(None))
-    tile = block.bias.astype(np.float32) - block.rows @ block.rows.T
+    block, framed = frame.known(points, slice(None)), frame.rows(points, slice(None))
+    tile = block.bias.astype(np.float32) - framed @ framed.T
     rows = points.rows(slice(None))
     difference = rows[:, None] - rows[None]
     exact = (difference**2).sum(-1) if distance == "euclidean" else 1 - rows @ rows.T
@@ -234,8 +233,8 @@ def test_the_bound_on_rounding_holds(kind, distance, scale):
 def test_products_of_bits_are_exact():
     points = Embeddings(np.random.default_rng(0).integers(256, size=(40, 33), dtype=np.uint8), "hamming")
     frame = Coordinates(points)
-    block = frame.block(points, slice(None))
-    found = (block.bias - block.rows @ block.rows.T + block.shift[:, None]) / frame.gain
+    block, framed = frame.known(points, slice(None)), frame.rows(points, slice(None))
+    found = (block.bias - framed @ framed.T + block.shift[:, None]) / frame.gain
     bits = points.rows(slice(None))
     np.testing.assert_array_equal(found, (bits[:, None] != bits[None]).sum(-1))
     assert frame.slack(block, block) == 0

@@ -30,9 +30,7 @@ def nearness(F, x, proxies, num_proxies, sharpness):
 
 
 def smoothed(F, values, labels, num_classes, smoothing):
-    """The mean of each row under its target: 1 - smoothing on the label, the rest in equal shares on the
-    others.
-    """
+    """The mean of each row under its target: 1 - smoothing on the label, the rest in equal shares on the others."""
     own = F.pick(values, labels, axis=1)
     if not smoothing:
         return own

@@ -2,9 +2,8 @@
 
 Recording the operations on a (B, B) matrix keeps the results of most until the backward pass. A loss that
 knows its slopes computes its gradient along with its value and keeps nothing but that. And what it needs
-meanwhile it needs for a block of rows only, if one follows the other. Shapes come from small arrays there,
-or from one for all: MXNet's memory plan never frees what an operator (arange_like, reshape_like) takes no
-more than a shape from.
+meanwhile it needs for a block of rows only, if one follows the other. Shapes come from small arrays there, or from
+one for all: MXNet's memory plan never frees what an operator (arange_like, reshape_like) takes only a shape from.
 """
 
 from .pairwise import _TINY, factors

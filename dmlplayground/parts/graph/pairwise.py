@@ -1,8 +1,9 @@
 """Every row against every other: distances, similarities and which of them share a class."""
 
-from .rows import row_sums
+from .rows import ones_row, row_sums
 
 _TINY = 1e-20  # under a root: keeps its gradient finite at zero, where what flows into it is exactly zero
+_LEAST_VARIANCE = 1e-12  # that an anchor is taken to have
 
 
 def squared_distances(F, x):
@@ -46,6 +47,21 @@ def _between(F, x, y, precision):
     ours, theirs = (F.slice_axis(F.BlockGrad(each), axis=1, begin=-2, end=None) for each in (left, right))
     apart = F.BlockGrad(squares) > F.dot(8 * precision * ours, theirs, transpose_b=True)
     return squares * apart, apart
+
+
+def noise_to_signal(F, pairs):
+    """R_ij = var(x_i - x_j) / var(x_i), variances over coordinates; (B, R), i an anchor and j a reference."""
+    anchors, width = _centred(F, pairs.anchors)
+    references = anchors if pairs.references is pairs.anchors else _centred(F, pairs.references)[0]
+    squares = squares_between(F, anchors, references, pairs.precision)
+    signals = F.broadcast_maximum(row_sums(F, F.square(anchors)), _LEAST_VARIANCE * width)
+    return F.broadcast_div(squares, signals)
+
+
+def _centred(F, rows):
+    """Rows less the mean of their coordinates, and how many coordinates there are, (1, 1)."""
+    width = row_sums(F, ones_row(F, rows))
+    return F.broadcast_sub(rows, F.broadcast_div(row_sums(F, rows), width)), width
 
 
 def row_distances(F, x, y):

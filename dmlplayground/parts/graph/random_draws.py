@@ -13,6 +13,11 @@ def numbers(F, matrix):
     return F.random.uniform_like(F.slice_axis(matrix, axis=1, begin=0, end=1))
 
 
+def draw(F, weights):
+    """For every row a column drawn by the row's weights, (B, 1)."""
+    return column(F, weights, numbers(F, weights))
+
+
 def column(F, weights, numbers):
     """For every row the column that its number from 0 to 1 stands for, by the row's weights, (B, 1).
 
@@ -47,9 +52,8 @@ def by_distance(F, distances, allowed, width, cutoff, upper=None):
 def draw_each(F, probabilities):
     """A place of the flattened matrix for every entry: its column drawn by the row's probabilities.
 
-    The inverse of the cumulative distribution by halving, all entries at once: ``found`` is the last place
-    whose cumulative probability is known to be at most the entry's random number, the place before the row's
-    first to begin with.
+    The inverse of the cumulative distribution by halving, all entries at once: ``found`` is the last place whose
+    cumulative probability is known to be at most the entry's random number, at first the one before the row's.
     """
     cumulative = F.cumsum(probabilities, axis=1)
     whole = F.slice_axis(cumulative, axis=1, begin=-1, end=None)

@@ -23,17 +23,8 @@ if TYPE_CHECKING:
     from .shared.objective import Objective
 
 __all__ = [
-    "KIND",
-    "Loss",
-    "Memory",
-    "Method",
-    "combinations",
-    "create",
-    "get",
-    "loss",
-    "memory_for",
-    "names",
-]
+    "KIND", "Loss", "Memory", "Method", "combinations", "create", "get", "loss", "memory_for", "names",
+]  # fmt: skip
 
 names, get = KIND.names, KIND.get
 create = KIND.create  # the plain ``Loss``: its options checked, nothing of MXNet

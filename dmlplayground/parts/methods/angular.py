@@ -1,12 +1,11 @@
 import math
+from functools import partial
 from typing import Literal
 
 from ...base.options import NotNegative, Positive
 from ..graph import interleaved, pairwise, rows
-from .npairs import NPairs
-from .shared.base import KIND
-from .shared.paired import PairedLoss
-from .shared.search_ranges import about, between
+from .npairs import NPairs, Paired
+from .shared import KIND, about, between
 
 
 @KIND.register(
@@ -24,7 +23,7 @@ from .shared.search_ranges import about, between
     },
     ranges={"method.alpha": between(30.0, 60.0, "the paper tries 36 to 55"), "method.l2_reg": about(5e-4)},
 )
-class Angular(PairedLoss):
+class Angular(Paired):
     """The angle at a negative, in the triangle it forms with an anchor and its positive, is kept below alpha.
 
     Rows come as pairs a0 p0 a1 p1 ... With t = tan(alpha)^2 and, for pairs i and j,
@@ -69,10 +68,7 @@ class Angular(PairedLoss):
 
     def __post_init__(self) -> None:
         self.require(0 < self.alpha < 90, f"alpha is an angle between 0 and 90 degrees, not {self.alpha}.")
-        self.require(
-            not self.symmetric or self.negatives == "pairs",
-            "with all negatives it is symmetric, so leave symmetric false.",
-        )
+        super().__post_init__()
         self.slope = math.tan(math.radians(self.alpha)) ** 2
 
     def hybrid_forward(self, F, embeddings, labels):
@@ -89,13 +85,9 @@ class Angular(PairedLoss):
 
     def _against_pairs(self, F, embeddings, labels):
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
-        loss = self._one_way(F, anchors, positives, labels)
-        if self.symmetric:
-            loss = (loss + self._one_way(F, positives, anchors, labels)) / 2
-        return loss
+        return self.both_ways(partial(self._one_way, F, pairwise.same_class(F, labels)), anchors, positives)
 
-    def _one_way(self, F, anchors, positives, labels):
-        same = pairwise.same_class(F, labels)
+    def _one_way(self, F, same, anchors, positives):
         near = 2 * (1 + self.slope) * F.dot(anchors, positives, transpose_b=True)
         far = 4 * self.slope * F.dot(anchors + positives, positives, transpose_b=True)
         angles = far + same * (near - far)

@@ -2,10 +2,7 @@ import math
 
 from ...base.options import Positive
 from ..graph import angles, classes
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, between, scaled
+from .shared import KIND, Classifier, between, initial_weights, scaled, usual_settings
 
 
 @KIND.register(
@@ -13,15 +10,10 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, between, scaled
     year=2019,
     paper="Deng et al.: ArcFace: Additive Angular Margin Loss for Deep Face Recognition, CVPR 2019",
     also=("additive angular margin", "AAM-Softmax"),
-    **usual_settings.CLASSES,
-    ranges={
-        "method.margin": between(10.0, 45.0, "degrees; the paper 28.6, Musgrave et al.'s searches 19 to 23"),
-        "method.scale": scaled(
-            8.0, 128.0, "Roth et al. 16, the paper 64, Musgrave et al.'s searches 50 to 220"
-        ),
-        **OWN_RATE,
-        **ANY_BATCH,
-    },
+    **usual_settings.classes(
+        margin=between(10.0, 45.0, "degrees; the paper 28.6, Musgrave et al.'s searches 19 to 23"),
+        scale=scaled(8.0, 128.0, "Roth et al. 16, the paper 64, Musgrave et al.'s searches 50 to 220"),
+    ),
 )
 class ArcFace(Classifier):
     """A softmax over cosines in which the angle to the own class is counted as larger by a margin.

@@ -3,21 +3,14 @@ from typing import Literal
 
 from ...base.options import Positive
 from ..graph import classes, rows
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND, Loss, Reads
-from .shared.search_ranges import CLASS_BLOCKS, about, between
+from .shared import KIND, Loss, Reads, about, between, initial_weights, usual_settings
 
 
 @KIND.register(
     title="Circle",
     year=2020,
     paper="Sun et al.: Circle Loss: A Unified Perspective of Pair Similarity Optimization, CVPR 2020",
-    **usual_settings.TUPLES,
-    ranges={
-        "method.margin": between(0.1, 0.6, "the paper 0.25 and 0.4"),
-        "method.scale": about(80.0),
-        **CLASS_BLOCKS,
-    },
+    **usual_settings.tuples(margin=between(0.1, 0.6, "the paper 0.25 and 0.4"), scale=about(80.0)),
 )
 class Circle(Loss):
     """Similarities within a class and between classes, each weighing by how far it is from where it should be.

@@ -1,9 +1,7 @@
 from typing import Literal
 
 from ..graph import rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
+from .shared import KIND, NEGATIVE, POSITIVE, Loss, usual_settings
 
 
 @KIND.register(
@@ -11,8 +9,7 @@ from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
     year=2006,
     paper="Hadsell et al.: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006",
     also=("pair loss", "siamese"),
-    **usual_settings.TUPLES,
-    ranges={"method.pos_margin": POSITIVE, "method.neg_margin": NEGATIVE, **CLASS_BLOCKS},
+    **usual_settings.tuples(pos_margin=POSITIVE, neg_margin=NEGATIVE),
 )
 class Contrastive(Loss):
     """Pairs of one class come closer than one distance, pairs of two classes go farther than another.

@@ -1,9 +1,6 @@
 from ...base.options import Positive
 from ..graph import classes
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, between, scaled
+from .shared import KIND, Classifier, between, initial_weights, scaled, usual_settings
 
 
 @KIND.register(
@@ -11,15 +8,12 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, between, scaled
     year=2018,
     paper="Wang et al.: CosFace: Large Margin Cosine Loss for Deep Face Recognition, CVPR 2018",
     also=("AM-Softmax", "additive margin softmax", "large margin cosine loss", "LMCL"),
-    **usual_settings.CLASSES,
-    ranges={
-        "method.margin": between(0.1, 0.7, "the paper 0.35, Musgrave et al.'s searches 0.3 to 0.6"),
-        "method.scale": scaled(
+    **usual_settings.classes(
+        margin=between(0.1, 0.7, "the paper 0.35, Musgrave et al.'s searches 0.3 to 0.6"),
+        scale=scaled(
             8.0, 128.0, "the paper 64, Musgrave et al.'s searches 88 to 162; smaller for few classes"
         ),
-        **OWN_RATE,
-        **ANY_BATCH,
-    },
+    ),
 )
 class CosFace(Classifier):
     """A softmax over cosines in which the own class must lead by a margin.

@@ -1,7 +1,5 @@
 from ..graph import classes, rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import ANY_BATCH
+from .shared import ANY_BATCH, KIND, Loss, usual_settings
 
 
 @KIND.register(
@@ -28,8 +26,7 @@ class Discriminative(Loss):
     factor of the learning rate and is left out. There are no parameters.
 
     The released code uses the batch in place of the training set, which makes the factor zero or negative for batches
-    no larger than the number of classes: it then drives images from their own class. Ours is right, and there
-    is no option for that.
+    no larger than the number of classes: it then drives images from their own class. There is no option for that.
     """
 
     reads = "rows"

@@ -2,9 +2,7 @@ from typing import Literal, Optional
 
 from ...base.options import Positive
 from ..graph import classes
-from .shared import initial_weights
-from .shared.base import KIND, Loss
-from .shared.search_ranges import OWN_RATE, about
+from .shared import KIND, OWN_RATE, Loss, about, initial_weights
 
 
 def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
@@ -80,7 +78,8 @@ class DREML(Loss):
         drawn = meta_classes_of(self.groups, balanced=self.class_map == "balanced")
         self.weight("class_map", (self.num_classes,), drawn, learned=False)
         if not self.static_proxies:
-            self.weight("proxies", (self.groups, self.embed_dim), initial_weights.SMALL)
+            # Only their direction matters, since the loss sets their length.
+            self.weight("proxies", (self.groups, self.embed_dim), initial_weights.normal(0.01 / 8))
 
     def check(self, rows, width):
         classes.check_width(self, width, self.groups if self.static_proxies else self.embed_dim)

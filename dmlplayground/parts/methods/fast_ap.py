@@ -6,9 +6,7 @@ from ..graph import bins as binned
 from ..graph import rows
 from ..graph.pair_blocks import with_gradient
 from ..miners.shared.batch import all_pairs
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
@@ -16,8 +14,7 @@ from .shared.search_ranges import CLASS_BLOCKS, about
     year=2019,
     paper="Cakir et al.: Deep Metric Learning to Rank, CVPR 2019",
     also=("FAP", "average precision by histograms"),
-    **usual_settings.TUPLES,
-    ranges={"method.bins": about(10, "the paper 10, Musgrave et al.'s searches 16 to 27"), **CLASS_BLOCKS},
+    **usual_settings.tuples(bins=about(10, "the paper 10, Musgrave et al.'s searches 16 to 27")),
 )
 class FastAP(Loss):
     """The average precision of every row as a query, its ranks read off a soft histogram of distances.

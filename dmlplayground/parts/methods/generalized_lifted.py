@@ -1,7 +1,5 @@
 from ..graph import rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
+from .shared import KIND, NEGATIVE, POSITIVE, Loss, usual_settings
 
 
 @KIND.register(
@@ -9,8 +7,7 @@ from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
     year=2017,
     paper="Hermans et al.: In Defense of the Triplet Loss for Person Re-Identification, 2017",
     also=("generalized lifted structure", "lifted embedding loss"),
-    **usual_settings.TUPLES,
-    ranges={"method.pos_margin": POSITIVE, "method.neg_margin": NEGATIVE, **CLASS_BLOCKS},
+    **usual_settings.tuples(pos_margin=POSITIVE, neg_margin=NEGATIVE),
 )
 class GeneralizedLifted(Loss):
     """Every row against its farthest positives and its nearest negatives, by soft maxima.

@@ -3,17 +3,14 @@ from typing import Annotated
 from ...base.options import within
 from ..graph import bins, rows
 from ..graph.pair_blocks import with_gradient
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
     title="Histogram",
     year=2016,
     paper="Ustinova and Lempitsky: Learning Deep Embeddings with Histogram Loss, NIPS 2016",
-    **usual_settings.TUPLES,
-    ranges={"method.nodes": about(65, "Roth et al. 65"), **CLASS_BLOCKS},
+    **usual_settings.tuples(nodes=about(65, "Roth et al. 65")),
 )
 class Histogram(Loss):
     """The chance that a negative pair is more similar than a positive one, read off two soft histograms.

@@ -1,8 +1,5 @@
 from ..graph import classes
-from .shared import usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import AngleMultiplied
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
+from .shared import KIND, AngleMultiplied, about, between, usual_settings
 
 
 @KIND.register(
@@ -10,8 +7,7 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
     year=2016,
     paper="Liu et al.: Large-Margin Softmax Loss for Convolutional Neural Networks, ICML 2016",
     also=("L-Softmax",),
-    **usual_settings.RAW_CLASSES,
-    ranges={"method.margin": between(1, 4), "method.scale": about(1.0), **OWN_RATE, **ANY_BATCH},
+    **usual_settings.raw_classes(margin=between(1, 4), scale=about(1.0)),
 )
 class LargeMarginSoftmax(AngleMultiplied):
     """A plain softmax in which the angle to the own class's weights is counted several times over.
@@ -25,8 +21,6 @@ class LargeMarginSoftmax(AngleMultiplied):
 
     margin: how many times the own angle counts, a whole number. The paper has up to 4.
     scale: what all logits are multiplied by.
-    init: how weights start: normal, with deviation init_std in every coordinate; or uniform, between -1 / sqrt(E) and
-        1 / sqrt(E).
     init_std: their deviation at the start. Here their length matters.
     """
 

@@ -1,9 +1,7 @@
 from functools import partial
 
 from ..graph import pair_blocks, pairwise, rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, LENGTH, about
+from .shared import CLASS_BLOCKS, KIND, LENGTH, Loss, about, usual_settings
 
 _BLOCKS = 2
 
@@ -31,9 +29,7 @@ class LiftedStructure(Loss):
     """
 
     margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        self.blocks = _BLOCKS
+    blocks = _BLOCKS
 
     def check(self, rows, width):
         self.blocks = pair_blocks.blocks_for(rows, _BLOCKS)

@@ -3,9 +3,7 @@ from typing import Literal
 from ...base.options import NotNegative
 from ..graph import classes, rows
 from ..miners.distance_weighted import check_cutoffs
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import OWN_RATE, between, blocks, scaled
+from .shared import KIND, OWN_RATE, Loss, between, blocks, initial_weights, scaled, usual_settings
 
 
 @KIND.register(
@@ -87,12 +85,10 @@ class Margin(Loss):
         distances = triplets.every_pair.unrounded_distances()
         beta = self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0))
         beta = triplets.of_anchors(F.expand_dims(beta, 1))
-        near, too_far = rows.above(
-            F, F.broadcast_sub(triplets.near(distances), beta - self.margin), triplets.near_weights
-        )
-        far, too_near = rows.above(
-            F, F.broadcast_sub(beta + self.margin, triplets.far(distances)), triplets.far_weights
-        )
+        beyond = F.broadcast_sub(triplets.near(distances), beta - self.margin)
+        within = F.broadcast_sub(beta + self.margin, triplets.far(distances))
+        near, too_far = rows.above(F, beyond, triplets.near_weights)
+        far, too_near = rows.above(F, within, triplets.far_weights)
         active = rows.sum_of(F, too_far) + rows.sum_of(F, too_near)
         loss = F.sum(near + far)
         if self.nu and self.learn_beta:

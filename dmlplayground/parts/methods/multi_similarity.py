@@ -1,8 +1,6 @@
 from ...base.options import Positive
 from ..graph import rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about, between
+from .shared import KIND, Loss, about, between, usual_settings
 
 
 @KIND.register(
@@ -10,15 +8,11 @@ from .shared.search_ranges import CLASS_BLOCKS, about, between
     year=2019,
     paper="Wang et al.: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, CVPR 2019",
     also=("MS loss",),
-    **usual_settings.TUPLES,
-    ranges={
-        "method.alpha": about(2.0, "the paper 2, Musgrave et al.'s searches 0.01 to 14"),
-        "method.beta": about(40.0, "the paper 50, Roth et al. 40, Musgrave et al.'s searches 47 to 76"),
-        "method.base": between(
-            0.2, 0.9, "the paper and Roth et al. 0.5, Musgrave et al.'s searches 0.4 to 0.8"
-        ),
-        **CLASS_BLOCKS,
-    },
+    **usual_settings.tuples(
+        alpha=about(2.0, "the paper 2, Musgrave et al.'s searches 0.01 to 14"),
+        beta=about(40.0, "the paper 50, Roth et al. 40, Musgrave et al.'s searches 47 to 76"),
+        base=between(0.2, 0.9, "the paper and Roth et al. 0.5, Musgrave et al.'s searches 0.4 to 0.8"),
+    ),
 )
 class MultiSimilarity(Loss):
     """Pairs weigh by their own similarity and by that of the anchor's other pairs.

@@ -1,12 +1,41 @@
+from functools import partial
 from typing import Literal
 
+from ...base.errors import UserError
 from ...base.options import NotNegative
 from ..graph import interleaved
 from ..graph.rows import row_sums
-from .shared import usual_settings
-from .shared.base import KIND
-from .shared.paired import PairedLoss
-from .shared.search_ranges import LENGTH, about
+from .shared import KIND, LENGTH, Loss, about, usual_settings
+
+
+class Paired(Loss):
+    """Base: a loss that reads an anchor and its positive in every two rows."""
+
+    symmetric = False
+    negatives = "pairs"
+
+    def __post_init__(self) -> None:
+        self.require(
+            not self.symmetric or self.negatives == "pairs",
+            "with all negatives it is symmetric, so leave symmetric false.",
+        )
+
+    def check(self, rows, width):
+        if rows % 2:
+            raise UserError(
+                f"{self.key} reads pairs a0 p0 a1 p1 ..., so a batch has an even number of rows, not {rows}."
+            )
+
+    def check_labels(self, labels):
+        if (labels[0::2] != labels[1::2]).any():
+            raise UserError(
+                f"{self.key} reads pairs a0 p0 a1 p1 ...; here an anchor and its positive differ in class."
+            )
+
+    def both_ways(self, loss_of, anchors, positives):
+        """The loss of anchors that look for their positives; if symmetric, its mean with that of the reverse."""
+        loss = loss_of(anchors, positives)
+        return (loss + loss_of(positives, anchors)) / 2 if self.symmetric else loss
 
 
 @KIND.register(
@@ -18,7 +47,7 @@ from .shared.search_ranges import LENGTH, about
     defaults=usual_settings.TRAINING,
     ranges={"method.l2_reg": about(5e-4), **LENGTH},
 )
-class NPairs(PairedLoss):
+class NPairs(Paired):
     """Every anchor picks its own positive out of all the positives of the batch, by inner product.
 
     Rows come as pairs a0 p0 a1 p1 ... With S = A P^T and t_ij = [y_i = y_j], each row of t divided by its
@@ -45,20 +74,13 @@ class NPairs(PairedLoss):
     symmetric: bool = False
     negatives: Literal["pairs", "all"] = "pairs"
 
-    def __post_init__(self) -> None:
-        self.require(
-            not self.symmetric or self.negatives == "pairs",
-            "with all negatives it is symmetric, so leave symmetric false.",
-        )
-
     def hybrid_forward(self, F, embeddings, labels):
         if self.negatives == "all":
             return self._against_all(F, embeddings, labels)
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
         targets = interleaved.shared_targets(F, labels)
-        loss = interleaved.pick_own_pair(F, anchors, positives, targets)
-        if self.symmetric:
-            loss = (loss + interleaved.pick_own_pair(F, positives, anchors, targets)) / 2
+        find = partial(interleaved.pick_own_pair, F, targets=targets)
+        loss = self.both_ways(find, anchors, positives)
         return loss + self.l2_reg * interleaved.squared_lengths(F, anchors, positives)
 
     def _against_all(self, F, embeddings, labels):

@@ -2,9 +2,7 @@ import math
 
 from ...base.options import Positive
 from ..graph import rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
@@ -13,11 +11,9 @@ from .shared.search_ranges import CLASS_BLOCKS, about
     paper="Sohn: Improved Deep Metric Learning with Multi-class N-pair Loss Objective, NIPS 2016; named by Chen et al.: "
     "A Simple Framework for Contrastive Learning of Visual Representations, ICML 2020",
     also=("InfoNCE", "NTXentLoss", "normalized temperature-scaled cross entropy", "SimCLR loss"),
-    **usual_settings.TUPLES,
-    ranges={
-        "method.temperature": about(0.07, "usually 0.07, Musgrave et al.'s searches 0.009 to 0.04"),
-        **CLASS_BLOCKS,
-    },
+    **usual_settings.tuples(
+        temperature=about(0.07, "usually 0.07, Musgrave et al.'s searches 0.009 to 0.04"),
+    ),
 )
 class NTXent(Loss):
     """Every positive pair against all negatives of its anchor, by a softmax of similarities.

@@ -2,9 +2,7 @@ import numpy as np
 
 from ...base.options import Count
 from ..graph import pairwise, rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import LENGTH, one_of
+from .shared import KIND, LENGTH, Loss, one_of, usual_settings
 
 
 @KIND.register(

@@ -2,23 +2,14 @@ import math
 
 from ...base.options import Positive
 from ..graph import classes, rows
-from .shared import usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
+from .shared import KIND, Classifier, about, usual_settings
 
 
 @KIND.register(
     title="Proxy-anchor",
     year=2020,
     paper="Kim et al.: Proxy Anchor Loss for Deep Metric Learning, CVPR 2020",
-    **usual_settings.CLASSES,
-    ranges={
-        "method.margin": about(0.1, "the paper 0.1"),
-        "method.alpha": about(32.0, "the paper 32"),
-        **OWN_RATE,
-        **ANY_BATCH,
-    },
+    **usual_settings.classes(margin=about(0.1, "the paper 0.1"), alpha=about(32.0, "the paper 32")),
 )
 class ProxyAnchor(Classifier):
     """Every class's proxy draws its hardest images and pushes the nearest of other classes.
@@ -45,12 +36,9 @@ class ProxyAnchor(Classifier):
         similarities = classes.nearness(F, embeddings, proxies, self.num_classes, self.alpha)
         similarities = F.transpose(similarities)  # (C, B): a proxy sees the batch
         own = F.transpose(F.one_hot(labels, self.num_classes, dtype=self.dtype))
-        pull = rows.log_one_plus(
-            F, F.broadcast_sub(self._weighed(F, own, weights), similarities - self.alpha * self.margin)
-        )
-        push = rows.log_one_plus(
-            F, F.broadcast_add(self._weighed(F, 1 - own, weights), similarities + self.alpha * self.margin)
-        )
+        reach = self.alpha * self.margin
+        pull = rows.log_one_plus(F, F.broadcast_sub(self._weighed(F, own, weights), similarities - reach))
+        push = rows.log_one_plus(F, F.broadcast_add(self._weighed(F, 1 - own, weights), similarities + reach))
         present = F.sum(rows.row_sums(F, own) > 0)
         return F.reshape(F.sum(pull) / present + F.sum(push) / self.num_classes, shape=(1,))
 

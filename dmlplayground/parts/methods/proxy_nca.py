@@ -1,9 +1,6 @@
 from ...base.options import Positive
 from ..graph import classes
-from .shared import usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
+from .shared import ANY_BATCH, KIND, OWN_RATE, Classifier, about, usual_settings
 
 
 @KIND.register(

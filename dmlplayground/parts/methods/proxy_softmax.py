@@ -1,9 +1,6 @@
 from ...base.options import Positive
 from ..graph import classes
-from .shared import initial_weights
-from .shared.base import KIND
-from .shared.proxy_classifier import Classifier
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
+from .shared import ANY_BATCH, KIND, OWN_RATE, Classifier, about, initial_weights
 
 
 @KIND.register(
@@ -50,8 +47,7 @@ class ProxySoftmax(Classifier):
     and 0.5), batches of 3 classes x 25 (the study: shuffled).
 
     The released code takes the softmax of +(1 - x.p) / temperature, the sign reversed, and so learns the
-    opposites of the proxies: the same embeddings as long as proxies are free. ``released_sign`` computes that
-    form.
+    opposites of the proxies: the same embeddings as long as proxies are free. ``released_sign`` computes that.
 
     Musgrave et al. call it normalised softmax: temperature 0.109 on CUB, 0.089 on Cars and 0.063 on SOP, no smoothing,
     init_std 1. Roth et al.: temperature 0.05, no smoothing, uniform.

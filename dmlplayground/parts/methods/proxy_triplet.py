@@ -1,8 +1,6 @@
 from ...base.options import Positive
 from ..graph import classes, rows
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
+from .shared import ANY_BATCH, KIND, OWN_RATE, Classifier, about, initial_weights, usual_settings
 
 
 @KIND.register(
@@ -14,7 +12,7 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about
     defaults=usual_settings.PROXIES,
     ranges={"method.margin": about(1.0), "method.scale": about(1.0), **OWN_RATE, **ANY_BATCH},
 )
-class ProxyTriplet(Loss):
+class ProxyTriplet(Classifier):
     """Triplets of an image, its class's proxy and, in turn, the proxy of every other class.
 
     With p_k = proxy_k / |proxy_k| and s = scale,
@@ -31,19 +29,14 @@ class ProxyTriplet(Loss):
     scale: what embeddings and proxies are multiplied by before they are compared.
     """
 
-    reads = "rows"
-
     margin: float = 1.0
     scale: Positive = 1.0
 
     def __post_init__(self) -> None:
-        classes.check_classes(self)
+        super().__post_init__()
         self.sharpness = 2 * self.scale**2
         drawn = initial_weights.xavier(self.num_classes, self.embed_dim, magnitude=0.2)
         self.weight("proxies", (self.num_classes, self.embed_dim), drawn)
-
-    def check(self, rows, width):
-        classes.check_width(self, width, self.embed_dim)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         near = classes.nearness(F, embeddings, proxies, self.num_classes, self.sharpness)

@@ -1,16 +1,13 @@
 from ..graph import rows
 from ..graph.pairwise import same_class
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, MARGIN
+from .shared import KIND, MARGIN, Loss, usual_settings
 
 
 @KIND.register(
     title="Quadruplet",
     year=2017,
     paper="Chen et al.: Beyond Triplet Loss: A Deep Quadruplet Network for Person Re-Identification, CVPR 2017",
-    **usual_settings.TUPLES,
-    ranges={"method.margin": MARGIN, "method.second_margin": MARGIN, **CLASS_BLOCKS},
+    **usual_settings.tuples(margin=MARGIN, second_margin=MARGIN),
 )
 class Quadruplet(Loss):
     """Triplet loss, and beside it positives against negatives that do not share their anchor.
@@ -59,8 +56,7 @@ class Quadruplet(Loss):
     def _fourth(self, F, labels, triplets, n):
         """A row of a third class for every triplet, and whether there is one.
 
-        In the rows by class, those of a's class and of n's are two runs; a number drawn below the count of all others is
-        moved past them.
+        In the rows by class, those of a's class and of n's are two runs; a number drawn among the others is moved past them.
         """
         order = F.argsort(labels, axis=0, dtype=self.dtype)
         sizes = rows.row_sums(F, same_class(F, labels))

@@ -1,7 +1,6 @@
 from ...base.options import NotNegative, Positive
 from ..graph import pairwise, rows
-from .shared.base import KIND, Loss
-from .shared.search_ranges import about, between, blocks
+from .shared import KIND, Loss, about, between, blocks
 
 
 @KIND.register(

@@ -2,9 +2,7 @@ from ...base.options import Positive
 from ..graph import pairwise, soft_ranks
 from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, sum_of, total
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
@@ -12,12 +10,10 @@ from .shared.search_ranges import CLASS_BLOCKS, about
     year=2022,
     paper="Patel et al.: Recall@k Surrogate Loss with Large Batches and Similarity Mixup, CVPR 2022",
     also=("RS@k", "recall at k"),
-    **usual_settings.TUPLES,
-    ranges={
-        "method.temperature": about(1.0, "the paper 1"),
-        "method.rank_temperature": about(0.01, "the paper 0.01"),
-        **CLASS_BLOCKS,
-    },
+    **usual_settings.tuples(
+        temperature=about(1.0, "the paper 1"),
+        rank_temperature=about(0.01, "the paper 0.01"),
+    ),
 )
 class RecallAtK(Loss):
     """The share of positives among the k nearest rows, for several k, with ranks and thresholds smoothed by sigmoids.
@@ -42,10 +38,10 @@ class RecallAtK(Loss):
     temperature: Positive = 1.0
     rank_temperature: Positive = 0.01
     count_query: bool = False
+    blocks = soft_ranks.BLOCKS
 
     def __post_init__(self) -> None:
         self.require(self.ks and min(self.ks) >= 1, f"ks are whole numbers from 1, not {self.ks}.")
-        self.blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):
         self.blocks = soft_ranks.blocks_for(rows)

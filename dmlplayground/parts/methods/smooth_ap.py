@@ -2,9 +2,7 @@ from ...base.options import Positive
 from ..graph import pairwise, soft_ranks
 from ..graph.pair_blocks import with_gradient
 from ..graph.rows import row_sums, total
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
@@ -12,8 +10,7 @@ from .shared.search_ranges import CLASS_BLOCKS, about
     year=2020,
     paper="Brown et al.: Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval, ECCV 2020",
     also=("SmoothAP",),
-    **usual_settings.TUPLES,
-    ranges={"method.temperature": about(0.01, "the paper 0.01"), **CLASS_BLOCKS},
+    **usual_settings.tuples(temperature=about(0.01, "the paper 0.01")),
 )
 class SmoothAP(Loss):
     """The average precision of every row as a query, its ranks smoothed by sigmoids.
@@ -24,8 +21,7 @@ class SmoothAP(Loss):
         AP_q = mean over i in C_q of  (1 + sum over j in C_q, j != i of sig) / (1 + sum over all j != i of sig),
         L = 1 - mean over rows q of  AP_q.
 
-    Batches are meant to hold as many images of each class. It takes B^3 sigmoids, in the memory of a few matrices of the
-    batch.
+    Batches are meant to hold as many images of each class. It takes B^3 sigmoids, in the memory of a few (B, B).
 
     temperature: how sharp the sigmoids are. The paper has 0.01.
 
@@ -35,9 +31,7 @@ class SmoothAP(Loss):
     reads = "rows"
 
     temperature: Positive = 0.01
-
-    def __post_init__(self) -> None:
-        self.blocks = soft_ranks.BLOCKS
+    blocks = soft_ranks.BLOCKS
 
     def check(self, rows, width):
         self.blocks = soft_ranks.blocks_for(rows)

@@ -1,8 +1,6 @@
 from ..graph import rows
-from ..graph.noise import noise_to_signal
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
+from ..graph.pairwise import noise_to_signal
+from .shared import KIND, NEGATIVE, POSITIVE, Loss, usual_settings
 
 
 @KIND.register(
@@ -10,8 +8,7 @@ from .shared.search_ranges import CLASS_BLOCKS, NEGATIVE, POSITIVE
     year=2019,
     paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
     also=("signal-to-noise ratio contrastive",),
-    **usual_settings.TUPLES,
-    ranges={"method.pos_margin": POSITIVE, "method.neg_margin": NEGATIVE, **CLASS_BLOCKS},
+    **usual_settings.tuples(pos_margin=POSITIVE, neg_margin=NEGATIVE),
 )
 class SNRContrastive(Loss):
     """Contrastive loss with the noise between two rows in place of their distance.

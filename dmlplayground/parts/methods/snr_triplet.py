@@ -1,7 +1,5 @@
-from ..graph.noise import noise_to_signal
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, MARGIN
+from ..graph.pairwise import noise_to_signal
+from .shared import KIND, MARGIN, Loss, usual_settings
 
 
 @KIND.register(
@@ -9,8 +7,7 @@ from .shared.search_ranges import CLASS_BLOCKS, MARGIN
     year=2019,
     paper="Yuan et al.: Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning, CVPR 2019",
     also=("signal-to-noise ratio triplet", "SNR"),
-    **usual_settings.TUPLES,
-    ranges={"method.margin": MARGIN, **CLASS_BLOCKS},
+    **usual_settings.tuples(margin=MARGIN),
 )
 class SNRTriplet(Loss):
     """Triplet loss with the noise between two rows in place of their distance.

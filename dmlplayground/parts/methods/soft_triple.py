@@ -2,9 +2,7 @@ from typing import Annotated
 
 from ...base.options import NotNegative, Positive, within
 from ..graph import classes, rows
-from .shared import initial_weights, usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
+from .shared import KIND, Classifier, about, between, initial_weights, usual_settings
 
 
 @KIND.register(
@@ -12,21 +10,16 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
     year=2019,
     paper="Qian et al.: SoftTriple Loss: Deep Metric Learning Without Triplet Sampling, ICCV 2019",
     also=("soft triplet without sampling", "multi-centre softmax"),
-    **usual_settings.CLASSES,
-    ranges={
-        "method.scale": about(20.0, "the paper 20, Roth et al. 8, Musgrave et al.'s searches 18 to 100"),
-        "method.gamma": about(
+    **usual_settings.classes(
+        scale=about(20.0, "the paper 20, Roth et al. 8, Musgrave et al.'s searches 18 to 100"),
+        gamma=about(
             0.1, "the paper and Roth et al. 0.1; Musgrave et al.'s searches 19 to 59 make one centre of all"
         ),
-        "method.tau": between(0.0, 0.4, "the paper and Roth et al. 0.2, Musgrave et al.'s searches 0 to 0.4"),
-        "method.margin": between(
-            0.0, 0.4, "the paper and Roth et al. 0.01, Musgrave et al.'s searches 0.3 to 0.7"
-        ),
-        **OWN_RATE,
-        **ANY_BATCH,
-    },
+        tau=between(0.0, 0.4, "the paper and Roth et al. 0.2, Musgrave et al.'s searches 0 to 0.4"),
+        margin=between(0.0, 0.4, "the paper and Roth et al. 0.01, Musgrave et al.'s searches 0.3 to 0.7"),
+    ),
 )
-class SoftTriple(Loss):
+class SoftTriple(Classifier):
     """A softmax over classes with several centres each, of which the nearest count most.
 
     With w_ck = proxy_ck / |proxy_ck| and S_ic = sum_k softmax_k(x_i.w_ck / gamma) x_i.w_ck,
@@ -51,8 +44,6 @@ class SoftTriple(Loss):
     gamma; that is not an option here.
     """
 
-    reads = "rows"
-
     centers: Annotated[int, within(1, 1000)] = 10
     scale: Positive = 20.0
     gamma: Positive = 0.1
@@ -62,28 +53,20 @@ class SoftTriple(Loss):
     label_smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        classes.check_classes(self, self.label_smoothing)
+        super().__post_init__()
         pairs = self.num_classes * self.centers * (self.centers - 1) / (2 if self.average_pairs else 1)
         self.pull = self.tau / pairs if pairs else 0.0
-        limit = (self.num_classes * self.centers) ** -0.5
-        self.weight(
-            "proxies", (self.num_classes, self.centers, self.embed_dim), initial_weights.uniform(limit)
-        )
-
-    def check(self, rows, width):
-        classes.check_width(self, width, self.embed_dim)
+        start = initial_weights.uniform((self.num_classes * self.centers) ** -0.5)
+        self.weight("proxies", (self.num_classes, self.centers, self.embed_dim), start)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
-        number = self.num_classes * self.centers
         centres = F.reshape(proxies, shape=(-3, 0))  # the centres of class 0, of class 1 ...
-        near = classes.nearness(F, embeddings, centres, number, 1.0)
+        near = classes.nearness(F, embeddings, centres, self.num_classes * self.centers, 1.0)
         near = F.reshape(near, shape=(-1, self.centers))
         shares = F.softmax(near / self.gamma, axis=1)
         logits = F.reshape(self.scale * rows.row_sums(F, shares * near), shape=(-1, self.num_classes))
         own = F.pick(logits, labels, axis=1) - self.scale * self.margin
-        loss = classes.against_others(
-            F, logits, own, labels, self.num_classes, self.dtype, weights, self.label_smoothing
-        )
+        loss = self.against_others(F, logits, own, labels, weights)
         return loss + self.pull * self._spread(F, proxies) if self.pull else loss
 
     def _spread(self, F, proxies):

@@ -1,8 +1,5 @@
 from ..graph import classes
-from .shared import usual_settings
-from .shared.base import KIND
-from .shared.proxy_classifier import AngleMultiplied
-from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
+from .shared import KIND, AngleMultiplied, about, between, usual_settings
 
 
 @KIND.register(
@@ -10,8 +7,7 @@ from .shared.search_ranges import ANY_BATCH, OWN_RATE, about, between
     year=2017,
     paper="Liu et al.: SphereFace: Deep Hypersphere Embedding for Face Recognition, CVPR 2017",
     also=("A-Softmax", "angular softmax"),
-    **usual_settings.RAW_CLASSES,
-    ranges={"method.margin": between(1, 4), "method.scale": about(1.0), **OWN_RATE, **ANY_BATCH},
+    **usual_settings.raw_classes(margin=between(1, 4), scale=about(1.0)),
 )
 class SphereFace(AngleMultiplied):
     """A softmax in which the angle to the own class is counted several times over.

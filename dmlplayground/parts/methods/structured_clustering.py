@@ -4,9 +4,7 @@ import numpy as np
 
 from ...base.options import NotNegative
 from ..graph import pairwise
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import about, blocks
+from .shared import KIND, Loss, about, blocks, usual_settings
 
 
 @KIND.register(
@@ -116,11 +114,9 @@ def greedy(distances, classes, gamma) -> list[int]:
 
 
 def refined(distances, classes, medoids, gamma) -> list[int]:
-    """One sweep: every medoid in turn replaced by the member of its cluster that scores best, earlier swaps
-    kept.
+    """One sweep: every medoid in turn replaced by the member of its cluster that scores best, earlier swaps kept.
 
-    A member c scores -(sum of D_ic over the cluster) - gamma NMI. Clusters stay as they were before the
-    sweep.
+    A member c scores -(sum of D_ic over the cluster) - gamma NMI. Clusters stay as they were before the sweep.
     """
     medoids = list(medoids)
     members = assign(distances, medoids)
@@ -166,9 +162,8 @@ def normalised_information(of_clusters, of_classes, joint):
 def nmi(clusters, classes) -> float:
     """Of two partitions of the rows with at least two parts each."""
     cells = np.ravel_multi_index((clusters, classes), (clusters.max() + 1, classes.max() + 1))
-    return normalised_information(
-        *(entropy(np.bincount(parts), len(classes)) for parts in (clusters, classes, cells))
-    )
+    entropies = (entropy(np.bincount(parts), len(classes)) for parts in (clusters, classes, cells))
+    return normalised_information(*entropies)
 
 
 def nmi_after(moves, clusters, classes) -> np.ndarray:

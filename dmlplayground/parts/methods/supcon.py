@@ -1,8 +1,6 @@
 from ...base.options import Positive
 from ..graph import rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
@@ -10,8 +8,7 @@ from .shared.search_ranges import CLASS_BLOCKS, about
     year=2020,
     paper="Khosla et al.: Supervised Contrastive Learning, NeurIPS 2020",
     also=("SupCon", "SupConLoss"),
-    **usual_settings.TUPLES,
-    ranges={"method.temperature": about(0.1, "the paper 0.1"), **CLASS_BLOCKS},
+    **usual_settings.tuples(temperature=about(0.1, "the paper 0.1")),
 )
 class SupCon(Loss):
     """Every positive pair against all other pairs of its anchor, positives among them, by a softmax of similarities.

@@ -1,8 +1,6 @@
 from typing import Literal
 
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, MARGIN
+from .shared import KIND, MARGIN, Loss, usual_settings
 
 
 @KIND.register(
@@ -10,8 +8,7 @@ from .shared.search_ranges import CLASS_BLOCKS, MARGIN
     year=2006,
     paper="Weinberger et al.: Distance Metric Learning for Large Margin Nearest Neighbor Classification, NIPS 2006",
     also=("triplet margin", "all triplets", "batch all"),
-    **usual_settings.TUPLES,
-    ranges={"method.margin": MARGIN, **CLASS_BLOCKS},
+    **usual_settings.tuples(margin=MARGIN),
 )
 class Triplet(Loss):
     """A negative is farther than a positive by a margin, in every triplet of the batch.

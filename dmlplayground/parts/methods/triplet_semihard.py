@@ -3,9 +3,7 @@ from functools import partial
 import numpy as np
 
 from ..graph import pair_blocks, rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, LENGTH, scaled
+from .shared import CLASS_BLOCKS, KIND, LENGTH, Loss, scaled, usual_settings
 
 _BLOCKS = 6
 
@@ -41,9 +39,7 @@ class TripletSemihard(Loss):
     """
 
     margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        self.blocks = _BLOCKS
+    blocks = _BLOCKS
 
     def check(self, rows, width):
         self.blocks = pair_blocks.blocks_for(rows, _BLOCKS)

@@ -2,21 +2,14 @@ import math
 
 from ...base.options import Positive
 from ..graph import angles, rows
-from .shared import usual_settings
-from .shared.base import KIND, Loss
-from .shared.search_ranges import CLASS_BLOCKS, about
+from .shared import KIND, Loss, about, usual_settings
 
 
 @KIND.register(
     title="Tuplet margin",
     year=2019,
     paper="Yu and Tao: Deep Metric Learning with Tuplet Margin Loss, ICCV 2019",
-    **usual_settings.TUPLES,
-    ranges={
-        "method.margin": about(5.73, "degrees; the paper 5.73"),
-        "method.scale": about(64.0, "the paper 64"),
-        **CLASS_BLOCKS,
-    },
+    **usual_settings.tuples(margin=about(5.73, "degrees; the paper 5.73"), scale=about(64.0, "the paper 64")),
 )
 class TupletMargin(Loss):
     """Every positive pair against all negatives of its anchor, its angle counted as smaller by a margin.

@@ -75,7 +75,6 @@ def density_ratio(embeddings: Any, labels: Any) -> float:
 
         ratio = density_intra / max(density_inter, 1e-8)
 
-    On CUB and Cars, methods whose training embeddings have a higher ratio transfer better, although classes then overlap
-    more.
+    On CUB and Cars, methods whose training embeddings have a higher ratio transfer better, though classes overlap more.
     """
     return density(embeddings, labels)["ratio"]

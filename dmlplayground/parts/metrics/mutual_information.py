@@ -1,14 +1,13 @@
 """Mutual information of a clustering with the classes: NMI and AMI.
 
 I = sum of n_ij/n log(n n_ij / (a_i b_j)) and H(classes) = -sum of a_i/n log(a_i/n), where n_ij points of class i are in
-cluster j, a_i and b_j are the sizes of classes and clusters, and n is the number of points. The names of classes and
-clusters do not matter.
+cluster j, a_i and b_j are the sizes of classes and clusters, and n is the number of points. Names do not matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Union
+from typing import Union
 
 import numpy as np
 
@@ -58,12 +57,12 @@ def nmi_geometric(classes: Labels, clusters: Labels) -> float:
 
 
 def _normalised(classes: Labels, clusters: Labels, mean: Callable[[float, float], float]) -> float:
-    table = _Table.of(classes, clusters)
+    table = _Table(classes, clusters)
     if len(table.sizes) == len(table.others) == 1:
         return 1.0
     scale = mean(_entropy(table.sizes), _entropy(table.others))
     # Rounding may leave a last bit above.
-    return float(np.clip(table.information() / scale, 0.0, 1.0)) if scale > 0 else 0.0
+    return float(np.clip(table.information / scale, 0.0, 1.0)) if scale > 0 else 0.0
 
 
 @KIND.register("AMI", least=-1.0, title="Adjusted mutual information", needs="clusters")
@@ -85,43 +84,31 @@ def ami(classes: Labels, clusters: Labels) -> float:
     >>> round(ami([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
-    table = _Table.of(classes, clusters)
+    table = _Table(classes, clusters)
     sizes, others = table.sizes, table.others
     if len(sizes) == len(others) and len(sizes) in (1, len(classes)):
         return 1.0
     expected = _expected_information(sizes, others)
     room = (_entropy(sizes) + _entropy(others)) / 2 - expected
-    gained = table.information() - expected
+    gained = table.information - expected
     return float(gained / (np.sign(room or 1) * max(abs(room), np.finfo(float).eps)))
 
 
-class _Table(NamedTuple):
-    """How often each class meets each cluster, counted by scikit-learn.
+class _Table:
+    """How often each class meets each cluster, counted by scikit-learn: the a_i, the b_j, and I.
 
-    The sums over it are our own: scikit-learn's are made in another order, and their last bits are not those of the
-    records there are.
+    The sum is our own: scikit-learn's is made in another order, and its last bits are not those of the records there are.
     """
 
-    counts: np.ndarray  # the n_ij that are not zero
-    rows: np.ndarray  # i of each of them
-    columns: np.ndarray  # and j
-    sizes: np.ndarray  # a_i
-    others: np.ndarray  # b_j
-
-    @classmethod
-    def of(cls, classes: Labels, clusters: Labels) -> _Table:
+    def __init__(self, classes: Labels, clusters: Labels):
         from sklearn.metrics.cluster import contingency_matrix
 
         table = contingency_matrix(*two_labellings(classes, clusters), sparse=True)
-        rows, columns = table.nonzero()
-        return cls(table.data, rows, columns, *(np.asarray(table.sum(axis)).ravel() for axis in (1, 0)))
-
-    def information(self) -> float:
-        """I of the two labellings."""
-        n = self.counts.sum()
-        logs = np.log(self.counts) + np.log(n) - np.log(self.sizes[self.rows])
-        logs -= np.log(self.others[self.columns])
-        return float(np.sum(self.counts / n * logs))
+        self.sizes, self.others = (np.asarray(table.sum(axis)).ravel() for axis in (1, 0))
+        (rows, columns), n = table.nonzero(), table.data.sum()
+        logs = np.log(table.data) + np.log(n) - np.log(self.sizes[rows])
+        logs -= np.log(self.others[columns])
+        self.information = float(np.sum(table.data / n * logs))
 
 
 def _entropy(sizes: np.ndarray) -> float:

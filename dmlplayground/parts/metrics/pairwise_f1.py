@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .mutual_information import Labels, two_labellings
 from .shared.table import KIND
 
@@ -20,13 +18,8 @@ def pairwise_f1(classes: Labels, clusters: Labels) -> float:
     >>> round(pairwise_f1([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.6667
     """
-    classes, clusters = two_labellings(classes, clusters)
-    class_of, cluster_of = (np.unique(labels, return_inverse=True)[1] for labels in (classes, clusters))
-    cells = class_of.astype(np.int64) * len(cluster_of) + cluster_of
-    both, in_class, in_cluster = (_pairs(groups) for groups in (cells, class_of, cluster_of))
-    return 2.0 * both / (in_class + in_cluster) if in_class + in_cluster else 1.0
+    from sklearn.metrics.cluster import pair_confusion_matrix
 
-
-def _pairs(groups: np.ndarray) -> int:
-    sizes = np.unique(groups, return_counts=True)[1].astype(np.int64)
-    return int(np.sum(sizes * (sizes - 1) // 2))
+    (_, of_clusters), (of_classes, both) = pair_confusion_matrix(*two_labellings(classes, clusters)).tolist()
+    in_one = both + of_classes + both + of_clusters
+    return 2.0 * both / in_one if in_one else 1.0

@@ -1,7 +1,7 @@
 import math
 
-from .shared.base import KIND, Miner
-from .shared.tuples import Cube
+from ..graph.pairwise import squares_between
+from .shared import KIND, Cube, Miner
 
 
 @KIND.register(title="Angular")
@@ -24,7 +24,7 @@ class AngularMiner(Miner):
     def hybrid_forward(self, F, pairs):
         # |n - (a + p) / 2|^2 = (D_an^2 + D_pn^2) / 2 - D_ap^2 / 4
         to_anchor = pairs.squared_distances()
-        between = pairs.between_references()
+        between = squares_between(F, pairs.references, pairs.references, pairs.precision)
         apart = F.expand_dims(to_anchor, 2)
         middle = F.broadcast_add(F.expand_dims(to_anchor, 1), F.expand_dims(between, 0)) / 2
         middle = F.broadcast_sub(middle, apart / 4)

@@ -1,6 +1,5 @@
 from ..graph import rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Batch hard", also=("hardest",))
@@ -11,8 +10,6 @@ class BatchHard(Miner):
 
     def hybrid_forward(self, F, pairs):
         distances = pairs.squared_distances()
-        positive, negative = (
-            rows.largest(F, distances, pairs.positive),
-            rows.smallest(F, distances, pairs.negative),
-        )
+        positive = rows.largest(F, distances, pairs.positive)
+        negative = rows.smallest(F, distances, pairs.negative)
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

@@ -1,8 +1,7 @@
 from typing import Literal, Optional
 
 from ..graph import random_draws, rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Distance-weighted", also=("distance",))
@@ -16,8 +15,7 @@ class DistanceWeighted(Miner):
     Draws are independent, with replacement. Rows are taken as the head gives them: the law is for unit rows.
     Fehérvári et al. and the authors draw a negative for every ordered positive pair and none beyond 1.4. Roth et al.
     (their miner "distance") draw one triplet an anchor, the positive evenly, and have no upper cutoff: ``each: anchor``
-    and ``nonzero_cutoff: null``. Without the cutoff far negatives are drawn as readily as near ones, for the law rises
-    again beyond sqrt 2.
+    and ``nonzero_cutoff: null``. Without it far negatives are drawn as readily as near ones: the law rises beyond sqrt 2.
 
     cutoff: nearer negatives are drawn as if they were this far.
     nonzero_cutoff: no negative is drawn from this distance on, unless all of the anchor's are that far: then each is
@@ -48,8 +46,7 @@ class DistanceWeighted(Miner):
         if self.each == "pair":
             weights = F.broadcast_mul(pairs.positive, has_negative)
             return Listed(pairs, None, random_draws.draw_each(F, law), weights)
-        positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, law))
-        negative = random_draws.column(F, law, random_draws.numbers(F, law))
+        positive, negative = (random_draws.draw(F, each) for each in (pairs.positive, law))
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())
 
 

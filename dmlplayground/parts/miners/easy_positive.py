@@ -1,6 +1,5 @@
 from ..graph import rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Easy positive, semi-hard negative", also=("easy positive semihard",))

@@ -1,5 +1,4 @@
-from .shared.base import KIND, Miner
-from .shared.tuples import Band
+from .shared import KIND, Band, Miner
 
 
 @KIND.register(title="Hard")

@@ -1,6 +1,5 @@
 from ..graph import random_draws, rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Random within a class")
@@ -15,11 +14,8 @@ class IntraRandom(Miner):
     def hybrid_forward(self, F, pairs):
         same = pairs.positive + pairs.own
         evenly = F.broadcast_div(F.ones_like(same), F.transpose(rows.row_sums(F, same)))
-        anchors = random_draws.column(F, evenly, random_draws.numbers(F, same))
+        anchors = random_draws.draw(F, evenly)
         mates = F.take(same, rows.flat(F, anchors))
         starts = F.broadcast_mul(anchors, rows.width(F, same))
-        near, far = (
-            F.broadcast_add(starts, random_draws.column(F, mates, random_draws.numbers(F, same)))
-            for _ in range(2)
-        )
+        near, far = (F.broadcast_add(starts, random_draws.draw(F, mates)) for _ in range(2))
         return Listed(pairs, near, far, F.ones_like(anchors), anchors)

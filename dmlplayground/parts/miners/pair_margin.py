@@ -1,4 +1,4 @@
-from .shared.base import KIND, Miner
+from .shared import KIND, Miner
 
 
 @KIND.register(title="Pair margin")

@@ -2,8 +2,7 @@ from typing import Annotated, Literal
 
 from ...base.options import at_least
 from ..graph import random_draws
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 _BANDS = {"uniform": (0.0, 9.0), "hards": (0.0, 0.5), "veryhards": (0.0, 0.3), "semihards": (0.3, 0.7)}
 _HARDLY = 1e-15
@@ -44,8 +43,5 @@ class Parametric(Miner):
         chosen = (edges >= first - 1e-6) * (edges <= last + 1e-6)
         inside = (distances >= self.low) * (distances <= self.high) * pairs.negative
         weights = random_draws.or_else(F, inside * (chosen + (1 - chosen) * _HARDLY), pairs.negative)
-        positive, negative = (
-            random_draws.column(F, each, random_draws.numbers(F, distances))
-            for each in (pairs.positive, weights)
-        )
+        positive, negative = (random_draws.draw(F, each) for each in (pairs.positive, weights))
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

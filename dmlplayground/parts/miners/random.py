@@ -1,6 +1,5 @@
 from ..graph import rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed, rank
+from .shared import KIND, Listed, Miner, rank
 
 _EACH = 4
 
@@ -29,9 +28,8 @@ class Random(Miner):
         anchor = F.floor(F.broadcast_div(place + 0.5, width))
         has = F.take(rows.flat(F, negatives), anchor)
         before = F.broadcast_mul(F.take(until, place - 1), place > 0)
-        which = F.broadcast_mul(few, listed - before) + F.broadcast_mul(
-            1 - few, F.floor(F.random.uniform_like(slots) * (1 - 1e-6) * has)
-        )
+        chosen = F.floor(F.random.uniform_like(slots) * (1 - 1e-6) * has)
+        which = F.broadcast_mul(few, listed - before) + F.broadcast_mul(1 - few, chosen)
         passed = F.take(F.cumsum(pairs.negative, axis=1), anchor)
         column = F.sum(F.broadcast_lesser_equal(passed, F.expand_dims(which, 1)), axis=1)
         negative = F.broadcast_mul(anchor, width) + column
@@ -43,9 +41,9 @@ class Random(Miner):
         """1 for the first B different triplets that exist, in the order of the draws, or in a random one."""
         order = F.broadcast_mul(few, F.random.uniform_like(place)) + F.broadcast_mul(1 - few, number)
         earlier = F.broadcast_greater(F.expand_dims(order, 1), F.expand_dims(order, 0))
-        same = F.broadcast_equal(F.expand_dims(place, 1), F.expand_dims(place, 0)) * F.broadcast_equal(
-            F.expand_dims(negative, 1), F.expand_dims(negative, 0)
+        same_place, same_negative = (
+            F.broadcast_equal(F.expand_dims(each, 1), F.expand_dims(each, 0)) for each in (place, negative)
         )
-        different = exists * (1 - F.max(earlier * same, axis=1))
+        different = exists * (1 - F.max(earlier * same_place * same_negative, axis=1))
         wanted = (F.max(number, axis=0, keepdims=True) + 1) / _EACH
         return different * F.broadcast_lesser(F.dot(earlier, different), wanted)

@@ -1,7 +1,6 @@
 from ..graph import rows
 from .distance_weighted import DistanceWeighted
-from .shared.base import KIND
-from .shared.tuples import Pairs
+from .shared import KIND
 
 
 @KIND.register(title="Distance-weighted under shuffled labels")
@@ -9,10 +8,6 @@ class RandomDistance(DistanceWeighted):
     """A control: ``distance_weighted`` after shuffling the labels of the batch.
 
     Its options are those of ``distance_weighted``; the study has ``each: anchor, nonzero_cutoff: null``.
-
-    cutoff: nearer negatives are drawn as if they were this far.
-    nonzero_cutoff: no negative is drawn from this distance on; null: no such bound.
-    each: draw for each ordered positive ``pair``, or one triplet for each ``anchor``.
     """
 
     in_batch = True
@@ -23,6 +18,4 @@ class RandomDistance(DistanceWeighted):
         def dealt(matrix):
             return F.take(F.take(matrix, order, axis=0), order, axis=1)
 
-        positive, negative = dealt(pairs.positive), dealt(pairs.negative)
-        shuffled = Pairs(F, pairs.anchors, pairs.references, positive, negative, pairs.own, pairs.precision)
-        return super().hybrid_forward(F, shuffled)
+        return super().hybrid_forward(F, pairs.keep(dealt(pairs.positive), dealt(pairs.negative)))

@@ -4,8 +4,7 @@ from typing import Literal, Optional
 from ...base.options import Share
 from ..graph import random_draws, rows
 from .distance_weighted import DistanceWeighted
-from .shared.base import KIND
-from .shared.tuples import Listed
+from .shared import KIND, Listed
 
 
 @KIND.register(title="Rho-regularised distance-weighted")
@@ -17,7 +16,6 @@ class RhoDistance(DistanceWeighted):
     the training classes do not need. Published p: CUB 0.4 (margin 0.35, SNR 0.3), Cars 0.35, SOP 0.15.
 
     p: the share of anchors whose triplet is exchanged.
-    cutoff: nearer negatives are drawn as if they were this far.
     nonzero_cutoff: no negative is drawn from this distance on; null: no such bound, as in the study.
     """
 
@@ -27,15 +25,11 @@ class RhoDistance(DistanceWeighted):
 
     def draw(self, F, pairs, distances, allowed):
         law = random_draws.by_distance(F, distances, allowed, self.width, self.cutoff, self.nonzero_cutoff)
-        positive, negative = (
-            random_draws.column(F, weights, random_draws.numbers(F, law)) for weights in (pairs.positive, law)
-        )
+        positive, negative = (random_draws.draw(F, each) for each in (pairs.positive, law))
         swapped = random_draws.numbers(F, law) < self.p
         own = F.argmax(pairs.own, axis=1, keepdims=True)
         negative = swapped * positive + (1 - swapped) * negative
         positive = swapped * own + (1 - swapped) * positive
         # An exchanged triplet needs no negative.
-        has_positive = rows.row_sums(F, pairs.positive) > 0
-        return Listed.each_anchor(
-            pairs, positive, negative, F.maximum(has_positive * swapped, pairs.complete_rows())
-        )
+        exists = F.maximum((rows.row_sums(F, pairs.positive) > 0) * swapped, pairs.complete_rows())
+        return Listed.each_anchor(pairs, positive, negative, exists)

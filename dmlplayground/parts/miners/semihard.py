@@ -2,8 +2,7 @@ from typing import Literal
 
 from ...base.options import Positive
 from ..graph import random_draws, rows
-from .shared.base import KIND, Miner
-from .shared.tuples import Band, Listed
+from .shared import KIND, Band, Listed, Miner
 
 
 @KIND.register(title="Semi-hard", also=("semi-hard",))
@@ -27,9 +26,8 @@ class SemiHard(Miner):
         distances = pairs.distances()
         if self.each == "all":
             return Band(pairs, distances, 0.0, self.margin)
-        positive = random_draws.column(F, pairs.positive, random_draws.numbers(F, distances))
+        positive = random_draws.draw(F, pairs.positive)
         gaps = F.broadcast_sub(distances, rows.entry(F, distances, positive))
         band = pairs.negative * (gaps > 0) * (gaps < self.margin)
-        choice = random_draws.or_else(F, band, pairs.negative)
-        negative = random_draws.column(F, choice, random_draws.numbers(F, distances))
+        negative = random_draws.draw(F, random_draws.or_else(F, band, pairs.negative))
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

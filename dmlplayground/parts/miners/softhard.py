@@ -1,6 +1,5 @@
 from ..graph import random_draws
-from .shared.base import KIND, Miner
-from .shared.tuples import Listed
+from .shared import KIND, Listed, Miner
 
 
 @KIND.register(title="Soft-hard", also=("soft-hard",))
@@ -17,8 +16,6 @@ class SoftHard(Miner):
         farthest = F.max(distances - (1 - pairs.positive) * 1e30, axis=1, keepdims=True)
         far = pairs.positive * F.broadcast_greater(distances, nearest)
         near = pairs.negative * F.broadcast_lesser(distances, farthest)
-        positive, negative = (
-            random_draws.column(F, random_draws.or_else(F, chosen, every), random_draws.numbers(F, distances))
-            for chosen, every in ((far, pairs.positive), (near, pairs.negative))
-        )
+        positive = random_draws.draw(F, random_draws.or_else(F, far, pairs.positive))
+        negative = random_draws.draw(F, random_draws.or_else(F, near, pairs.negative))
         return Listed.each_anchor(pairs, positive, negative, pairs.complete_rows())

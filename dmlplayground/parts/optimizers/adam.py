@@ -26,22 +26,10 @@ class Adam(Optimizer):
     epsilon: Positive = 1e-7
 
     def update(self, F, weight, gradient, state, lr, weight_decay, step):
-        mean, square = state
-        F.adam_update(
-            weight,
-            gradient,
-            mean,
-            square,
-            out=weight,
-            lr=lr * self.correction(step),
-            wd=weight_decay,
-            beta1=self.beta1,
-            beta2=self.beta2,
-            epsilon=self.epsilon,
-            # Its lazy form is for sparse gradients and would leave out the decay of rows without any.
-            lazy_update=False,
-            **self.clipping,
-        )
+        options = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, **self.clipping}
+        # Its lazy form is for sparse gradients and would leave out the decay of rows without any.
+        options.update(out=weight, lr=lr * self.correction(step), wd=weight_decay, lazy_update=False)
+        F.adam_update(weight, gradient, *state, **options)
 
     def correction(self, step: int) -> float:
         """What the rate is multiplied by while the means are still drawn to the zero they began with."""

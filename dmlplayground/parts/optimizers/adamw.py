@@ -10,10 +10,6 @@ class AdamW(Adam):
 
     The rate in front of the decay is the scheduled one, so the decay fades with it. MXNet's AdamW scales only Adam's
     step by the learning rate, and waits for the device in every step.
-
-    beta1: weight of the old mean.
-    beta2: weight of the old mean square.
-    epsilon: added to the root, as in ``adam``.
     """
 
     def update(self, F, weight, gradient, state, lr, weight_decay, step):

@@ -4,8 +4,6 @@
 >>> protocol = dml.protocols.create("validated", folds=4)
 >>> [len(fold.train) for fold in protocol.folds(98)]
 [74, 74, 74, 74]
-
-A new file that registers a protocol is all it takes to add one. See ``base`` for what a protocol must provide.
 """
 
 from .shared.base import (
@@ -22,19 +20,8 @@ from .shared.base import (
 )
 
 __all__ = [
-    "KIND",
-    "ClassFold",
-    "Protocol",
-    "ProtocolPart",
-    "Trained",
-    "UNTOUCHED",
-    "UNTOUCHED_FEATURES",
-    "UNTRAINED",
-    "UNTRAINED_HEAD",
-    "VALIDATION",
-    "create",
-    "get",
-    "names",
-]
+    "KIND", "ClassFold", "Protocol", "ProtocolPart", "Trained", "UNTOUCHED", "UNTOUCHED_FEATURES", "UNTRAINED",
+    "UNTRAINED_HEAD", "VALIDATION", "create", "get", "names",
+]  # fmt: skip
 
 names, get, create = KIND.names, KIND.get, KIND.create

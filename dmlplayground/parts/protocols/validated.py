@@ -72,11 +72,12 @@ class Validated(Protocol):
             classes >= 2 * self.count, f"{classes} classes cannot be divided into {self.count} folds."
         )
         trained = classes - classes // self.count
-        return [
-            ClassFold(number, sorted(ring[:trained]), sorted(ring[trained:]))
-            for number in range(self.trainings)
-            for ring in [_from((self.first + number) % self.count * classes // self.count, classes)]
-        ]
+        found = []
+        for number in range(self.trainings):
+            start = (self.first + number) % self.count * classes // self.count
+            ring = [*range(start, classes), *range(start)]
+            found.append(ClassFold(number, sorted(ring[:trained]), sorted(ring[trained:])))
+        return found
 
     def results(self, trained: Trained) -> dict[str, Any]:
         chosen = [trained.best(fold) for fold in range(self.trainings)]
@@ -92,8 +93,3 @@ class Validated(Protocol):
     def judged(self, results: Mapping[str, Any]) -> Optional[float]:
         found = [fold[VALIDATION].get(self.criterion) for fold in results[KIND.get(self.key).chosen]]
         return None if None in found else statistics.mean(found)
-
-
-def _from(start: int, classes: int) -> list[int]:
-    """The classes as a ring, from ``start`` on."""
-    return [*range(start, classes), *range(start)]

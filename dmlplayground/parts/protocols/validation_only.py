@@ -22,13 +22,6 @@ from .validated import Validated
 class ValidationOnly(Validated):
     """As ``validated``, but nothing is scored on the test half: for searches, whose trials are many and of no interest
     there.
-
-    folds: into how many parts the classes are divided; there is a training without each of them.
-    only: train so many of the folds; nothing: all of them.
-    first: the number of the first fold that is trained, counted from 0; the others follow it.
-    patience: a fold ends after this many evaluations without a better one; nothing: it trains all of its epochs.
-    untrained_counts: whether the untrained network is one to be better than when patience is measured.
-    criterion: the metric that chooses a fold's epoch, and by which a search ranks its trials.
     """
 
     def results(self, trained: Trained) -> dict[str, Any]:

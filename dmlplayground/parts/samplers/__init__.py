@@ -5,8 +5,6 @@
 >>> sampler = dml.samplers.create("pairs", labels=np.repeat(np.arange(8), 5), batch_size=6, seed=1)
 >>> [rows.shape for rows in sampler.batches(epoch=0)][:2]
 [(6,), (6,)]
-
-A new file that registers a sampler is all it takes to add one. See ``base`` for what a sampler must provide.
 """
 
 from typing import Any, Optional
@@ -18,19 +16,9 @@ from . import distance_matching, frechet_matching, greedy_coreset  # for their f
 from .shared.base import KIND, BatchSampler, Groups, Sampler, View
 
 __all__ = [
-    "KIND",
-    "BatchSampler",
-    "Groups",
-    "Sampler",
-    "View",
-    "create",
-    "distance_matching",
-    "frechet_matching",
-    "get",
-    "greedy_coreset",
-    "names",
-]
-
+    "KIND", "BatchSampler", "Groups", "Sampler", "View", "create", "distance_matching", "frechet_matching", "get",
+    "greedy_coreset", "names",
+]  # fmt: skip
 
 names, get = KIND.names, KIND.get
 

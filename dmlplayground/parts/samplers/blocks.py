@@ -3,7 +3,7 @@ from typing import Optional
 import numpy as np
 
 from ...base.options import Count
-from .shared.base import KIND, BatchSampler, need_blocks, need_classes
+from .shared import KIND, BatchSampler, need_blocks, need_classes
 
 
 @KIND.register(title="Class blocks", also=("m per class", "PK batches", "class balanced"))

@@ -5,7 +5,7 @@ import numpy as np
 
 from ...base import seeds
 from ...base.options import Count
-from .shared.base import KIND, BatchSampler, View, need_classes
+from .shared import KIND, BatchSampler, View, need_classes
 
 
 @KIND.register(title="Passes over all classes", also=("MPerClassSampler", "m per class lists"))
@@ -18,8 +18,7 @@ class ClassPasses(BatchSampler):
     listed: how many images make a list. It holds as many whole passes as fit, one at least; what is left of it after
         the last whole batch is dropped, and the next list begins.
 
-    Lists follow each other without regard to epochs. A batch may reach from one pass into the next, and then hold
-    a class twice.
+    Lists follow each other without regard to epochs. A batch that reaches into the next pass may hold a class twice.
     """
 
     per_class: Count = 4

@@ -1,8 +1,7 @@
 import numpy as np
 
 from ...base.options import NotNegative
-from .shared.base import KIND
-from .shared.looking import Coreset
+from .shared import KIND, Coreset
 
 
 @KIND.register(

@@ -3,8 +3,7 @@
 import numpy as np
 
 from ...base.options import NotNegative
-from .shared.base import KIND
-from .shared.looking import Matching
+from .shared import KIND, Matching
 
 BINS = 50
 
@@ -66,12 +65,9 @@ class Profile:
         candidate = np.asarray(candidate, np.float64)
         total = mean * np.linalg.norm(self.mean - candidate.mean(axis=0))
         total += std * np.linalg.norm(self.std - candidate.std(axis=0))
-        return float(total + distance * self._moved(self._shares(_distances(candidate))))
-
-    def _moved(self, shares: np.ndarray) -> float:
-        """The earth mover's distance from the pool's histogram to this one."""
         low, high = self.range
-        return (high - low) / BINS * float(np.abs(np.cumsum(self.shares - shares)).sum())
+        moved = np.abs(np.cumsum(self.shares - self._shares(_distances(candidate)))).sum()
+        return float(total + distance * ((high - low) / BINS * float(moved)))
 
     def _shares(self, distances: np.ndarray) -> np.ndarray:
         """The share of each bar; distances beyond the pool's, of an image to itself say, are left out. Where all of the

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .shared.base import KIND
-from .shared.looking import Matching
+from .shared import KIND, Matching
 
 RIDGE = 1e-8  # on the diagonals of both covariances, in the root alone
 
@@ -41,8 +40,7 @@ def cost(pool: np.ndarray, candidate: np.ndarray) -> float:
 
 
 class Normal:
-    """The normal distribution that fits some points: its mean, the trace of its covariance S, and R of
-    R^T R = S + ridge."""
+    """The normal distribution that fits some points: its mean, the trace of its covariance S, and R^T R = S + ridge."""
 
     def __init__(self, points: np.ndarray):
         points = np.asarray(points, np.float64)

@@ -4,8 +4,7 @@ from typing import Optional
 
 import numpy as np
 
-from .shared.base import KIND
-from .shared.looking import Coreset
+from .shared import KIND, Coreset
 
 SOFT = 97  # percentile of the gaps from which a soft pick is drawn
 
@@ -17,8 +16,7 @@ class GreedyCoreset(Coreset):
 
     soft: whether a pick is drawn from the farthest 3 % of the pool instead.
 
-    The study's released code looks its picks up in a different pool from the one it chose them in, so its batches are
-    random; these are not.
+    The study's released code looks its picks up in another pool than it chose them in, so its batches are random.
     """
 
     soft: bool = False

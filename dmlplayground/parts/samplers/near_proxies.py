@@ -5,7 +5,7 @@ import numpy as np
 
 from ...base import seeds
 from .blocks import Blocks
-from .shared.base import KIND, View
+from .shared import KIND, View
 
 
 @KIND.register(title="Class blocks of classes with near proxies", needs=("proxies",))

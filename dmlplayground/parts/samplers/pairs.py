@@ -3,7 +3,7 @@ from typing import Optional
 import numpy as np
 
 from ...base.options import Share
-from .shared.base import KIND, BatchSampler, need_classes
+from .shared import KIND, BatchSampler, need_classes
 
 
 @KIND.register(title="Interleaved pairs", also=("N-pairs batches",))

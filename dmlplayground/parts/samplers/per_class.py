@@ -5,7 +5,7 @@ import numpy as np
 
 from ...base.options import Count
 from .blocks import Blocks
-from .shared.base import KIND, need_blocks, need_classes
+from .shared import KIND, need_blocks, need_classes
 
 
 @KIND.register(title="n samples per class", also=("SPC-n", "SPC-2", "SPC-4", "SPC-8", "class random"))

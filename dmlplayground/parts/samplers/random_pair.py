@@ -2,7 +2,7 @@ from typing import Optional
 
 import numpy as np
 
-from .shared.base import KIND, BatchSampler, need_classes
+from .shared import KIND, BatchSampler, need_classes
 
 
 @KIND.register(title="Random images and one positive pair", also=("SPC-R", "full random"))

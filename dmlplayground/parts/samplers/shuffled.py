@@ -4,7 +4,7 @@ from typing import Literal, Optional
 import numpy as np
 
 from ...base import seeds
-from .shared.base import KIND, BatchSampler, View
+from .shared import KIND, BatchSampler, View
 
 
 @KIND.register(title="Passes over all images")

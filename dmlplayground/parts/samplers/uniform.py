@@ -1,6 +1,6 @@
 import numpy as np
 
-from .shared.base import KIND, BatchSampler
+from .shared import KIND, BatchSampler
 
 
 @KIND.register(title="Images at random")

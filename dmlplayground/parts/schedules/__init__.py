@@ -4,8 +4,6 @@
 >>> schedule = dml.schedules.create("step", factor=0.5, steps=[2, 4])
 >>> [schedule.scale(epoch, epochs=4) for epoch in (1, 2, 3, 4)]
 [1.0, 0.5, 0.5, 0.25]
-
-A new file that registers a schedule is all it takes to add one. See ``base`` for what a schedule must provide.
 """
 
 from .shared.base import KIND, Schedule

@@ -23,15 +23,14 @@ def combinations() -> dict[str, Combinations]:
     >>> "semihard" in dml.methods.combinations()["triplet"].miners
     True
     """
-    return {key: _of(key) for key in KIND.names()}
-
-
-def _of(key: str) -> Combinations:
-    loss = KIND.create(key, 2, 2)
-    miners = tuple(name for name in MINERS.names() if _works(loss, name))
-    own = miner_for(loss, None)
-    remembering = tuple(name for name in miners if _works(loss, name, {"size": 2}))
-    return Combinations(own.key if own else "-", miners, remembering)
+    found = {}
+    for key in KIND.names():
+        loss = KIND.create(key, 2, 2)
+        own = miner_for(loss, None)
+        miners = tuple(name for name in MINERS.names() if _works(loss, name))
+        remembering = tuple(name for name in miners if _works(loss, name, {"size": 2}))
+        found[key] = Combinations(own.key if own else "-", miners, remembering)
+    return found
 
 
 def _works(loss: Any, miner: str, memory: Any = None) -> bool:

@@ -10,8 +10,7 @@ Fill = Callable[[Any, Any], None]
 
 
 class Weight(NamedTuple):
-    """Weights that belong to a loss, such as ``proxies`` or ``beta``. If not ``learned``, they are constants, saved
-    with the others."""
+    """A loss's own weights, such as ``proxies`` or ``beta``; if not ``learned``, constants, saved with the others."""
 
     shape: tuple[int, ...]
     fill: Fill
@@ -38,9 +37,6 @@ def xavier(rows: int, columns: int, magnitude: float) -> Fill:
     """Uniform, with the variance magnitude / 3 over the mean of the two sizes."""
     return uniform((magnitude / ((rows + columns) / 2)) ** 0.5)
 
-
-SMALL = normal(0.01 / 8)
-"""The first study's proxies: only their direction matters, since the loss sets their length."""
 
 Start = Literal["normal", "uniform"]
 

@@ -63,11 +63,8 @@ class Ring:
         return [each.as_in_context(like.context).astype(like.dtype, copy=False) for each in self._held]
 
     def state(self) -> dict[str, np.ndarray]:
-        counts = np.array([self._batches, self._written, self._last])
-        return {
-            "counts": counts,
-            **{key: each.asnumpy() for key, each in zip(("rows", "labels"), self._held)},
-        }
+        held = {key: each.asnumpy() for key, each in zip(("rows", "labels"), self._held)}
+        return {"counts": np.array([self._batches, self._written, self._last]), **held}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         self._batches, self._written, self._last = map(int, state["counts"])

@@ -40,7 +40,6 @@ class Objective(gluon.HybridBlock):
         of_batches = memory_for(loss, self.miner, memory)
         self.ring = None if of_batches is None else Ring(of_batches)
         self.regularizers = [regularizers.of(each) for each in terms]
-        self._checked: Any = None  # the last shapes of embeddings and labels
         with self.name_scope():
             for name, weight in loss.weights.items():
                 grad = "write" if weight.learned else "null"
@@ -127,8 +126,7 @@ class Objective(gluon.HybridBlock):
 
     @contextmanager
     def memory_held(self) -> Iterator[None]:
-        """In this block, batches are compared with the memory but not stored in it, so that the last one can be passed
-        again."""
+        """Here batches are compared with the memory but not stored in it, so that the last one can be passed again."""
         if self.ring is None:
             yield
             return
@@ -150,39 +148,34 @@ class Objective(gluon.HybridBlock):
 
     def on_pairs(self, embeddings, labels, a1, p, a2, n):
         """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; no miner is asked."""
-        self._reads("pairs")
-        embeddings, labels, pairs = self._paired(embeddings, labels)
-        (a1, p), (a2, n) = (self._rows_of(len(embeddings), *ends) for ends in ((a1, p), (a2, n)))
-        counts = (self._counts(embeddings, *ends) for ends in ((a1, p), (a2, n)))
-        return self._value(embeddings, labels, pairs.keep(*counts))
+        embeddings, labels, pairs = self._given("pairs", embeddings, labels)
+        found = [self._rows_of(len(embeddings), *ends) for ends in ((a1, p), (a2, n))]
+        return self._value(
+            embeddings, labels, pairs.keep(*(self._counts(embeddings, *ends) for ends in found))
+        )
 
     def on_triplets(self, embeddings, labels, a, p, n):
         """The loss of given triplets, as row numbers; no miner is asked."""
-        self._reads("triplets")
-        embeddings, labels, pairs = self._paired(embeddings, labels)
+        embeddings, labels, pairs = self._given("triplets", embeddings, labels)
         count = len(embeddings)
         anchors, positives, negatives = (each.reshape(-1, 1) for each in self._rows_of(count, a, p, n))
-        places = (
-            nd.array(each, ctx=embeddings.context, dtype="int32")
+        near, far, anchors = (
+            self._on_device(each, embeddings)
             for each in (anchors * count + positives, anchors * count + negatives, anchors)
         )
-        near, far, anchors = places
         weights = nd.ones(anchors.shape, ctx=embeddings.context, dtype=self.dtype)
         return self._value(embeddings, labels, Listed(pairs, near, far, weights, anchors))
 
     def mine(self, embeddings, labels):
-        """What the miner keeps of the batch itself in a call of the objective, by the same random numbers: (a1, p, a2, n) or
-        (a, p, n).
-        """
+        """What the miner keeps of a batch in a call, by the same random numbers: (a1, p, a2, n) or (a, p, n)."""
         if self.miner is None:
             raise UserError(f"{self.key} takes no miner.")
         embeddings, labels = self.read(embeddings, labels)
         return rows_kept_by(self.miner, embeddings, labels, self.loss.reads, self.dtype)
 
-    def _reads(self, what: str) -> None:
+    def _given(self, what: str, embeddings, labels):
+        """Embeddings and labels as a loss of tuples reads them, and all their pairs."""
         self.loss.require(self.loss.reads == what, f"it reads {self.loss.reads}, not {what}.")
-
-    def _paired(self, embeddings, labels):
         embeddings, labels = self.read(embeddings, labels)
         labels = labels.astype(self.dtype)
         return embeddings, labels, all_pairs(nd, embeddings, labels, self.dtype)
@@ -193,7 +186,7 @@ class Objective(gluon.HybridBlock):
 
     def _rows_of(self, count: int, *tuples) -> list[np.ndarray]:
         """Row numbers, one array for each place of a tuple."""
-        found = [_array(each).ravel() for each in tuples]
+        found = [np.asarray(each).ravel() for each in tuples]
         self.loss.require(
             len({len(each) for each in found}) == 1, "the row numbers of tuples must be lists of one length."
         )
@@ -205,7 +198,7 @@ class Objective(gluon.HybridBlock):
     def _counts(self, embeddings, anchors, others):
         counts = np.zeros((len(embeddings), len(embeddings)), self.dtype)
         np.add.at(counts, (anchors, others), 1)
-        return nd.array(counts, ctx=embeddings.context, dtype=self.dtype)
+        return self._on_device(counts, embeddings)
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -217,11 +210,7 @@ class Objective(gluon.HybridBlock):
             labels = nd.array(self._numbers("labels", labels), ctx=embeddings.context, dtype=self.dtype)
         # A symbol, while a larger graph is traced, has no shape to check.
         if isinstance(embeddings, nd.NDArray):
-            if self._checked != (
-                embeddings.shape,
-                labels.shape,
-            ):  # training has the same shapes in every step
-                self._check(embeddings.shape, labels.shape)
+            self._check(embeddings.shape, labels.shape)
             # While one records, nothing is waited for: the learner checks its labels.
             if not autograd.is_recording():
                 self.loss.check_labels(labels.asnumpy())
@@ -237,7 +226,6 @@ class Objective(gluon.HybridBlock):
         self.loss.check(rows, width)
         if self.miner is not None:
             self.miner.check(rows if self.ring is None else max(rows, self.ring.memory.size), width)
-        self._checked = (shape, labels)
 
     def _numbers(self, what: str, values) -> np.ndarray:
         array = np.asarray(values)
@@ -258,7 +246,3 @@ class _Filled(init.Initializer):
 
     def _init_weight(self, _, array):
         self.fill(nd, array)
-
-
-def _array(values) -> np.ndarray:
-    return values.asnumpy() if isinstance(values, nd.NDArray) else np.asarray(values)

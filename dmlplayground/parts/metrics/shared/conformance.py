@@ -64,9 +64,8 @@ CHECKS = (in_range, order_of_rows, names_of_classes, direction)
 
 
 def _value(metric: Metric, points: np.ndarray, labels: np.ndarray) -> float:
-    if (
-        metric.needs == "clusters"
-    ):  # of the points themselves, as k-means may end differently: the class of perfect ones
+    # Clusters are those of the points themselves, as k-means may end differently: the class of perfect ones.
+    if metric.needs == "clusters":
         return float(metric.measure(labels, np.argmax(points, axis=1)))
     return assess(points, labels, metrics=[metric.key]).scores[metric.key]
 

@@ -73,8 +73,7 @@ def assess(
     run: Callable[[Callable, Iterable], Iterable] = map,
     lone: None = None,  # what without_positives was called before 0.3.0
 ) -> Evaluation:
-    """Score embeddings (one row each) by their labels, whole numbers or words. Arrays of NumPy and of MXNet are taken, and
-    lists.
+    """Score embeddings (one row each) by their labels, whole numbers or words; arrays of NumPy or MXNet, or lists.
 
     ``metrics`` names what is computed; a family without a number (``R@K``) stands for one of each of ``ks``, and
     without ``clustering`` the metrics that need clusters are left out.

@@ -1,3 +1,6 @@
 """What the parts of this folder have in common."""
 
-__all__: list[str] = []
+from .base import KIND, Miner
+from .tuples import Band, Cube, Listed, rank
+
+__all__ = ["KIND", "Band", "Cube", "Listed", "Miner", "rank"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
 import numpy as np
@@ -26,8 +27,7 @@ def kept_by(miner: Miner, F, pairs: Pairs) -> Union[Pairs, Triplets]:
     same = pairs.references is pairs.anchors
     anchors = _seen(F, miner, pairs.anchors)
     references = anchors if same else _seen(F, miner, pairs.references)
-    seen = Pairs(F, anchors, references, pairs.positive, pairs.negative, pairs.own, pairs.precision)
-    return miner.hybrid_forward(F, seen)
+    return miner.hybrid_forward(F, replace(pairs, anchors=anchors, references=references))
 
 
 def _seen(F, miner, embeddings):

@@ -14,8 +14,8 @@ or a memory of earlier ones.
 * ``Triplets``: (anchor, positive, negative). For a (B, R) matrix M, such as one of distances, ``near(M)`` is M at (anchor,
   positive) and ``far(M)`` is M at (anchor, negative). Their weights are ``near_weights`` and ``far_weights``. A formula with
   both entries of a triplet in one term reads ``gaps``, or ``hinge``, which is faster.
-* How triplets are stored: ``AllTriplets`` as two masks, ``Band`` as two masks and bounds, ``Listed`` as places, ``Cube`` as
-  weights.
+* They are stored as two masks (``AllTriplets``), as these and bounds (``Band``), as places (``Listed``), or as weights
+  (``Cube``).
 
 Conversions: ``Triplets.pairs()`` keeps repeats, so that a repeated pair weighs more in a mean; ``Pairs.triplets()``
 has every (a, p, n) that shares an anchor; ``row_weights()`` of either has how often each row occurs, as a share of
@@ -25,6 +25,7 @@ the most frequent one's.
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,18 +41,17 @@ class Hinge(NamedTuple):
     count: Any
 
 
+@dataclass(eq=False)
 class Pairs:
     """All or some pairs of an anchor and a reference; see the module."""
 
-    def __init__(self, F, anchors, references, positive, negative, own, precision):
-        self.F = F
-        self.anchors = anchors
-        self.references = references
-        # (B, R): how often each pair of one class counts; never a row with its own copy.
-        self.positive = positive
-        self.negative = negative  # (B, R)
-        self.own = own  # (B, R): 1 where the reference is the row itself
-        self.precision = precision  # of the numbers' type: 1.2e-7 for float32
+    F: Any
+    anchors: Any
+    references: Any
+    positive: Any  # (B, R): how often each pair of one class counts; never a row with its own copy
+    negative: Any  # (B, R)
+    own: Any  # (B, R): 1 where the reference is the row itself
+    precision: float  # of the numbers' type: 1.2e-7 for float32
 
     @property
     def dtype(self) -> str:
@@ -74,15 +74,9 @@ class Pairs:
     def squared_distances(self):
         return pairwise.squares_between(self.F, self.anchors, self.references, self.precision)
 
-    def between_references(self):
-        """|r - s|^2 of all references, (R, R)."""
-        return pairwise.squares_between(self.F, self.references, self.references, self.precision)
-
     def keep(self, positive, negative) -> Pairs:
-        """The same anchors and references with other weights, ``None`` for those there are."""
-        positive = self.positive if positive is None else positive
-        negative = self.negative if negative is None else negative
-        return Pairs(self.F, self.anchors, self.references, positive, negative, self.own, self.precision)
+        """The same anchors and references with other weights."""
+        return replace(self, positive=positive, negative=negative)
 
     def triplets(self) -> AllTriplets:
         return AllTriplets(self)
@@ -296,7 +290,7 @@ class Cube(Triplets):
         cumulative = F.cumsum(self.weights, axis=2)
         numbers = F.random.uniform_like(self.near_weights) * self.near_weights * (1 - 1e-6)
         column = self.counted(F.broadcast_lesser_equal(cumulative, F.expand_dims(numbers, 2)))
-        return Listed.each_pair(self.every_pair, column, self.near_weights > 0)
+        return Listed(self.every_pair, None, _places(self.every_pair, column), self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
         return np.nonzero(self.weights.asnumpy())
@@ -320,11 +314,6 @@ class Listed(Triplets):
         """One triplet an anchor: the columns of its positive and its negative, (B, 1), and whether it has one at all."""
         near, far = (_places(pairs, column) for column in (positive, negative))
         return cls(pairs, near, far, exists)
-
-    @classmethod
-    def each_pair(cls, pairs: Pairs, negative, exists) -> Listed:
-        """One triplet a positive pair: the column of its negative, (B, R), and whether it has one at all."""
-        return cls(pairs, None, _places(pairs, negative), exists)
 
     def drawn(self) -> Listed:
         return self
@@ -361,9 +350,8 @@ class Listed(Triplets):
 def _places(pairs, columns):
     """Where columns of the rows of a (B, R) matrix stand in the flattened one; one beyond the last counts as the last."""
     F = pairs.F
-    last = F.slice_axis(F.contrib.arange_like(pairs.positive, axis=1), axis=0, begin=-1, end=None)
-    starts = rows.row_starts(F, pairs.positive)
-    return F.broadcast_add(starts, F.broadcast_minimum(columns, F.reshape(last, shape=(1, 1))))
+    last = rows.width(F, pairs.positive) - 1
+    return F.broadcast_add(rows.row_starts(F, pairs.positive), F.broadcast_minimum(columns, last))
 
 
 # --- counting ----------------------------------------------------------------------------------------------

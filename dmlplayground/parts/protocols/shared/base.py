@@ -1,7 +1,6 @@
 """The base of every protocol: the registry, its facts, and what it may ask of training.
 
-A protocol only deals with class numbers and with entries of a record. Images, networks and weights are the business of
-training.
+A protocol only deals with class numbers and with entries of a record; training has images, networks and weights.
 """
 
 import typing
@@ -134,8 +133,7 @@ class ProtocolPart(Part):
         return [entry.get(VALIDATION if which == VALIDATION else "metrics", {}) for entry in entries]
 
     def untouched(self, results: Mapping[str, Any], which: str) -> Mapping[str, Any]:
-        """The metrics of the untouched features on the classes that the result ``which`` is measured on; empty if the
-        trial has none."""
+        """The metrics of the untouched features on the classes of the result ``which``; empty if the trial has none."""
         return results.get(UNTOUCHED, {}).get(VALIDATION if which == VALIDATION else "metrics", {})
 
     def meaning(self, which: str) -> str:

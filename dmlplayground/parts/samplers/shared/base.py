@@ -112,8 +112,7 @@ class Groups:
 class BatchSampler(Named):
     """Base: made from its options alone, and then put ``over`` the images of a training set.
 
-    A subclass writes ``draw`` (one batch), or ``batches`` where an epoch is more than its batches one by one, and
-    ``check``.
+    A subclass writes ``check``, and ``draw`` (one batch), or ``batches`` where an epoch is more than single batches.
 
     >>> sampler = dml.samplers.create("per_class", np.repeat(np.arange(4), 6), 8, n=4)
     >>> next(iter(sampler.batches(epoch=0))).shape

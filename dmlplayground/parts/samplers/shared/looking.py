@@ -13,8 +13,7 @@ Refresh = Literal["steps", "epochs"]
 
 
 class Looking(BatchSampler):
-    """Base: all batches of an epoch are chosen by the memory as it is when the epoch begins. A subclass writes
-    ``batch``.
+    """Base: an epoch's batches are chosen by the memory as it is when the epoch begins. A subclass writes ``batch``.
 
     refresh: where the embeddings are from. ``steps``: training, each image's latest. ``epochs``: all images are embedded
         again before every epoch.
@@ -85,8 +84,7 @@ class Coreset(Looking):
 
 
 class Matching(Looking):
-    """Base: of several candidates, random batches from a pool, the one most like the pool. A subclass writes
-    ``costs``.
+    """Base: of several random batches from a pool, the one most like the pool. A subclass writes ``costs``.
 
     per_class: how many images of each class.
     pool: how many images a candidate is drawn from, fewer where classes have too few.

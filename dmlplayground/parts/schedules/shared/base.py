@@ -14,8 +14,7 @@ class Schedule(Named):
 
     moves: "epoch": the rate changes before every epoch; "step": before every step of the optimizer.
     rise: the number of epochs at the start in which the rate climbs evenly to its full height; the rest of the
-        schedule counts from there. With moves "epoch" and rise: 5 the first epoch has a fifth of the rate, the fifth
-        epoch all of it.
+        schedule counts from there. With moves "epoch" and rise: 5 epoch 1 has a fifth of the rate, epoch 5 all of it.
 
     >>> dml.schedules.create("cosine", rise=2).rise
     2.0

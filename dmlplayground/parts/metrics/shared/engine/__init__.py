@@ -1,13 +1,5 @@
 """The arithmetic behind the metrics: exact ranks and k-means, at the speed of matrix products.
 
-    embeddings      the rows as they were handed in, and the distance that decides
-    rounded         the same rows in float32, with a bound on what rounding may do to a distance
-    rank_counting   at which ranks the positives of every query stand
-    ranks           the form in which metrics get them
-    kmeans          clusters
-    inner_loops  the innermost loops, compiled by numba
-    vectors         products and comparisons of many numbers at once, for the compiled loops
-
 Libraries serve neither need. Those for exact search return the K nearest, and a metric that looks at as many
 neighbours as the largest class has members would need thousands of them; those for k-means take minutes at the
 thousands of clusters that a set of products has.

@@ -25,17 +25,15 @@ def as_numpy(values: Any) -> np.ndarray:
 def as_numbers(*labels: Any) -> list:
     """Labels that are words, of queries and of a gallery, as numbers; others as they are."""
     given = [None if each is None else as_numpy(each) for each in labels]
-    if not all(each is None or (each.ndim == 1 and _are_words(each)) for each in given):
+    present = [each for each in given if each is not None]
+    if not all(each.ndim == 1 and (each.dtype.kind == "U" or _are_words(each)) for each in present):
         return given
-    words = [np.asarray(each, np.str_) for each in given if each is not None]
-    numbers = np.unique(np.concatenate(words), return_inverse=True)[1]
-    of_each = iter(np.split(numbers, np.cumsum([*map(len, words)])[:-1]))
-    return [None if each is None else next(of_each) for each in given]
+    words = np.unique(np.concatenate([each.astype(np.str_) for each in present]))
+    return [None if each is None else np.searchsorted(words, each.astype(np.str_)) for each in given]
 
 
 def _are_words(labels: np.ndarray) -> bool:
-    kind = labels.dtype.kind
-    return kind == "U" or (kind == "O" and all(isinstance(each, str) for each in labels))
+    return labels.dtype.kind == "O" and all(isinstance(each, str) for each in labels)
 
 
 def as_labels(labels: Any, size: int, name: str) -> np.ndarray:
@@ -75,7 +73,7 @@ class Embeddings:
                 f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
             )
         self.distance = distance
-        self._check_finite(values, name)
+        _check_finite(values, name)
         self.raw = (_pack(values) if distance == "hamming" else _as_floats(values)).view()
         # Always, as arrays on disk are: numba compiles every loop for each kind it meets.
         self.raw.flags.writeable = False
@@ -94,9 +92,7 @@ class Embeddings:
 
     def slices(self, stop: int | None = None) -> Iterator[slice]:
         """Consecutive slices of rows, small enough to convert to float64 in the cache."""
-        step = max(1, SLICE // self.dim)
-        stop = len(self) if stop is None else stop
-        return (slice(start, min(start + step, stop)) for start in range(0, stop, step))
+        return _slices(len(self) if stop is None else stop, self.dim)
 
     def rows(self, which: np.ndarray | slice) -> np.ndarray:
         """Rows as the distance sees them, in float64: as they are, at unit length, or as bits."""
@@ -105,21 +101,24 @@ class Embeddings:
             return np.unpackbits(raw, axis=1).astype(np.float64)
         return raw / self.length[which, None] if self.distance == "cosine" else raw.astype(np.float64)
 
-    def _check_finite(self, values: np.ndarray, name: str) -> None:
-        if values.dtype.kind != "f":
-            return
-        step = max(1, SLICE // values.shape[1])
-        for start in range(0, len(values), step):
-            bad = ~np.isfinite(values[start : start + step]).all(axis=1)
-            if bad.any():
-                row = start + int(np.argmax(bad))
-                raise UserError(f"{name} {row} holds a value that is not finite (NaN or infinity).")
-
     def _lengths(self) -> np.ndarray:
         lengths = np.concatenate([_norms(self.raw[rows].astype(np.float64)) for rows in self.slices()])
         if not np.isfinite(lengths).all():
             raise UserError("embeddings are too large: their lengths overflow.")
         return np.where(lengths > 0, lengths, 1.0)
+
+
+def _slices(rows: int, width: int) -> Iterator[slice]:
+    step = max(1, SLICE // width)
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def _check_finite(values: np.ndarray, name: str) -> None:
+    for part in _slices(*values.shape):
+        bad = ~np.isfinite(values[part]).all(axis=1)
+        if bad.any():
+            row = part.start + int(np.argmax(bad))
+            raise UserError(f"{name} {row} holds a value that is not finite (NaN or infinity).")
 
 
 def _as_floats(values: np.ndarray) -> np.ndarray:
@@ -142,9 +141,7 @@ def _norms(rows: np.ndarray) -> np.ndarray:
 def _pack(values: np.ndarray) -> np.ndarray:
     if values.dtype == np.uint8:
         return np.ascontiguousarray(values)
-    step = max(1, SLICE // values.shape[1])
-    parts = (values[start : start + step] > 0 for start in range(0, len(values), step))
-    return np.concatenate([np.packbits(part, axis=1) for part in parts])
+    return np.concatenate([np.packbits(values[part] > 0, axis=1) for part in _slices(*values.shape)])
 
 
 def hamming_distances(one: Embeddings, other: Embeddings, rows: np.ndarray, others: np.ndarray) -> np.ndarray:

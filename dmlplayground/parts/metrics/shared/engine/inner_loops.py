@@ -14,7 +14,6 @@ from . import vectors
 CHUNK = vectors.LANES
 STRIP = 32  # rows of products that are looked at while they are in the cache
 LINE = 16  # numbers of a row that come into the cache together
-SHORT = 128  # to this length, counting sorts a list faster
 FEW = 8  # references, which are counted one by one
 STEPS = 12  # of comparing all references with a positive, for one of searching the place of a reference
 
@@ -67,84 +66,8 @@ def mutual_distances(x, length, begin, index, cosine):
 
 
 @_compile
-def others(member, start, size, without):
-    """Of every list of ``size`` members from its ``start`` on, all but the one that it is to be ``without``."""
-    total = 0
-    for i in range(len(start)):
-        total += size[i]
-    out, count = np.empty(total, np.int64), 0
-    for i in range(len(start)):
-        for m in range(start[i], start[i] + size[i]):
-            out[count] = member[m]
-            count += member[m] != without[i]
-    return out[:count]
-
-
-@_compile
-def sort_lists(begin, distance, index):
-    """Sort each list, which is in the order of its indices, by distance."""
-    values, places, seen = np.empty(SHORT), np.empty(SHORT, np.int64), np.empty(SHORT, np.int64)
-    for i in range(len(begin) - 1):
-        first, size = begin[i], begin[i + 1] - begin[i]
-        if size <= SHORT:
-            _sort_short(distance[first : first + size], index[first : first + size], values, places, seen)
-            continue
-        _merge(distance[first : first + size], index[first : first + size])
-
-
-@_compile
-def _merge(distance, index):
-    """Merge sort, for long lists; numpy's own takes seconds to compile."""
-    size, width = len(distance), 1
-    while width < size:
-        values, places = distance.copy(), index.copy()
-        for start in range(0, size, 2 * width):
-            left, middle, end = start, min(start + width, size), min(start + 2 * width, size)
-            right = middle
-            for k in range(start, end):
-                if right == end or (left < middle and values[left] <= values[right]):
-                    distance[k], index[k] = values[left], places[left]
-                    left += 1
-                else:
-                    distance[k], index[k] = values[right], places[right]
-                    right += 1
-        width *= 2
-
-
-@_inline
-def _sort_short(distance, index, values, places, seen):
-    """Each number's place is how many are lower, and how many are equal before it."""
-    size = len(distance)
-    for m in range(SHORT):
-        values[m] = distance[m] if m < size else np.inf
-    for m in range(size):
-        places[m], seen[m] = index[m], 0
-    for m in range(size):
-        place = 0
-        for start in range(0, size, CHUNK):
-            place += vectors.how_many(vectors.below(values, start, values[m]))
-        seen[place] += 1
-        place += seen[place] - 1
-        distance[place], index[place] = values[m], places[m]
-
-
-@_compile
-def ranks(begin, closer, alive):
-    """The rank of every positive that is alive, list after list."""
-    out, count = np.empty(alive.sum(), np.int64), 0
-    for i in range(len(alive)):
-        rank = 0
-        for k in range(begin[i], begin[i] + alive[i]):
-            rank += closer[k] + 1
-            out[count] = rank
-            count += 1
-    return out
-
-
-@_compile
 def panels(rows):
-    """Rows as the columns of panels, CHUNK in each, which is how products read them; negative, because products are
-    subtracted."""
+    """Rows as the columns of panels, CHUNK in each, as products read them; negative, as products are subtracted."""
     count, dim = rows.shape
     out = np.zeros(((count + CHUNK - 1) // CHUNK, dim, CHUNK), np.float32)
     for panel in range(len(out)):
@@ -192,22 +115,12 @@ def count_closer(tile, tally):
     for first in range(0, rows, STRIP):
         last = min(first + STRIP, rows)
         _products(tile.x, first, last, tile.y, bias, values)
-        _count_for_rows(values, first, last, near, level, tile, tally)
+        for i in range(first, last):
+            _count_for_row(values[i - first], i, near, level, tile, tally)
         if tile.mirrored:
             limits = _padded(tally.limit[own], width, -np.inf)
-            _count_for_columns(values, first, last, limits, farthest, tile, tally)
-
-
-@_inline
-def _count_for_rows(values, first, last, near, level, tile, tally):
-    for i in range(first, last):
-        _count_for_row(values[i - first], i, near, level, tile, tally)
-
-
-@_inline
-def _count_for_columns(values, first, last, limits, farthest, tile, tally):
-    for i in range(first, last):
-        _count_for_each_column(values[i - first], i, limits, farthest, tile, tally)
+            for i in range(first, last):
+                _count_for_each_column(values[i - first], i, limits, farthest, tile, tally)
 
 
 @_inline
@@ -298,8 +211,7 @@ def _count(query, near, level, count, tile, tally):
 
 @_inline
 def _add(query, reference, level, turned, tile, tally):
-    """Count a reference at the first of the query's positives that it is closer than; where the tile is ``turned``, the
-    query is a column."""
+    """Count a reference at the first of the query's positives that it is closer than; if ``turned``, a query is a column."""
     low, high = tally.begin[query], tally.begin[query] + tally.alive[query]
     end = high
     while low < high:
@@ -410,8 +322,7 @@ def gains(x, y, bias, value, least):
 
 @_compile
 def nearest(x, y, bias, ids, label, value):
-    """Lower the ``value`` of each row of x to the least ``bias - x . y``, and set its ``label`` to the id of the first
-    such y."""
+    """Lower the ``value`` of each row of x to the least ``bias - x . y``, its ``label`` being the id of the first such y."""
     y_panels = panels(y)
     bias = _padded(bias, len(y_panels) * CHUNK, np.inf)
     values = np.empty((STRIP, len(bias)), np.float32)

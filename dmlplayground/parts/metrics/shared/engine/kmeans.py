@@ -3,8 +3,7 @@
 Where scikit-learn's ``KMeans`` spends its time at many clusters, two things are done differently. The start
 draws a batch of centres a round, so that candidates are tried by large matrix products; each centre is still
 the best of several candidates, which is what gives the greedy start its quality. And an iteration compares a
-point only with the centres that moved, unless its own moved away from it; that leaves out no comparison that
-could matter.
+point only with the centres that moved, unless its own moved away from it; no comparison left out could matter.
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ def kmeans(
     By default ten starts to 1,000 clusters and one above, where runs hardly differ. Embeddings are clustered as
     their distance sees them: rows at unit length for "cosine", bits for "hamming". ``memory`` decides whether
     the points are kept in float32; tiles and centres come to some 50 MB and 8 bytes a number of the centres.
-    Distances to centres are in float32, about the mean of all points: clusters blur that are some 10,000 times smaller
-    than the whole.
+    Distances to centres are in float32, about the mean of all points: clusters 10,000 times smaller than that blur.
 
     >>> from dmlplayground.parts.metrics.shared.engine.embeddings import Embeddings
     >>> dml.metrics.kmeans(Embeddings(np.eye(2)[[0, 0, 1, 1]]), 2).inertia

@@ -23,7 +23,7 @@ from .....base.errors import UserError
 from . import MEMORY, loops
 from .embeddings import Embeddings, hamming_distances
 from .ranks import Ranks
-from .rounded import Coordinates, FramedRows, KeptRows
+from .rounded import Coordinates, KeptRows, Known
 
 PART = 2048  # queries or references of a tile
 ALL = slice(None)
@@ -105,8 +105,10 @@ class _Positives:
     def lists(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The positives of these queries, ascending, one query's after another's, and where each query's begin."""
         sizes = self._size[rows]
-        without = rows if self.own else np.full(len(rows), -1)
-        members = loops().others(self._members, self._starts[self.query_class[rows]], sizes, without)
+        shift = self._starts[self.query_class[rows]] - (np.cumsum(sizes) - sizes)
+        members = self._members[np.repeat(shift, sizes) + np.arange(sizes.sum())]
+        if self.own:
+            members = members[members != np.repeat(rows, sizes)]
         return members, np.concatenate([[0], np.cumsum(self.relevant[rows])])
 
 
@@ -118,12 +120,11 @@ class _Side:
         self._frame, self.rows = frame, KeptRows(frame, points, memory)
         self._panels: dict[int, np.ndarray] = {}
         self._keeps_panels = KeptRows.fit(points, memory if frame.plain else memory // 2)
-        blocks = [frame.block(points, part) for part in points.slices()]
-        self._known = [np.concatenate(each) for each in zip(*((x.norms, x.bias, x.shift) for x in blocks))]
+        parts = zip(*(frame.known(points, part) for part in points.slices()))
+        self._known = [np.concatenate(each) for each in parts]
 
-    def known(self, part: slice) -> FramedRows:
-        """What is known of these rows, without them."""
-        return FramedRows(_NOTHING, *(each[part] for each in self._known))
+    def known(self, part: slice) -> Known:
+        return Known(*(each[part] for each in self._known))
 
     def panels(self, part: slice) -> np.ndarray:
         """The rows as the loops read them for the columns of products: kept, if the memory allows it."""
@@ -145,8 +146,7 @@ class _Side:
 class Tally(NamedTuple):
     """What is known of the positives of some queries while closer references are counted: arrays that the loops fill.
 
-    Those of query i stand at ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` of them can still be within
-    ``depth[i]``.
+    Those of query i stand from ``begin[i]`` to ``begin[i + 1]``, nearest first; ``alive[i]`` may be within ``depth[i]``.
     """
 
     begin: np.ndarray
@@ -171,7 +171,11 @@ class Tally(NamedTuple):
         return cls(begin, distance, index, value, closer, depth, alive, found, limit)
 
     def ranks(self, relevant: np.ndarray) -> Ranks:
-        return Ranks(loops().ranks(self.begin, self.closer, self.alive), self.alive, relevant, self.depth)
+        before = np.concatenate([[0], np.cumsum(self.closer + 1)])
+        sizes, starts = np.diff(self.begin), self.begin[:-1]
+        ranks = before[1:] - np.repeat(before[starts], sizes)
+        alive = np.arange(len(ranks)) < np.repeat(starts + self.alive, sizes)
+        return Ranks(ranks[alive], self.alive, relevant, self.depth)
 
 
 class Tile(NamedTuple):
@@ -201,6 +205,16 @@ class Tile(NamedTuple):
     cosine: bool
 
 
+def _sort(begin: np.ndarray, distance: np.ndarray, index: np.ndarray) -> None:
+    """Sort each list, which is in the order of its indices, by distance: all lists of one length at a time."""
+    sizes = np.diff(begin)
+    for size in np.unique(sizes):
+        places = begin[:-1][sizes == size][:, None] + np.arange(size)
+        order = np.argsort(distance[places], axis=1, kind="stable")
+        nearest = np.take_along_axis(places, order, axis=1)
+        distance[places], index[places] = distance[nearest], index[nearest]
+
+
 def each_two(parts: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
     """Every part with itself, then each two of them once, in lists of pairs that have no part in common: the numbers of
     such a list have the same sum (modulo the count of parts)."""
@@ -210,37 +224,33 @@ def each_two(parts: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
         yield [(parts[one], parts[other]) for one, other in pairs if one < other]
 
 
+@dataclass
 class _Search:
-    def __init__(
-        self, queries: _Side, references: _Side, positives: _Positives, frame: Coordinates, plan: _Plan
-    ):
-        self._queries, self._references = queries, references
-        self._positives, self._frame, self._plan = positives, frame, plan
-        self._cosine = frame.distance == "cosine"
+    _queries: _Side
+    _references: _Side
+    _positives: _Positives
+    _frame: Coordinates
+    _plan: _Plan
 
     def ranks(self, rows: np.ndarray, depth: int) -> Ranks:
         """The ranks of the positives of these queries, which are neighbours in their order."""
         relevant: np.ndarray = self._positives.relevant[rows]
-        tally = self._begin(rows, np.maximum(relevant, depth))
+        index, begin = self._positives.lists(rows)
+        distance = self._distances(rows, index, begin)
+        _sort(begin, distance, index)
+        tally = Tally.of(begin, distance, index, np.maximum(relevant, depth), self._frame.gain)
         if relevant.any():
             self._count(int(rows[0]), int(rows[-1]) + 1, tally)
         return tally.ranks(relevant)
-
-    def _begin(self, rows: np.ndarray, depth: np.ndarray) -> Tally:
-        """The positives by exact distance and index, nothing counted yet."""
-        index, begin = self._positives.lists(rows)
-        distance = self._distances(rows, index, begin)
-        loops().sort_lists(begin, distance, index)
-        return Tally.of(begin, distance, index, depth, self._frame.gain)
 
     def _distances(self, rows: np.ndarray, index: np.ndarray, begin: np.ndarray) -> np.ndarray:
         queries, gallery = self._queries.points, self._references.points
         if queries.distance == "hamming":
             return hamming_distances(queries, gallery, np.repeat(rows, np.diff(begin)), index)
         if self._positives.own and len(rows) == len(gallery):
-            return loops().mutual_distances(gallery.raw, gallery.length, begin, index, self._cosine)
+            return loops().mutual_distances(gallery.raw, gallery.length, begin, index, self._frame.cosine)
         both = queries.raw, queries.length, rows, gallery.raw, gallery.length
-        return loops().distances(*both, begin, index, self._cosine)
+        return loops().distances(*both, begin, index, self._frame.cosine)
 
     def _count(self, start: int, stop: int, tally: Tally) -> None:
         """Look at tile after tile, as long as they have a positive that matters."""
@@ -270,4 +280,4 @@ class _Search:
         classes = self._positives.query_class[queries], self._positives.reference_class[references]
         exact = (*self._queries.exactly(queries), *self._references.exactly(references))
         rows, panels = self._queries.rows[queries], self._references.panels(references)
-        return Tile(rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._cosine)
+        return Tile(rows, panels, y.bias, x.shift, *scale, *place, *classes, *exact, self._frame.cosine)

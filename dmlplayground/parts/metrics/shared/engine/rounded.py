@@ -7,8 +7,7 @@ embeddings alone, not on blocks, threads or the BLAS.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,12 +15,9 @@ from .....base.errors import UserError
 from .embeddings import SMALLEST, Embeddings
 
 
-@dataclass(frozen=True)
-class FramedRows:
-    """Rows in a frame. A tile of products of query rows x and reference rows y gives ``bias(y) - x.y``, which
-    is ``gain * distance - shift(x)`` up to rounding."""
+class Known(NamedTuple):
+    """Of rows in a frame: ``bias(y) - x.y`` is ``gain * distance - shift(x)`` of a query x and a reference y, rounded."""
 
-    rows: np.ndarray  # float32
     norms: np.ndarray
     bias: np.ndarray
     shift: np.ndarray
@@ -36,7 +32,7 @@ class Coordinates:
     def __init__(self, *sets: Embeddings):
         first = sets[0]
         self.distance, self.dim = first.distance, first.dim
-        self.exact = self.distance == "hamming"
+        self.exact, self.cosine = self.distance == "hamming", self.distance == "cosine"
         self.centre, self.factor = np.zeros(self.dim), 1.0
         self.reach = max(_longest(points, self.centre) for points in sets)
         if not np.isfinite(self.reach):
@@ -48,7 +44,7 @@ class Coordinates:
             self.centre = _mean(first)
             longest = max(_longest(points, self.centre) for points in sets)
             self.factor = 2.0 ** -np.ceil(np.log2(max(longest, SMALLEST))) if longest > 0 else 1.0
-        self.gain = self.factor**2 / (1 if self.distance == "cosine" else 2)
+        self.gain = self.factor**2 / (1 if self.cosine else 2)
 
     def rows(self, points: Embeddings, which: np.ndarray | slice) -> np.ndarray:
         """Rows in this frame, float32."""
@@ -60,23 +56,21 @@ class Coordinates:
             rows[part] = self._place(points, which[part])
         return rows
 
-    def block(self, points: Embeddings, which: np.ndarray | slice) -> FramedRows:
-        rows = self.rows(points, which)
-        squares = np.concatenate([np.einsum("ij,ij->i", x, x) for x in _float64_parts(points, rows)])
-        if self.distance != "cosine":
-            return FramedRows(rows, np.sqrt(squares), squares / 2, squares / 2)
+    def known(self, points: Embeddings, which: slice) -> Known:
+        """Of rows so few that they can be converted to float64 at once."""
+        rows = self.rows(points, which).astype(np.float64)
+        squares = np.einsum("ij,ij->i", rows, rows)
+        if not self.cosine:
+            return Known(np.sqrt(squares), squares / 2, squares / 2)
         centre = self.centre * self.factor
-        which = np.arange(len(points))[which]
-        along = np.concatenate(
-            [self._place(points, which[part]) @ centre for part in points.slices(len(which))]
-        )
-        return FramedRows(rows, np.sqrt(squares), -along, self.factor**2 - centre @ centre - along)
+        along = self._place(points, which) @ centre
+        return Known(np.sqrt(squares), -along, self.factor**2 - centre @ centre - along)
 
-    def _place(self, points: Embeddings, which: np.ndarray) -> np.ndarray:
+    def _place(self, points: Embeddings, which: np.ndarray | slice) -> np.ndarray:
         """Rows in this frame before they are rounded, float64."""
         return (points.rows(which) - self.centre) * self.factor
 
-    def slack(self, queries: FramedRows, references: FramedRows) -> float:
+    def slack(self, queries: Known, references: Known) -> float:
         """How far a value of the tile may be from ``gain * distance - shift``, whatever the order in which the
         product was summed: the bound of float32 rounding over dim + 8 operations, and float64's of the rest.
         """
@@ -85,7 +79,7 @@ class Coordinates:
         query, reference = queries.norms.max(), references.norms.max()
         product = 2.0**-24 * (query * reference + np.abs(references.bias).max())
         reach = self.reach * self.factor
-        rest = 2.0**-52 * reach * (query + reference + (reach if self.distance == "cosine" else 0))
+        rest = 2.0**-52 * reach * (query + reference + (reach if self.cosine else 0))
         return float(1.01 * (self.dim + 8) * (product + rest) + 1e-30)
 
     def _can_stay(self, sets: tuple[Embeddings, ...]) -> bool:
@@ -114,10 +108,6 @@ class KeptRows:
         rows = self._frame.rows(self._points, which) if self._kept is None else self._kept[which]
         rows.flags.writeable = False  # as embeddings are: numba compiles every loop for each kind it meets
         return rows
-
-
-def _float64_parts(points: Embeddings, rows: np.ndarray) -> Iterator[np.ndarray]:
-    return (rows[part].astype(np.float64) for part in points.slices(len(rows)))
 
 
 def _mean(points: Embeddings) -> np.ndarray:
