@@ -41,8 +41,6 @@ PLAIN: dict[str, Any] = {
     "bottleneck": [],
     "to_classes": False,
 }
-#: For trials that train nothing: a method and batches that any set allows.
-NOTHING: dict[str, Any] = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4}
 #: How a pretrained network is trained on, from the best head so far.
 FINE_TUNING: dict[str, Any] = {
     "method": "multi_similarity",
@@ -98,6 +96,12 @@ def plan(found: Look, pictures: Path) -> Plan:
 def transform(size: int) -> dict[str, Any]:
     """Whole images at this size; training mirrors half of them."""
     return {"name": "paper", "resize": size, "crop": 1.0}
+
+
+def untrained(size: int, **more: Any) -> dict[str, Any]:
+    """A trial that trains nothing, on images of this size: a method and batches that any set allows."""
+    nothing = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4, "epochs": 0}
+    return {**nothing, "transform": transform(size), **more}
 
 
 def divided(found: Look, seed: int = 0) -> list[Entry]:
