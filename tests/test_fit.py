@@ -146,7 +146,7 @@ def test_the_network_is_trained_on_the_largest_images_that_time_and_memory_allow
     monkeypatch.setattr(ladder.memory, "available", lambda: memory)
     out = tmp_path / "run"
     plan = choose.plan(look.look(photos), choose.write(out, look.look(photos)))
-    climbed = ladder.Ladder(plan, out, seconds / 60, {}, lambda *_: None, True)
+    climbed = ladder.Ladder(plan, out, seconds / 60, {}, True)
     for each in plan.sizes:
         climbed._rung("untouched", each, climbed._untouched)
     climbed.rungs[1].scores[judge.NAMES[1]] = 2.0  # 32 px is the best size
@@ -160,7 +160,7 @@ def test_the_network_is_trained_on_the_largest_images_that_time_and_memory_allow
 def test_what_is_worse_than_the_untouched_network_is_not_delivered(photos, tmp_path, small, monkeypatch):
     """Whatever a head does to new classes, its step is marked and another is the best."""
     plan = choose.plan(look.look(photos), choose.write(tmp_path / "run", look.look(photos)))
-    climbed = ladder.Ladder(plan, tmp_path / "run", 10, {}, lambda *_: None, True)
+    climbed = ladder.Ladder(plan, tmp_path / "run", 10, {}, True)
     climbed._rung("untouched", 32, climbed._untouched)
     labels = climbed._features(32, "kept")[1]
     nothing = judge.Judgement(dict.fromkeys(judge.NAMES, np.zeros(len(labels))), labels)
@@ -259,11 +259,6 @@ def test_neither_a_slow_start_nor_a_pause_is_counted(monkeypatch):
     monkeypatch.setattr(ladder.time, "perf_counter", lambda: now)
     assert ladder.duration(work([9, 5, 0.5, 0.5, 2.3, 0.5])) == pytest.approx(0.5)
     assert ladder.duration(work([4])) == 4
-    quick, slow = [0.01] * 100, [3.0] * 10
-    for lengths, measured in ((quick, ladder.COUNTED), (slow, ladder.FEWEST)):
-        left = work(lengths)
-        ladder.duration(left)
-        assert len(lengths) - sum(1 for _ in left) == ladder.WARM_UP + measured
 
 
 def bad_folders(tmp_path: Path) -> dict[str, Path]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..parts import metrics
 from .index import Index
+from .judge import NAMES
 
 MOST = 2000  # queries; of more images, a regular selection searches
 
@@ -47,12 +48,10 @@ def gain(embeddings: np.ndarray, labels: np.ndarray, distance: str, expand: int,
 
 def _scores(near: np.ndarray, queries: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """R@1 and MAP@R of these neighbours, of which the query itself is none."""
-    others = (found[found != row] for row, found in zip(queries, near))
-    ranks = [
-        (1 + np.flatnonzero(labels[found] == labels[row])).tolist() for row, found in zip(queries, others)
-    ]
+    others = (labels[found[found != row]] == labels[row] for row, found in zip(queries, near))
+    ranks = [(1 + np.flatnonzero(right)).tolist() for right in others]
     found = metrics.Ranks.of(ranks, np.bincount(labels)[labels[queries]] - 1)
-    recall, precision = (float(metrics.get(name).measure(found).mean()) for name in ("R@1", "MAP@R"))
+    recall, precision = (float(metrics.get(name).measure(found).mean()) for name in NAMES)
     return recall, precision
 
 

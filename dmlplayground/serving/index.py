@@ -45,20 +45,11 @@ class Index:
     (array([[1.        , 4.24264069]]), [['a', 'b']])
     """
 
-    def __init__(
-        self,
-        model: Optional[Model],
-        rows: Rows,
-        distance: str,
-        source: str = "",
-        weights: str = "",
-        stored: Optional[index_file.IndexFile] = None,
-    ):
-        self.model = model
-        self.rows = rows
-        self.distance = distance
-        self._source, self._weights = source, weights  # which model made it, where it is not loaded
-        self._stored = stored  # the file that the rows are in
+    def __init__(self, model: Optional[Model], saved: index_file.Saved):
+        self.model, self.rows, self.distance = model, saved.rows, saved.about["distance"]
+        # Which model made it, where it is not loaded.
+        self._source, self._weights = saved.about.get("model", ""), saved.about.get("weights", "")
+        self._stored = saved.file
         self._codes: Optional[neighbours.Codes] = None
 
     @classmethod
@@ -71,7 +62,8 @@ class Index:
         distance = distance or ("euclidean" if model is None else model.distance)
         if distance not in DISTANCES:
             raise unknown("distance", distance, DISTANCES)
-        return cls(model, Rows(np.zeros((0, width), np.float32), (), (), ()), distance)
+        rows = Rows(np.zeros((0, width), np.float32), (), (), ())
+        return cls(model, index_file.Saved(rows, {"distance": distance}))
 
     @classmethod
     def open(cls, path: Union[str, Path], model: Optional[Model] = None) -> Index:
@@ -79,12 +71,13 @@ class Index:
 
         ``model``: the one that made it; another one is refused. Without it, vectors can be searched for, but no images.
         """
-        rows, about, stored = index_file.form(Path(path)).read(Path(path))
-        source, weights, distance = (about.get(name, "") for name in ("model", "weights", "distance"))
+        saved = index_file.read(Path(path))
+        weights, distance = (saved.about.get(name, "") for name in ("weights", "distance"))
         if model is not None:
-            if model.width != rows.embeddings.shape[1]:
+            width = saved.rows.embeddings.shape[1]
+            if model.width != width:
                 raise UserError(
-                    f"{path} has {rows.embeddings.shape[1]} numbers an image and the model gives {model.width}: "
+                    f"{path} has {width} numbers an image and the model gives {model.width}: "
                     "the index was made by another model."
                 )
             if weights not in ("", model.digest):  # none in files of earlier versions
@@ -93,8 +86,8 @@ class Index:
                     "embed the images with this one."
                 )
             distance = distance if weights else model.distance
-        known = distance if distance in DISTANCES else DISTANCES[0]
-        return cls(model, rows, known, source, weights, stored)
+        distance = distance if distance in DISTANCES else DISTANCES[0]
+        return cls(model, saved._replace(about={**saved.about, "distance": distance}))
 
     def __len__(self) -> int:
         return len(self.rows.names)
@@ -160,8 +153,7 @@ class Index:
 
     def remove(self, names: Union[str, Iterable[str]]) -> int:
         """Take out the entries with these names. Returns how many they were."""
-        wanted = {names} if isinstance(names, (str, Path)) else set(names)
-        wanted = {str(name) for name in wanted}
+        wanted = set(map(str, [names] if isinstance(names, (str, Path)) else names))
         if missing := wanted - set(self.rows.names):
             raise UserError(f"the index has no entry {min(missing)!r}.")
         before = len(self)
@@ -170,10 +162,8 @@ class Index:
 
     def copies(self) -> list[list[str]]:
         """The names of images that are the same to the byte, group by group."""
-        groups = defaultdict(list)
-        for name, digest in zip(self.rows.names, self.rows.digests):
-            groups[digest].append(name)
-        return [names for names in groups.values() if len(names) > 1]
+        groups = (rows for rows in self._by_digest().values() if len(rows) > 1)
+        return [[self.rows.names[row] for row in rows] for rows in groups]
 
     def _append(self, rows: Rows, same: Callable[[str, str], bool]) -> None:
         """Add what is not in it yet: an entry of the same content whose name is the same."""
@@ -212,9 +202,8 @@ class Index:
 
     def _checked(self, vectors: np.ndarray) -> np.ndarray:
         if vectors.ndim != 2 or vectors.shape[1] != self.width:
-            raise UserError(
-                f"this index holds vectors of {self.width} numbers, not an array of shape {vectors.shape}."
-            )
+            held = f"this index holds vectors of {self.width} numbers"
+            raise UserError(f"{held}, not an array of shape {vectors.shape}.")
         with np.errstate(over="ignore"):
             vectors = np.ascontiguousarray(vectors, np.float32)
         if not np.isfinite(vectors).all():
@@ -290,10 +279,9 @@ class Index:
         return ((seen + near.sum(axis=1)) / (1 + rows.shape[1])).astype(np.float32)
 
     def _in_eight_bits(self) -> Optional[neighbours.Codes]:
-        if self._codes is None and self._stored is not None:
-            self._codes = self._stored.codes()
-        elif self._codes is None:
-            self._codes = neighbours.encode(self.rows.embeddings, self.distance)
+        if self._codes is None:
+            stored = self._stored
+            self._codes = stored.codes() if stored else neighbours.encode(self.rows.embeddings, self.distance)
         return self._codes
 
     # --- files ----------------------------------------------------------------------------------------------
@@ -305,11 +293,12 @@ class Index:
         file, and ``.parquet``, are for other programs.
         """
         path, source, weights = Path(path), self._source, self._weights
-        write = index_file.form(path).write
+        index_file.check_ending(path)
         if self.model is not None:
             source, weights = str(self.model.source), self.model.digest
         about = {"model": source, "weights": weights, "distance": self.distance}
-        return write(path, self.rows, about, self._in_eight_bits() if path.suffix == ".index" else None)
+        codes = self._in_eight_bits() if path.suffix == ".index" else None
+        return index_file.FORMS[path.suffix][1](path, self.rows, about, codes)
 
     def check(self) -> None:
         """Read all of an index that was opened, and refuse it if it is damaged. (A search checks what it reads.)"""

@@ -18,7 +18,7 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
@@ -64,9 +64,8 @@ class Rows:
         return np.asarray(self.embeddings, np.float32)
 
     def check(self, path: Path) -> None:
-        if self.embeddings.ndim != 2 or any(
-            len(each) != len(self.embeddings) for each in self.texts().values()
-        ):
+        lengths = {len(self.embeddings), *map(len, self.texts().values())}
+        if self.embeddings.ndim != 2 or len(lengths) > 1:
             raise UserError(f"{path} has {len(self.embeddings)} rows, and names {len(self.names)} files.")
         if not np.isfinite(self.embeddings).all():
             raise UserError(f"{path} holds numbers that are not finite: nothing can be searched in it.")
@@ -279,20 +278,19 @@ def read_parquet(path: Path) -> Saved:
     return Saved(rows, {name: told[key].decode() for name, key in ABOUT.items() if key in told})
 
 
-class Form(NamedTuple):
-    read: Callable[[Path], Saved]
-    write: Callable[[Path, Rows, Mapping[str, str], Optional[Codes]], list[Path]]
-
-
+#: How each form is read, and how it is written.
 FORMS = {
-    ".index": Form(read_index, write_index),
-    ".npy": Form(read_npy, write_npy),
-    ".parquet": Form(read_parquet, write_parquet),
+    ".index": (read_index, write_index),
+    ".npy": (read_npy, write_npy),
+    ".parquet": (read_parquet, write_parquet),
 }
 
 
-def form(path: Path) -> Form:
-    """How a file with this ending is read and written; other endings are refused."""
+def check_ending(path: Path) -> None:
     if path.suffix not in FORMS:
         raise UserError(f"an index is an .index, a .npy or a .parquet, not {path}.")
-    return FORMS[path.suffix]
+
+
+def read(path: Path) -> Saved:
+    check_ending(path)
+    return FORMS[path.suffix][0](path)

@@ -121,18 +121,16 @@ class Model:
             embeddings = self.embed_dataset(dataset)
             return matching.calibrate(embeddings, classes, self.distance, false_accepts, str(given))
         groups, kept = self._apart()
-        name, parts = self.trial.data["name"], []
+        name, kind, parts = self.trial.data["name"], self.distance, []
         measured_on = f"the validation classes of {name}" if kept else f"{name} (test classes)"
         for members, dataset in groups:
             embeddings = models.embed(members, dataset, self.transform)
             if len(members) < len(self.members):
                 embeddings = unit(embeddings)  # as they stand beside those of the other folds
-            parts.append(
-                matching.calibrate(embeddings, dataset.labels, self.distance, false_accepts, measured_on)
-            )
+            parts.append(matching.calibrate(embeddings, dataset.labels, kind, false_accepts, measured_on))
         if len(parts) > 1:
             measured_on += ", the networks of each fold alone on those kept back from it"
-        return matching.joined(parts, self.distance, measured_on)
+        return matching.joined(parts, kind, measured_on)
 
     def export(
         self, path: str | Path, form: str = "mxnet", resize: bool = False, eight_bit: bool = False

@@ -1,22 +1,34 @@
 """A trained model as one ONNX graph, from a batch of uint8 images (B, H, W, 3) in RGB to embeddings (B, width).
 
 Normalisation is part of the graph; ensembles and folds are one graph. Without ``resize`` the input has the size of the
-trial's test images, and a runtime refuses any other. With it the graph resizes and crops images of any size by itself.
+trial's test images, and a runtime refuses any other. With it the graph resizes and crops images of any size by itself. In
+eight bits it is a quarter as large: weights and activations become bytes, whose ranges are read off training images.
 """
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+import mxnet as mx
+import numpy as np
 
 from ..base import files, optional
 from ..base.errors import UserError
+from ..parts import data
 from ..parts.backbones.shared import onnx_graph
 from ..parts.backbones.shared.onnx_graph import INPUT
-from . import eight_bits
+from ..trial.training import models
+from . import image_inputs
+from .judge import NAMES, judge
 
 if TYPE_CHECKING:
     from .model import Model
+
+LOOKED_AT = 128  # training images whose activations give the ranges
+PROVIDERS = ["CPUExecutionProvider"]
 
 
 def write(model: Model, path: Path, resize: bool = False, eight_bit: bool = False) -> tuple[Path, str]:
@@ -25,8 +37,8 @@ def write(model: Model, path: Path, resize: bool = False, eight_bit: bool = Fals
     height, width = model.input_size
     graph, cost = _network(model, height, width), ""
     if eight_bit:
-        graph = eight_bits.quantized(model, graph)
-        cost = eight_bits.loss(model, graph)
+        graph = _quantized(model, graph)
+        cost = _loss(model, graph)
     if resize:
         _prepend_resizing(graph, model, height, width)
     about = graph.metadata_props.add()
@@ -39,8 +51,6 @@ def write(model: Model, path: Path, resize: bool = False, eight_bit: bool = Fals
 
 def _network(model: Model, height: int, width: int) -> Any:
     """The networks of all members on one input, their embeddings joined as ``training.models.join`` does."""
-    import mxnet as mx
-
     data = mx.sym.var(INPUT, dtype="uint8")
     folds: dict[int, list] = {}
     arrays = {}
@@ -100,3 +110,35 @@ resizing (uint8[batch, height, width, 3] {INPUT}) => (uint8[batch, {height}, {wi
     compose.add_prefix_graph(resizing, "resize_", rename_inputs=False, inplace=True)
     whole = compose.merge_graphs(resizing, network.graph, [("resize_done", INPUT)])
     network.graph.CopyFrom(whole)
+
+
+def _quantized(model: Model, graph: Any) -> Any:
+    """The graph with its convolutions and products in eight bits, the weights of each channel with a range of their own."""
+    runtime, tools = optional.load("onnxruntime"), optional.load("onnxruntime.quantization")
+    train = image_inputs.read(data.load(**model.trial.data, split="train", stored=model.stored), model.stored)
+    count = len(train.names)
+    rows = np.unique(np.linspace(0, count - 1, min(LOOKED_AT, count)).astype(int)).tolist()
+    blocks = models.blocks(train.take(rows).dataset, model.transform)
+    batches = ({INPUT: image[None]} for block in blocks for image in block)
+    with tempfile.TemporaryDirectory() as folder:
+        fused, target = Path(folder) / "fused.onnx", Path(folder) / "eight.onnx"
+        options = runtime.SessionOptions()  # batch-norms go into convolutions, which then lose less
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.optimized_model_filepath = str(fused)
+        runtime.InferenceSession(graph.SerializeToString(), options, providers=PROVIDERS)
+        reader = SimpleNamespace(get_next=lambda: next(batches, None))
+        tools.quantize_static(str(fused), str(target), reader, per_channel=True)
+        return optional.load("onnx").load(str(target))
+
+
+def _loss(model: Model, graph: Any) -> str:
+    """What it costs, in a sentence: scores on images that the model was not trained on, of both."""
+    dataset, measured_on = model.unseen()
+    session = optional.load("onnxruntime").InferenceSession(graph.SerializeToString(), providers=PROVIDERS)
+    blocks = models.blocks(dataset, model.transform)
+    found = np.concatenate([session.run(None, {INPUT: block})[0] for block in blocks])
+    known = dataset.labels, model.distance, dataset.queries
+    before, after = (judge(each, *known) for each in (model.embed_dataset(dataset), found))
+    pairs = {name: (100 * before.score(name), 100 * after.score(name)) for name in NAMES}
+    scores = (f"{name} goes from {one:.2f} to {other:.2f} %" for name, (one, other) in pairs.items())
+    return f"in eight bits {' and '.join(scores)}: on {measured_on}, {len(before.labels):,} queries"

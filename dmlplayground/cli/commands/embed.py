@@ -37,7 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(arguments: Namespace) -> None:
     from ...serving import index_file, load
 
-    index_file.form(arguments.out)  # or it is refused before anything is loaded
+    index_file.check_ending(arguments.out)
     model = load(arguments.model, arguments.which, arguments.engine)
     begun = arguments.out.with_name(f".{arguments.out.stem}-begun.index")
     index = _begin(arguments, model, begun)

@@ -12,7 +12,7 @@ import shlex
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import layout
 from ..arguments import add_set, place, threads
@@ -81,17 +81,11 @@ def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict
     from ... import reports
     from ...serving import load
     from ...serving.fitting import page
-    from ...serving.fitting.ladder import Ladder, Rung
+    from ...serving.fitting.ladder import Ladder
     from ...trial.store import records
     from ...trial.training import TrialFailed
 
-    def say(rung: Optional[Rung], words: str) -> None:
-        if rung is not None:
-            scores = "  ".join(f"{name} {100 * value:5.1f}" for name, value in rung.scores.items())
-            words = f"{rung.name:<32} {scores}  {rung.seconds:6.1f} s"
-        print(words, flush=True)
-
-    ladder = Ladder(plan, out, arguments.minutes, changes, say, arguments.quiet)
+    ladder = Ladder(plan, out, arguments.minutes, changes, arguments.quiet)
     try:
         record = ladder.climb()
     except TrialFailed as failure:

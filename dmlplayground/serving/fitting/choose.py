@@ -72,10 +72,6 @@ class Plan:
     sizes: tuple[int, ...]
     pretrained: bool
 
-    @property
-    def tuning(self) -> dict[str, Any]:
-        return FINE_TUNING if self.pretrained else FROM_SCRATCH
-
 
 def plan(found: Look, pictures: Path) -> Plan:
     """What to try on these images, which ``pictures`` lists."""
@@ -106,8 +102,11 @@ def untrained(size: int, **more: Any) -> dict[str, Any]:
 
 
 def divided(found: Look, seed: int = 0) -> list[Entry]:
-    """Which images the ladder sees, and which test what it delivers: other classes, drawn at random."""
-    return found.entries if found.divided else divide(found.entries, TRAIN, None, "fit", seed)
+    """Which images the ladder sees, and which test what it delivers: other classes, drawn at random unless the folder
+    says which."""
+    if any(entry.split for entry in found.entries):
+        return found.entries
+    return divide(found.entries, TRAIN, None, "fit", seed)
 
 
 def write(out: Path, found: Look, seed: int = 0) -> Path:

@@ -12,13 +12,12 @@ import gc
 import hashlib
 import math
 import shutil
-import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -43,11 +42,7 @@ LEAST_STEPS = 40  # of fine-tuning: with fewer, nothing is learned
 ROUNDS = 5  # evaluations during a fine-tuning
 FINDER = 30  # steps of the learning-rate finder
 MEASURED = 6  # steps that tell how long one takes
-
-# Timings.
-WARM_UP = 2  # pieces of work that are not counted: the first ones allocate memory
-COUNTED = 60  # pieces, unless SECONDS are over before and FEWEST are done
-FEWEST, SECONDS = 3, 4.0
+WARM_UP = 2  # pieces of work whose time is not counted: the first ones allocate memory
 
 
 @dataclass
@@ -66,24 +61,22 @@ class Rung:
     def untouched(self) -> bool:
         return "reduction" in self.config.get("head", {})
 
+    def __str__(self) -> str:
+        scores = "  ".join(f"{name} {100 * value:5.1f}" for name, value in self.scores.items())
+        return f"{self.name:<32} {scores}  {self.seconds:6.1f} s"
 
+
+say = partial(print, flush=True)
 Climbed = tuple[Judgement, dict[str, Any]]  # how good a rung is, and its config
 
 
 class Ladder:
-    """All rungs of a folder of images in ``out``; ``say`` gets each as it is known, and why there are no more."""
+    """All rungs of a folder of images in ``out``; each is said as it is known, and why there are no more."""
 
     def __init__(
-        self,
-        plan: Plan,
-        out: Path,
-        minutes: float,
-        changes: Mapping[str, Any],
-        say: Callable[[Optional[Rung], str], None],
-        quiet: bool = False,
+        self, plan: Plan, out: Path, minutes: float, changes: Mapping[str, Any], quiet: bool = False
     ):
-        self.plan, self.out, self.budget, self.changes = plan, out, 60 * minutes, changes
-        self.say, self.quiet = say, quiet
+        self.plan, self.out, self.budget, self.changes, self.quiet = plan, out, 60 * minutes, changes, quiet
         pictures = digest(Path(plan.base["data"]["path"]))
         #: Everything on which the rungs depend.
         self.key = {"pictures": pictures, "sizes": list(plan.sizes), "changes": dict(changes)}
@@ -184,29 +177,26 @@ class Ladder:
         self.reason = self.planned["reason"]
         given = self.planned["config"]
         if not given:
-            self.say(None, self.reason)
+            say(self.reason)
             return
         trial = self._trial(given)
 
         def tried(size: int) -> Climbed:
             train(trial, self.out, quiet=self.quiet)
-            kept = self._division(size).folds[0].monitor
-            learners = scoring.learners(Places(self.out).folder(trial))
-            return judge(
-                models.embed(learners, kept, transforms.create(**trial.transform)), kept.labels
-            ), given
+            kept, transform = self._division(size).folds[0].monitor, transforms.create(**trial.transform)
+            found = models.embed(scoring.learners(Places(self.out).folder(trial)), kept, transform)
+            return judge(found, kept.labels), given
 
         steps = layout.plural(given["iterations"] * ROUNDS, "step")
-        self.say(
-            None, f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}"
-        )
+        say(f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}")
         self._rung(name, self.planned["size"], tried)
 
     def _measure(self) -> dict[str, Any]:
         """The largest images that time and memory allow enough steps with, how many steps, and at what rate."""
         best = self._untouched_best.size
         sizes = sorted({rung.size for rung in self.rungs if rung.size <= best})
-        given = self._fitting(self.plan.tuning, best) | {"epochs": ROUNDS, "iterations": MEASURED}
+        tuning = choose.FINE_TUNING if self.plan.pretrained else choose.FROM_SCRATCH
+        given = self._fitting(tuning, best) | {"epochs": ROUNDS, "iterations": MEASURED}
         if self.plan.pretrained:
             given |= {key: self._best_head.config[key] for key in ("head", "embed_dim")}
 
@@ -290,9 +280,8 @@ class Ladder:
         path = (self.out / "heads" / f"{hashlib.sha256(whole).hexdigest()[:12]}.npz").resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         trained_weights.write(path, trained_weights.Weights("", {}, 0, 0, named), path.parent)
-        return choose.untrained(
-            size, head={**choose.PLAIN, "start": str(path)}, embed_dim=len(head["0.bias"])
-        )
+        start = {**choose.PLAIN, "start": str(path)}
+        return choose.untrained(size, head=start, embed_dim=len(head["0.bias"]))
 
     # --- the time ----------------------------------------------------------------------------------------------------------
 
@@ -305,7 +294,7 @@ class Ladder:
         expected = last.seconds * (size / last.size) ** 2 * (1 + len(fold.train) / len(fold.monitor))
         if self.spent + expected <= FOR_SIZES * self.budget:
             return True
-        self.say(None, f"larger images than {last.size} px would take too much of the time")
+        say(f"larger images than {last.size} px would take too much of the time")
         return False
 
     def _left(self, size: int) -> float:
@@ -336,7 +325,7 @@ class Ladder:
                 rung.worse = any(judged.worse(untouched, key) for key in NAMES)
             self.rungs.append(rung)
             self._write()
-        self.say(rung, "")
+        say(rung)
 
     def _write(self) -> None:
         rungs = [dataclasses.asdict(rung) for rung in self.rungs]
@@ -366,12 +355,6 @@ def _best(rungs: Iterable[Rung]) -> Rung:
 
 def duration(pieces: Iterable[object]) -> float:
     """The seconds for a piece of work, if other programs leave the machine alone."""
-    taken: list[float] = []
-    started = time.perf_counter()
-    for _ in pieces:
-        taken.append(time.perf_counter() - started)
-        started += taken[-1]
-        counted = taken[WARM_UP:]
-        if len(counted) >= COUNTED or (len(counted) >= FEWEST and sum(counted) > SECONDS):
-            break
-    return statistics.median(taken[WARM_UP:] or taken)
+    moments = [time.perf_counter(), *(time.perf_counter() for _ in pieces)]
+    taken = np.diff(moments)
+    return float(np.median(taken[WARM_UP:] if len(taken) > WARM_UP else taken))

@@ -29,23 +29,14 @@ class Look:
     left_out: list[str]  # what cannot be used, and why, in a line for each reason
 
     @property
-    def counts(self) -> Counter[str]:
-        """Images, by class."""
-        return Counter(entry.label for entry in self.entries)
-
-    @property
-    def divided(self) -> bool:
-        """Whether the folder itself says which images are for training."""
-        return any(entry.split for entry in self.entries)
-
-    @property
     def shorter(self) -> int:
         """The shorter side of the usual image."""
         return int(statistics.median(min(size) for size in self.sizes))
 
     def describe(self) -> str:
         """A description in a line, with another on classes that are too small."""
-        counts, (heights, widths) = sorted(self.counts.values()), zip(*self.sizes)
+        counts = sorted(Counter(entry.label for entry in self.entries).values())
+        heights, widths = zip(*self.sizes)
         number = f"{len(self.sizes):,} images of {len(counts):,} classes, {counts[0]} to {counts[-1]} in each"
         smallest, largest = f"{min(widths)} x {min(heights)}", f"{max(widths)} x {max(heights)}"
         pixels = smallest if smallest == largest else f"from {smallest} to {largest}"

@@ -82,9 +82,8 @@ def summary(found: Delivered) -> list[str]:
     name, match, size = NAMES[0], found.threshold, 4 * found.model.width / 1000
     low, high = found.judgement.interval(name)
     entry = found.record.results.get(protocols.UNTOUCHED)
-    before = (
-        f"; of the untouched network: {metrics.get(name).shown(entry['metrics'][name])} %" if entry else ""
-    )
+    shown = metrics.get(name).shown(entry["metrics"][name]) if entry else ""
+    before = f"; of the untouched network: {shown} %" if entry else ""
     return [
         f"On {layout.plural(len(found.paths), 'image')} of {len(set(found.judgement.labels.tolist()))} classes that it has "
         f"never seen, the first image found is of the right class in {100 * found.judgement.score(name):.1f} % of the "
