@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mxnet import sym
 from PIL import Image
 from trained_fixture import TRIAL
 
@@ -16,6 +17,7 @@ import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared import onnx_graph
 from dmlplayground.serving import card, matching, mxnet_files, results_sheet
 from dmlplayground.serving import image_inputs as pictures
 from dmlplayground.serving.distances import distances
@@ -484,6 +486,18 @@ def run_onnx(path, folder, *batches):
     )
     assert result.returncode == 0 and "[W:onnxruntime" not in result.stderr, result.stderr
     return [np.load(f"{name}.embedded.npy") for name in names]
+
+
+def test_an_onnx_graph_turns_channels_round():
+    """As the first layer of networks does whose weights are of images in BGR."""
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    planes = sym.transpose(sym.var(onnx_graph.INPUT, dtype="uint8"), axes=(0, 3, 1, 2))
+    graph = onnx_graph.convert(sym.reverse(planes.astype("float32"), axis=1), {}, 8, 9)
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 9, 3)).astype(np.uint8)
+    session = runtime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {onnx_graph.INPUT: images})
+    np.testing.assert_array_equal(found, images.transpose(0, 3, 1, 2)[:, ::-1])
 
 
 @pytest.mark.slow

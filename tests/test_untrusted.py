@@ -204,7 +204,7 @@ def test_a_damaged_package_of_weights(tmp_path, kind):
 @pytest.mark.parametrize("shape", [(-5, 8), (10**12, 8), (10**30, 8)])
 def test_a_lying_header_of_numbers(tmp_path, shape):
     from dmlplayground.parts.data import features
-    from dmlplayground.serving import index
+    from dmlplayground.serving import index_file
 
     stream = io.BytesIO()
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": shape})
@@ -213,7 +213,7 @@ def test_a_lying_header_of_numbers(tmp_path, shape):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         for name in ("features", "labels"):
             archive.write(tmp_path / "a.npy", f"{name}.npy")
-    for read, name in ((scoring._array, "a.npy"), (index._read_npy, "a.npy"), (features.read, "a.npz")):
+    for read, name in ((scoring._array, "a.npy"), (index_file.read_npy, "a.npy"), (features.read, "a.npz")):
         with pytest.raises(UserError, match=name):
             read(tmp_path / name)
 

@@ -53,16 +53,14 @@ def _origin(backbone: backbones.Backbone, pretrained: str) -> str:
     if pretrained != "imagenet":
         return f"those in {pretrained}; their licence is not known here"
     homes = backbone.homes()
-    return (
-        f"ImageNet's ({homes.homes[0].address()}); licence: {homes.licence or 'not stated by their source'}"
-    )
+    licence = homes.licence or "not stated by their source"
+    return f"ImageNet's ({homes.homes[0].address()}); licence: {licence}"
 
 
 def _images(model: Model) -> str:
     train = data.load(**model.trial.data, split="train", stored=model.stored)
-    return (
-        f"{train.name}: {layout.plural(len(train), 'image')} of {layout.plural(train.num_classes, 'class')}"
-    )
+    images, classes = layout.plural(len(train), "image"), layout.plural(train.num_classes, "class")
+    return f"{train.name}: {images} of {classes}"
 
 
 def _scores(model: Model) -> str:
@@ -77,10 +75,11 @@ def _scores(model: Model) -> str:
         low, high = judged.interval(name)
         own = f"{metrics.get(name).shown(untouched[name])} %" if name in untouched else "-"
         rows.append((name, f"{100 * judged.score(name):.2f} % ({100 * low:.2f} to {100 * high:.2f})", own))
+    table = _table(("metric", "score (interval)", "untouched network"), rows)
+    classes = f"{dataset.num_classes} test classes of {dataset.name}"
     return (
-        f"{len(judged.labels):,} queries of {dataset.num_classes} test classes of {dataset.name}, on which it was not trained. "
-        "Intervals: 95 %, over classes.\n\n"
-        + _table(("metric", "score (interval)", "untouched network"), rows)
+        f"{len(judged.labels):,} queries of {classes}, on which it was not trained. "
+        f"Intervals: 95 %, over classes.\n\n{table}"
     )
 
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..parts import metrics
 from .index import Index
+from .judge import NAMES
 
 MOST = 2000  # queries; of more images, a regular selection searches
 
@@ -46,22 +48,18 @@ def gain(embeddings: np.ndarray, labels: np.ndarray, distance: str, expand: int,
 
 def _scores(near: np.ndarray, queries: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """R@1 and MAP@R of these neighbours, of which the query itself is none."""
-    sizes, recall, precision = np.bincount(labels), [], []
-    for row, found in zip(queries, near):
-        right = labels[found[found != row]] == labels[row]
-        relevant = sizes[labels[row]] - 1
-        hits = right[:relevant]
-        recall.append(right[:1].any())
-        precision.append((hits * np.cumsum(hits) / np.arange(1, len(hits) + 1)).sum() / relevant)
-    return float(np.mean(recall)), float(np.mean(precision))
+    others = (labels[found[found != row]] == labels[row] for row, found in zip(queries, near))
+    ranks = [(1 + np.flatnonzero(right)).tolist() for right in others]
+    found = metrics.Ranks.of(ranks, np.bincount(labels)[labels[queries]] - 1)
+    recall, precision = (float(metrics.get(name).measure(found).mean()) for name in NAMES)
+    return recall, precision
 
 
 def mean(parts: Sequence[Gain]) -> Gain:
     """Of several networks, each query counting once."""
     weights = [part.queries for part in parts]
     recall, precision = (
-        np.average([getattr(part, name) for part in parts], axis=0, weights=weights)
-        for name in ("recall", "precision")
+        tuple(np.average(each, axis=0, weights=weights))
+        for each in ([part.recall for part in parts], [part.precision for part in parts])
     )
-    first = parts[0]
-    return Gain(first.expand, tuple(recall), tuple(precision), sum(weights), first.measured_on)
+    return parts[0]._replace(recall=recall, precision=precision, queries=sum(weights))

@@ -13,7 +13,7 @@ import numpy as np
 from ..base.errors import UserError, printable
 from ..parts.data import Dataset
 from ..parts.data.shared import decoding
-from ..parts.data.shared.catalogue import SUFFIXES, Catalogue, Walk
+from ..parts.data.shared.catalogue import SUFFIXES, Walk
 from ..parts.data.shared.images import Images, SomeImages, select
 from ..parts.transforms.shared.stored import Stored
 
@@ -30,39 +30,40 @@ class Pictures(NamedTuple):
 
     def take(self, rows: Sequence[int]) -> Pictures:
         """Those with these numbers, which ascend."""
-        images = select(self.dataset.images, np.asarray(rows, np.int64))
-        labels = self.dataset.labels[np.asarray(rows, np.int64)]
+        kept = np.asarray(rows, np.int64)
+        images, labels = select(self.dataset.images, kept), self.dataset.labels[kept]
         names, classes = (tuple(each[row] for row in rows) for each in (self.names, self.classes))
         dataset = replace(self.dataset, images=images, labels=labels, queries=None)
         return Pictures(dataset, names, classes, self.numbered)
 
     def digests(self) -> tuple[str, ...]:
         """A digest of each image's content: the file's, or else the pixels'."""
-        images = self.dataset.images
-        rows = images.rows.tolist() if isinstance(images, SomeImages) else range(len(images))
-        whole = images.images if isinstance(images, SomeImages) else images
-        if isinstance(whole, Files):
-            return tuple(map(whole.digest, rows))
-        return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in range(len(images)))
+        images, rows = self.dataset.images, range(len(self.names))
+        if isinstance(images, Files):
+            return tuple(map(images.digest, rows))
+        if isinstance(images, SomeImages) and isinstance(images.images, Files):
+            return tuple(map(images.images.digest, images.rows.tolist()))
+        return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in rows)
 
 
-class Files(decoding.Live):
+class Files(Images):
     """Image files. Each is read once, for its pixels and for its digest."""
 
-    def __init__(self, catalogue: Catalogue, stored: Stored):
-        super().__init__(catalogue, stored)
+    def __init__(self, paths: Sequence[Path], stored: Stored):
+        fixed = stored.fixed(None)
+        super().__init__(len(paths), fixed, fixed)
+        self.paths, self.stored = paths, stored
         self._digests: dict[int, str] = {}
 
     def image(self, row: int) -> np.ndarray:
-        path = self.catalogue.path(row)
-        content = decoding.content_of(path)
+        content = decoding.content_of(self.paths[row])
         self._digests[row] = _digest(content)
-        return decoding.pixels(content, path, self.stored)
+        return decoding.pixels(content, self.paths[row], self.stored)
 
     def digest(self, row: int) -> str:
         """A digest of the file; it is read only if its image has not been asked for yet."""
         if row not in self._digests:
-            self._digests[row] = _digest(decoding.content_of(self.catalogue.path(row)))
+            self._digests[row] = _digest(decoding.content_of(self.paths[row]))
         return self._digests[row]
 
 
@@ -111,13 +112,8 @@ def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> P
     """A file in a folder directly below ``root`` has the class that this folder is named after."""
     if missing := [path for path in paths if not path.is_file()]:
         raise UserError(f"there is no file {printable(missing[0])}.")
-    names = tuple(str(path) for path in paths)
-    catalogue = Catalogue(
-        "files", "test", Path(), names, np.zeros(len(names), np.int32), ("all",), cached=False
-    )
-    dataset = Dataset("files", "test", Files(catalogue, stored), catalogue.labels, catalogue.class_names)
     classes = tuple("" if root is None or path.parent in (root, path) else path.parent.name for path in paths)
-    return Pictures(dataset, names, classes)
+    return Pictures(_unlabelled("files", Files(paths, stored)), tuple(map(str, paths)), classes)
 
 
 def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
@@ -130,10 +126,13 @@ def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
             )
     if not arrays:
         raise UserError("there are no images to embed.")
-    labels = np.zeros(len(arrays), np.int32)
-    dataset = Dataset("arrays", "test", Arrays(arrays, stored), labels, ("all",))
-    names = tuple(str(row) for row in range(len(arrays)))
+    names = tuple(map(str, range(len(arrays))))
+    dataset = _unlabelled("arrays", Arrays(arrays, stored))
     return Pictures(dataset, names, ("",) * len(arrays), numbered=True)
+
+
+def _unlabelled(name: str, images: Images) -> Dataset:
+    return Dataset(name, "test", images, np.zeros(len(images), np.int32), ("all",))
 
 
 def _digest(content: bytes) -> str:

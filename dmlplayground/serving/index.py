@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ..base import array_files, files, optional
-from ..base.errors import UserError, unknown, warn
+from ..base import optional
+from ..base.errors import UserError, unknown
+from ..parts.metrics.shared.engine.embeddings import DISTANCES
 from . import index_file, neighbours
 from .distances import as_seen
+from .index_file import Rows
 
 if TYPE_CHECKING:
     from . import image_inputs
     from .model import Model
 
-ENDINGS = (".index", ".npy", ".parquet")  # of the files that an index is kept in
-DISTANCES = ("euclidean", "cosine", "hamming")
 PORTION = 4096  # images that are embedded before the index is saved, if it is to be saved on the way
 PAUSE = 30  # seconds between two such savings, at least
-WEIGHTS = b"dmlplayground weights"  # the key of a .parquet that tells which model made it
 
 
 class Found(NamedTuple):
@@ -36,30 +33,6 @@ class Found(NamedTuple):
     name: str
     distance: float
     label: str  # its class; '' if unknown
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What an index knows of each image."""
-
-    embeddings: Any  # (N, E) float32
-    names: Sequence[str]
-    classes: Sequence[str]
-    digests: Sequence[str]  # of its content: SHA-256, in hexadecimal
-
-    def __add__(self, other: Rows) -> Rows:
-        embeddings = np.concatenate([np.asarray(each.embeddings, np.float32) for each in (self, other)])
-        return Rows(embeddings, *((*one, *two) for one, two in zip(self._texts(), other._texts())))
-
-    def take(self, kept: Sequence[int]) -> Rows:
-        lists = (list(each) for each in self._texts())
-        return Rows(
-            np.asarray(self.embeddings)[np.asarray(kept, np.int64)],
-            *(tuple(each[row] for row in kept) for each in lists),
-        )
-
-    def _texts(self) -> tuple[Sequence[str], ...]:
-        return self.names, self.classes, self.digests
 
 
 class Index:
@@ -72,16 +45,12 @@ class Index:
     (array([[1.        , 4.24264069]]), [['a', 'b']])
     """
 
-    def __init__(
-        self, model: Optional[Model], rows: Rows, distance: str, weights: str = "", source: str = ""
-    ):
-        self.model = model
-        self.rows = rows
-        self.distance = distance
-        self._weights, self._source = weights, source  # which model made it, where it is not loaded
-        self._stored: Optional[index_file.IndexFile] = None  # the file that the rows are in
+    def __init__(self, model: Optional[Model], saved: index_file.Saved):
+        self.model, self.rows, self.distance = model, saved.rows, saved.about["distance"]
+        # Which model made it, where it is not loaded.
+        self._source, self._weights = saved.about.get("model", ""), saved.about.get("weights", "")
+        self._stored = saved.file
         self._codes: Optional[neighbours.Codes] = None
-        self._coded = False
 
     @classmethod
     def make(cls, model_or_width: Union[Model, int], distance: Optional[str] = None) -> Index:
@@ -93,7 +62,8 @@ class Index:
         distance = distance or ("euclidean" if model is None else model.distance)
         if distance not in DISTANCES:
             raise unknown("distance", distance, DISTANCES)
-        return cls(model, Rows(np.zeros((0, width), np.float32), (), (), ()), distance)
+        rows = Rows(np.zeros((0, width), np.float32), (), (), ())
+        return cls(model, index_file.Saved(rows, {"distance": distance}))
 
     @classmethod
     def open(cls, path: Union[str, Path], model: Optional[Model] = None) -> Index:
@@ -101,12 +71,23 @@ class Index:
 
         ``model``: the one that made it; another one is refused. Without it, vectors can be searched for, but no images.
         """
-        path = Path(path)
-        check_ending(path)
-        index = {".index": _open, ".npy": _read_npy, ".parquet": _read_parquet}[path.suffix](path)
+        saved = index_file.read(Path(path))
+        weights, distance = (saved.about.get(name, "") for name in ("weights", "distance"))
         if model is not None:
-            index._belong_to(model, str(path))
-        return index
+            width = saved.rows.embeddings.shape[1]
+            if model.width != width:
+                raise UserError(
+                    f"{path} has {width} numbers an image and the model gives {model.width}: "
+                    "the index was made by another model."
+                )
+            if weights not in ("", model.digest):  # none in files of earlier versions
+                raise UserError(
+                    f"{path} was made by a network with other weights than {model.source}: "
+                    "embed the images with this one."
+                )
+            distance = distance if weights else model.distance
+        distance = distance if distance in DISTANCES else DISTANCES[0]
+        return cls(model, saved._replace(about={**saved.about, "distance": distance}))
 
     def __len__(self) -> int:
         return len(self.rows.names)
@@ -141,37 +122,38 @@ class Index:
         ``names`` and ``classes`` say what each is called, where files and folders do not. ``keep``: an ``.index`` to
         save to every now and then.
         """
-        vectors = _as_vectors(given)
-        if vectors is not None:
-            return self._add_vectors(vectors, names, classes)
-        from . import image_inputs
+        if (vectors := _as_vectors(given)) is not None:
+            vectors, own_names, own_classes = self._checked(vectors), None, ("",) * len(vectors)
+        else:
+            from . import image_inputs
 
-        model = self._loaded()
-        pictures = image_inputs.read(given, model.stored)  # type: ignore[arg-type]
-        own = names is None and not pictures.numbered
-        if names is None and pictures.numbered:
-            names = [str(len(self) + number) for number in range(len(pictures.names))]
-        count = len(pictures.names)
-        pictures = pictures._replace(
-            names=pictures.names if names is None else _checked_names(names, count, "names"),
-            classes=pictures.classes if classes is None else _checked_names(classes, count, "classes"),
-        )
-        known = self._by_digest()
-        before, saved, pause = len(self), time.monotonic(), float(PAUSE)
+            pictures = image_inputs.read(given, self._loaded().stored)  # type: ignore[arg-type]
+            own_names, own_classes = None if pictures.numbered else pictures.names, pictures.classes
+        same: Callable[[str, str], bool] = str.__eq__
+        count, before = len(own_classes), len(self)
+        if names is None and own_names is not None:
+            names, same = own_names, _same_place
+        elif names is None:
+            names = [str(before + number) for number in range(count)]
+        names = _checked_names(names, count, "names")
+        classes = _checked_names(own_classes if classes is None else classes, count, "classes")
+        if vectors is not None:
+            digests = tuple(hashlib.sha256(vector.tobytes()).hexdigest() for vector in vectors)
+            self._append(Rows(vectors, names, classes, digests), same)
+            return len(self) - before
+        pictures = pictures._replace(names=names, classes=classes)
+        due = time.monotonic() + PAUSE
         portion = PORTION if keep else max(count, 1)
         for start in range(0, count, portion):
-            self._add_pictures(model, pictures.take(range(start, min(start + portion, count))), known, own)
-            if keep and time.monotonic() - saved > pause:
-                begun = time.monotonic()
+            self._append(self._embedded(pictures.take(range(start, min(start + portion, count)))), same)
+            if keep and (begun := time.monotonic()) > due:
                 self.save(keep)
-                saved = time.monotonic()
-                pause = max(PAUSE, 20 * (saved - begun))
+                due = time.monotonic() + max(PAUSE, 20 * (time.monotonic() - begun))
         return len(self) - before
 
     def remove(self, names: Union[str, Iterable[str]]) -> int:
         """Take out the entries with these names. Returns how many they were."""
-        wanted = {names} if isinstance(names, (str, Path)) else set(names)
-        wanted = {str(name) for name in wanted}
+        wanted = set(map(str, [names] if isinstance(names, (str, Path)) else names))
         if missing := wanted - set(self.rows.names):
             raise UserError(f"the index has no entry {min(missing)!r}.")
         before = len(self)
@@ -180,30 +162,22 @@ class Index:
 
     def copies(self) -> list[list[str]]:
         """The names of images that are the same to the byte, group by group."""
-        groups = defaultdict(list)
-        for name, digest in zip(self.rows.names, self.rows.digests):
-            groups[digest].append(name)
-        return [names for names in groups.values() if len(names) > 1]
+        groups = (rows for rows in self._by_digest().values() if len(rows) > 1)
+        return [[self.rows.names[row] for row in rows] for rows in groups]
 
-    def _add_vectors(self, vectors: np.ndarray, names: Any, classes: Any) -> int:
-        vectors, count = self._checked(vectors), len(vectors)
-        own = names if names is not None else [str(len(self) + number) for number in range(count)]
-        new = Rows(
-            vectors,
-            _checked_names(own, count, "names"),
-            _checked_names(classes if classes is not None else [""] * count, count, "classes"),
-            tuple(hashlib.sha256(vector.tobytes()).hexdigest() for vector in vectors),
-        )
-        known = set(zip(self.rows.names, self.rows.digests))
-        fresh = [row for row, key in enumerate(zip(new.names, new.digests)) if key not in known]
-        self._become(self.rows + new.take(fresh))
-        return len(fresh)
+    def _append(self, rows: Rows, same: Callable[[str, str], bool]) -> None:
+        """Add what is not in it yet: an entry of the same content whose name is the same."""
+        known = self._by_digest()
+        fresh = [
+            row
+            for row, (name, digest) in enumerate(zip(rows.names, rows.digests))
+            if not any(same(self.rows.names[other], name) for other in known.get(digest, ()))
+        ]
+        self._become(self.rows + rows.take(fresh))
 
-    def _add_pictures(
-        self, model: Model, pictures: image_inputs.Pictures, known: dict[str, list[int]], own_names: bool
-    ) -> None:
-        """Images whose content is ``known`` are not embedded again; ``known`` is brought up to date."""
-        same = _same_place if own_names else str.__eq__
+    def _embedded(self, pictures: image_inputs.Pictures) -> Rows:
+        """Images whose content is known are not embedded again."""
+        known, model = self._by_digest(), self._loaded()
         if not known:  # all are to be embedded: then each file is read once
             embeddings, digests = model.embed_dataset(pictures.dataset), pictures.digests()
         else:
@@ -214,31 +188,22 @@ class Index:
                 embeddings[unseen] = model.embed_dataset(pictures.take(unseen).dataset)
             for row, digest in enumerate(digests):
                 if digest in known:
-                    embeddings[row] = np.asarray(self.rows.embeddings[known[digest][:1]])[0]
-        embeddings, names = self._checked(embeddings), self.rows.names
-        fresh = [
-            row
-            for row, (name, digest) in enumerate(zip(pictures.names, digests))
-            if not any(same(names[other], name) for other in known.get(digest, ()))
-        ]
-        for place, row in enumerate(fresh, len(self)):
-            known.setdefault(digests[row], []).append(place)
-        self._become(self.rows + Rows(embeddings, pictures.names, pictures.classes, digests).take(fresh))
+                    embeddings[row] = self.rows.embeddings[known[digest][:1]][0]
+        return Rows(self._checked(embeddings), pictures.names, pictures.classes, digests)
 
     def _by_digest(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        found = defaultdict(list)
         for row, digest in enumerate(self.rows.digests):
-            found.setdefault(digest, []).append(row)
+            found[digest].append(row)
         return found
 
     def _become(self, rows: Rows) -> None:
-        self.rows, self._stored, self._codes, self._coded = rows, None, None, False
+        self.rows, self._stored, self._codes = rows, None, None
 
     def _checked(self, vectors: np.ndarray) -> np.ndarray:
         if vectors.ndim != 2 or vectors.shape[1] != self.width:
-            raise UserError(
-                f"this index holds vectors of {self.width} numbers, not an array of shape {vectors.shape}."
-            )
+            held = f"this index holds vectors of {self.width} numbers"
+            raise UserError(f"{held}, not an array of shape {vectors.shape}.")
         with np.errstate(over="ignore"):
             vectors = np.ascontiguousarray(vectors, np.float32)
         if not np.isfinite(vectors).all():
@@ -273,15 +238,26 @@ class Index:
         """
         from . import image_inputs
 
-        model = self._loaded()
+        model, found = self._loaded(), []
         pictures = image_inputs.read(queries, model.stored)
         vectors = model.embed_dataset(pictures.dataset)
-        digests = pictures.digests()
-        near = zip(*self.nearest(vectors, count + 8, expand))
-        return [
-            self._shown(vector, digest, count, copies, expand, *each)
-            for vector, digest, each in zip(vectors, digests, near)
-        ]
+        near = self.nearest(vectors, count + 8, expand)
+        for vector, digest, away, rows in zip(vectors, pictures.digests(), *near):
+            own = None if copies else digest
+            while len(shown := self._shown(own, away, rows)) < count and len(rows) < len(self):
+                (away,), (rows,) = self.nearest(vector, 4 * len(rows), expand)
+            found.append(shown[:count])
+        return found
+
+    def _shown(self, own: Optional[str], away: np.ndarray, rows: np.ndarray) -> list[Found]:
+        """Of these rows the first of each content, and none of a query's ``own``; without that, all."""
+        found, seen = [], {own}
+        for distance, row in zip(away.tolist(), rows.tolist()):
+            digest = self.rows.digests[row]
+            if own is None or digest not in seen:
+                seen.add(digest)
+                found.append(Found(self.rows.names[row], distance, self.rows.classes[row]))
+        return found
 
     def nearest(self, vectors: np.ndarray, k: int, expand: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Distances and numbers of the ``k`` nearest rows of each vector."""
@@ -303,37 +279,10 @@ class Index:
         return ((seen + near.sum(axis=1)) / (1 + rows.shape[1])).astype(np.float32)
 
     def _in_eight_bits(self) -> Optional[neighbours.Codes]:
-        if not self._coded:
-            if self._stored is not None:
-                self._codes = neighbours.Codes.read(self._stored)
-            else:
-                self._codes = neighbours.encode(self.rows.embeddings, self.distance)
-            self._coded = True
+        if self._codes is None:
+            stored = self._stored
+            self._codes = stored.codes() if stored else neighbours.encode(self.rows.embeddings, self.distance)
         return self._codes
-
-    def _shown(
-        self,
-        vector: np.ndarray,
-        digest: str,
-        count: int,
-        copies: bool,
-        expand: int,
-        away: np.ndarray,
-        rows: np.ndarray,
-    ) -> list[Found]:
-        """The first ``count`` of these rows that are to be shown, or of more, if these are not enough."""
-        found: list[Found] = []
-        shown = set() if copies else {digest}
-        for distance, row in zip(away.tolist(), rows.tolist()):
-            if not copies:
-                if self.rows.digests[row] in shown:
-                    continue
-                shown.add(self.rows.digests[row])
-            found.append(Found(self.rows.names[row], distance, self.rows.classes[row]))
-        if len(found) < count and len(rows) < len(self):
-            more = self.nearest(vector, 4 * len(rows), expand)
-            return self._shown(vector, digest, count, copies, expand, *(each[0] for each in more))
-        return found[:count]
 
     # --- files ----------------------------------------------------------------------------------------------
 
@@ -343,12 +292,13 @@ class Index:
         ``.index``: one file, opened without reading it. ``.npy`` with a ``.json`` beside it that says which row is which
         file, and ``.parquet``, are for other programs.
         """
-        path = Path(path)
-        check_ending(path)
-        about = {"model": self._model_path(), "weights": self._digest(), "distance": self.distance}
-        return {".index": self._save, ".npy": self._save_npy, ".parquet": self._save_parquet}[path.suffix](
-            path, about
-        )
+        path, source, weights = Path(path), self._source, self._weights
+        index_file.check_ending(path)
+        if self.model is not None:
+            source, weights = str(self.model.source), self.model.digest
+        about = {"model": source, "weights": weights, "distance": self.distance}
+        codes = self._in_eight_bits() if path.suffix == ".index" else None
+        return index_file.FORMS[path.suffix][1](path, self.rows, about, codes)
 
     def check(self) -> None:
         """Read all of an index that was opened, and refuse it if it is damaged. (A search checks what it reads.)"""
@@ -366,52 +316,6 @@ class Index:
         graph.add(as_seen(np.asarray(self.rows.embeddings), self.distance).astype(np.float32))
         return graph
 
-    def _save(self, path: Path, about: dict[str, Any]) -> list[Path]:
-        codes = self._in_eight_bits()
-        arrays = {
-            "embeddings": np.asarray(self.rows.embeddings, np.float32),
-            **{
-                name: array
-                for kind in ("names", "classes", "digests")
-                for name, array in index_file.Texts.arrays(kind, getattr(self.rows, kind)).items()
-            },
-            **({} if codes is None else codes.arrays()),
-        }
-        index_file.write(path, about, arrays)
-        return [path]
-
-    def _save_npy(self, path: Path, about: dict[str, Any]) -> list[Path]:
-        manifest = path.with_suffix(".json")
-        described = {
-            **about,
-            "files": list(self.rows.names),
-            "classes": list(self.rows.classes),
-            "digests": list(self.rows.digests),
-        }
-        embeddings = np.asarray(self.rows.embeddings, np.float32)
-        described["sha256"] = _checksum(embeddings, described)
-        with files.replacing_all() as begin:
-            np.save(begin(path, "wb"), embeddings, allow_pickle=False)
-            files.dump_json(described, begin(manifest))
-        return [path, manifest]
-
-    def _save_parquet(self, path: Path, about: dict[str, Any]) -> list[Path]:
-        pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
-        flat = pyarrow.array(np.asarray(self.rows.embeddings, np.float32).ravel())
-        columns = {
-            "file": list(self.rows.names),
-            "class": list(self.rows.classes),
-            "digest": list(self.rows.digests),
-            "embedding": pyarrow.FixedSizeListArray.from_arrays(flat, self.width),
-        }
-        told = {WEIGHTS: about["weights"], b"model": about["model"], b"distance": about["distance"]}
-        table = pyarrow.table(columns).replace_schema_metadata(told)
-        with files.replacing(path, "wb") as file:
-            parquet.write_table(table, file, write_page_checksum=True)
-        return [path]
-
-    # --- its model ------------------------------------------------------------------------------------------
-
     def _loaded(self) -> Model:
         if self.model is None:
             raise UserError(
@@ -422,48 +326,19 @@ class Index:
             )
         return self.model
 
-    def _belong_to(self, model: Model, name: str) -> None:
-        if self.width != model.width:
-            raise UserError(
-                f"{name} has {self.width} numbers an image and the model gives {model.width}: "
-                "the index was made by another model."
-            )
-        if self._weights not in ("", model.digest):  # none in files of earlier versions
-            raise UserError(
-                f"{name} was made by a network with other weights than {model.source}: embed the images with this one."
-            )
-        self.model = model
-        if not self._weights:
-            self.distance = model.distance
-
-    def _digest(self) -> str:
-        return self._weights if self.model is None else self.model.digest
-
-    def _model_path(self) -> str:
-        return self._source if self.model is None else str(self.model.source)
-
-
-def check_ending(path: Path) -> None:
-    """Refuse a file that no index can be written to."""
-    if path.suffix not in ENDINGS:
-        raise UserError(f"an index is an .index, a .npy or a .parquet, not {path}.")
-
 
 def _as_vectors(given: Any) -> Optional[np.ndarray]:
     """Vectors as an array; None if these are images."""
     if hasattr(given, "asnumpy"):
         given = given.asnumpy()
-    if not isinstance(given, (np.ndarray, list, tuple)):
+    is_array = isinstance(given, np.ndarray)
+    if not is_array and not (isinstance(given, (list, tuple)) and given):
         return None
-    first = given[0] if len(given) else ()
-    if isinstance(given, np.ndarray):
-        numbers = given.ndim <= 2 and given.dtype.kind in "fiub"
-    else:
-        numbers = np.ndim(first) < 2 and np.asarray(first).dtype.kind in "fiub" and len(given) > 0
-    if not numbers:
+    first = np.asarray(given[0] if len(given) else given)
+    if first.ndim > 1 + (len(given) == 0) or first.dtype.kind not in "fiub":
         return None
     try:
-        return np.atleast_2d(np.asarray(given, np.float64 if np.asarray(first).dtype.kind != "f" else None))
+        return np.atleast_2d(np.asarray(given, None if is_array else np.float64))
     except ValueError:
         raise UserError("vectors must be rows of numbers, all of one length.") from None
 
@@ -478,68 +353,3 @@ def _same_place(one: str, other: str) -> bool:
     """Whether two paths mean one file, or files of the same name in folders of the same name."""
     ends = [Path(os.path.normpath(path)).parts[-2:] for path in (one, other)]
     return (len(ends[0]) == 2 and ends[0] == ends[1]) or os.path.realpath(one) == os.path.realpath(other)
-
-
-def _checksum(embeddings: np.ndarray, described: dict[str, Any]) -> str:
-    rest = {name: value for name, value in described.items() if name != "sha256"}
-    whole = hashlib.sha256(np.ascontiguousarray(embeddings).tobytes())
-    whole.update(json.dumps(rest, sort_keys=True).encode())
-    return whole.hexdigest()
-
-
-def _open(path: Path) -> Index:
-    stored = index_file.IndexFile(path)
-    about = stored.about
-    texts = (index_file.Texts(stored, kind) for kind in ("names", "classes", "digests"))
-    rows = Rows(index_file.StoredRows(stored, "embeddings"), *texts)
-    index = Index(None, rows, about["distance"], about["weights"], about["model"])
-    index._stored = stored
-    return index
-
-
-def _read_npy(path: Path) -> Index:
-    manifest = files.read_json(path.with_suffix(".json"))
-    try:
-        embeddings = np.asarray(np.load(path, allow_pickle=False), np.float32)
-        names = tuple(map(str, manifest["files"]))
-        classes = tuple(manifest.get("classes", [""] * len(names)))
-        rows = Rows(embeddings, names, classes, tuple(manifest.get("digests", names)))
-        checksum = manifest.get("sha256")
-    except array_files.DAMAGE as problem:
-        raise UserError(f"{path} and its .json are not an index written by 'embed': {problem}.") from None
-    _check_rows(rows, path)
-    if checksum is None:
-        warn(
-            f"{path} has no checksum, so damage to it would not be noticed: embed the images again to an .index."
-        )
-    elif checksum != _checksum(embeddings, manifest):
-        raise UserError(
-            f"{path} and its .json do not belong together, or one is damaged: embed the images again."
-        )
-    distance, weights, source = (str(manifest.get(name, "")) for name in ("distance", "weights", "model"))
-    return Index(None, rows, distance if distance in DISTANCES else DISTANCES[0], weights, source)
-
-
-def _read_parquet(path: Path) -> Index:
-    pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
-    try:
-        table = parquet.read_table(path, page_checksum_verification=True)
-        columns = [tuple(table.column(name).to_pylist()) for name in ("file", "class", "digest")]
-        column = table.column("embedding").combine_chunks()
-        embeddings = np.asarray(column.flatten(), np.float32).reshape(len(column), -1)
-    except (OSError, KeyError, ValueError, pyarrow.ArrowException) as problem:
-        raise UserError(f"{path} is not an index written by 'embed': {problem}.") from None
-    told = {name: text.decode() for name, text in (table.schema.metadata or {}).items()}
-    rows = Rows(embeddings, *columns)
-    _check_rows(rows, path)
-    return Index(
-        None, rows, told.get(b"distance", DISTANCES[0]), told.get(WEIGHTS, ""), told.get(b"model", "")
-    )
-
-
-def _check_rows(rows: Rows, path: Path) -> None:
-    lengths = {len(getattr(rows, each.name)) for each in fields(rows)}
-    if len(lengths) > 1 or rows.embeddings.ndim != 2:
-        raise UserError(f"{path} has {len(rows.embeddings)} rows, and names {len(rows.names)} files.")
-    if not np.isfinite(rows.embeddings).all():
-        raise UserError(f"{path} holds numbers that are not finite: nothing can be searched in it.")

@@ -6,7 +6,6 @@ Images of one class rise and fall together, so it is the classes that are drawn 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Optional
 
 import numpy as np
@@ -32,7 +31,7 @@ class Judgement:
     def score(self, name: str) -> float:
         return float(self.values[name].mean())
 
-    @cached_property
+    @property
     def scores(self) -> dict[str, float]:
         return {name: self.score(name) for name in self.values}
 

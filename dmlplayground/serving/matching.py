@@ -71,27 +71,16 @@ def calibrate(
         alike = labels[row + 1 :] == labels[row]
         same.append(away[alike])
         different.append(away[~alike])
-    positive, negative = (np.concatenate([*each, np.zeros(0)]) for each in (same, different))
+    positive, negative = (np.sort(np.concatenate([*each, np.zeros(0)])) for each in (same, different))
     if not len(positive) or not len(negative):
         raise UserError(
             f"a threshold needs pairs of one class and pairs of different ones; {measured_on} has none of "
             f"{'different classes' if len(positive) else 'one class'} (a folder for every class says which is which)."
         )
-    return _threshold(np.sort(positive), np.sort(negative), false_accepts, measured_on)
-
-
-def _threshold(positive: np.ndarray, negative: np.ndarray, share: float, measured_on: str) -> Threshold:
-    allowed = int(share * len(negative))
     # Just below the first negative that would be too many, which may equal those before it.
-    limit = np.nextafter(negative[allowed], -np.inf)
-    met = np.concatenate([positive[positive <= limit][-1:], negative[negative <= limit][-1:]])
+    limit = np.nextafter(negative[int(false_accepts * len(negative))], -np.inf)
+    met = np.concatenate([each[each <= limit][-1:] for each in (positive, negative)])
     distance = float(met.max()) if len(met) else float(limit)
     accepted, kept = (np.searchsorted(each, distance, "right") for each in (negative, positive))
-    return Threshold(
-        distance,
-        float(accepted / len(negative)),
-        float(1 - kept / len(positive)),
-        len(positive) + len(negative),
-        len(positive),
-        measured_on,
-    )
+    rates = float(accepted / len(negative)), float(1 - kept / len(positive))
+    return Threshold(distance, *rates, len(positive) + len(negative), len(positive), measured_on)

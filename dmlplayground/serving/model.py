@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..base.errors import UserError, unknown
 from ..parts import transforms
@@ -57,8 +56,9 @@ class Model:
         """A digest of all weights, the same for a trial and its export."""
         whole = hashlib.sha256()
         for member in self.members:
-            arrays = (parameter.list_data()[0] for parameter in member.network.collect_params().values())
-            whole.update("".join(sorted(_digest(array.asnumpy()) for array in arrays)).encode())
+            arrays = (each.list_data()[0].asnumpy() for each in member.network.collect_params().values())
+            digests = sorted(hashlib.sha256(array.tobytes()).hexdigest() for array in arrays)
+            whole.update("".join(digests).encode())
         return whole.hexdigest()
 
     def embed(self, given: image_inputs.Given, threads: int = 1) -> np.ndarray:
@@ -79,21 +79,28 @@ class Model:
 
     index = search
 
+    def _apart(self) -> tuple[list[tuple[Sequence[Any], Dataset]], bool]:
+        """Networks with images of classes that they were not trained on: each fold's with those that were kept back from
+        it, or all with the test images; and whether there are any kept back."""
+        kept = folds.kept_back(self.trial)
+        if not kept:
+            return [(self.members, models.data_of(self.trial, "test")[0])], False
+        own = {fold: [member for member in self.members if member.fold == fold] for fold in kept}
+        return [(own[fold], dataset) for fold, dataset in kept.items() if own[fold]], True
+
     def unseen(self) -> tuple[Dataset, str]:
         """Images to measure a choice on, and what they are: of the first fold's classes kept back from training, or else of
         the test classes."""
-        for kept in folds.kept_back(self.trial).values():
-            return kept, f"{self.trial.data['name']} (classes kept back from training)"
-        return models.data_of(self.trial, "test")[0], f"{self.trial.data['name']} (test classes)"
+        groups, kept = self._apart()
+        what = "classes kept back from training" if kept else "test classes"
+        return groups[0][1], f"{self.trial.data['name']} ({what})"
 
     def gain_of_expansion(self, expand: int) -> expansion.Gain:
         """What searching once more with the mean of ``expand`` neighbours brings, on the trial's validation classes, each
         fold's networks on those kept back from them; or on the test classes, if there are none."""
-        kept = folds.kept_back(self.trial)
-        test, measured_on = self.unseen()
+        _, measured_on = self.unseen()
         parts = []
-        for fold, dataset in (kept or {0: test}).items():
-            members = [member for member in self.members if member.fold == fold or not kept]
+        for members, dataset in self._apart()[0]:
             embeddings = models.embed(members, dataset, self.transform)
             parts.append(expansion.gain(embeddings, dataset.labels, self.distance, expand, measured_on))
         return expansion.mean(parts)
@@ -109,31 +116,21 @@ class Model:
         share of pairs of different classes that may be taken for matches.
         """
         matching.check_share(false_accepts)
-        if given is None and (kept := folds.kept_back(self.trial)):
-            return self._threshold_of_folds(kept, false_accepts)
-        classes: ArrayLike
-        if given is None:
-            dataset, _ = models.data_of(self.trial, "test")
-            classes, measured_on = dataset.labels, f"{dataset.name} (test classes)"
-        else:
+        if given is not None:
             dataset, _, classes, _ = image_inputs.read(given, self.stored)
-            measured_on = str(given)
-        embeddings = self.embed_dataset(dataset)
-        return matching.calibrate(embeddings, classes, self.distance, false_accepts, measured_on)
-
-    def _threshold_of_folds(self, kept: dict[int, Dataset], false_accepts: float) -> matching.Threshold:
-        measured_on = f"the validation classes of {self.trial.data['name']}"
-        parts = []
-        for fold in dict.fromkeys(member.fold for member in self.members):
-            members = [member for member in self.members if member.fold == fold]
-            embeddings = models.embed(members, kept[fold], self.transform)
+            embeddings = self.embed_dataset(dataset)
+            return matching.calibrate(embeddings, classes, self.distance, false_accepts, str(given))
+        groups, kept = self._apart()
+        name, kind, parts = self.trial.data["name"], self.distance, []
+        measured_on = f"the validation classes of {name}" if kept else f"{name} (test classes)"
+        for members, dataset in groups:
+            embeddings = models.embed(members, dataset, self.transform)
             if len(members) < len(self.members):
                 embeddings = unit(embeddings)  # as they stand beside those of the other folds
-            labels = kept[fold].labels
-            parts.append(matching.calibrate(embeddings, labels, self.distance, false_accepts, measured_on))
+            parts.append(matching.calibrate(embeddings, dataset.labels, kind, false_accepts, measured_on))
         if len(parts) > 1:
             measured_on += ", the networks of each fold alone on those kept back from it"
-        return matching.joined(parts, self.distance, measured_on)
+        return matching.joined(parts, kind, measured_on)
 
     def export(
         self, path: str | Path, form: str = "mxnet", resize: bool = False, eight_bit: bool = False
@@ -186,7 +183,3 @@ class Model:
         if stored.resize == "none" and isinstance(size, int):
             return Stored("squash", size)
         return stored
-
-
-def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(array.tobytes()).hexdigest()

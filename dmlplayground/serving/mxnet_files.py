@@ -13,14 +13,16 @@ of the images that it was tested with, and images of other sizes give poor embed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
+from mxnet import MXNetError, cpu, gluon, nd, sym
 
 from ..base import files
 from ..base.errors import UserError
+from ..parts.backbones.shared.engines import extract
 from ..parts.backbones.shared.weights import formats
 from ..trial import config
 
@@ -30,54 +32,38 @@ FORMAT = "dmlplayground embedding network"
 def write(learners: Sequence[Any], target: Path, size: tuple[int, int]) -> list[Path]:
     """Export the learners of a model, side by side; ``target`` is a path without a suffix, ``size`` the height and width
     of the images they take."""
-    with files.replacing_all() as begin:
-        return _write(learners, target, size, begin)
-
-
-def _write(
-    learners: Sequence[Any], target: Path, size: tuple[int, int], begin: Callable[..., IO]
-) -> list[Path]:
-    from mxnet import cpu, sym
-
-    members, written = [], []
-    for number, learner in enumerate(learners):
-        stem = target if len(learners) == 1 else target.with_name(f"{target.name}-{number}")
-        graph = learner.network(sym.var("data", dtype="uint8"))
-        parameters = learner.network.collect_params()
-        statistics = set(graph.list_auxiliary_states())
-        arrays = {
-            f"{'aux' if name in statistics else 'arg'}:{name}": parameter.list_data()[0].as_in_context(cpu())
-            for name, parameter in parameters.items()
-        }
-        symbol, params = (
-            stem.with_name(f"{stem.name}-symbol.json"),
-            stem.with_name(f"{stem.name}-0000.params"),
-        )
-        begin(symbol).write(graph.tojson())
-        formats.dump(arrays, begin(params, "wb"))
-        members.append(
-            {"symbol": symbol.name, "params": params.name, "width": learner.width, "fold": learner.fold}
-        )
-        written += [symbol, params]
+    trial, members = learners[0].trial, []
     description = target.with_name(f"{target.name}.json")
-    trial = learners[0].trial
-    described = {
-        "format": FORMAT,
-        "config": trial.mapping(),
-        "members": members,
-        "distance": trial.evaluation.distance,
-        "input": {"height": size[0], "width": size[1], "channels": "rgb", "type": "uint8"},
-    }
-    files.dump_json(described, begin(description))
-    return [description, *written]
+    written = [description]
+    with files.replacing_all() as begin:
+        for number, learner in enumerate(learners):
+            name = target.name if len(learners) == 1 else f"{target.name}-{number}"
+            symbol, params = (target.with_name(name + end) for end in ("-symbol.json", "-0000.params"))
+            graph = learner.network(sym.var("data", dtype="uint8"))
+            statistics, arrays = graph.list_auxiliary_states(), {}
+            for key, parameter in learner.network.collect_params().items():
+                kind = "aux" if key in statistics else "arg"
+                arrays[f"{kind}:{key}"] = parameter.list_data()[0].as_in_context(cpu())
+            begin(symbol).write(graph.tojson())
+            formats.dump(arrays, begin(params, "wb"))
+            member = {"symbol": symbol.name, "params": params.name}
+            members.append({**member, "width": learner.width, "fold": learner.fold})
+            written += [symbol, params]
+        described = {
+            "format": FORMAT,
+            "config": trial.mapping(),
+            "members": members,
+            "distance": trial.evaluation.distance,
+            "input": {"height": size[0], "width": size[1], "channels": "rgb", "type": "uint8"},
+        }
+        files.dump_json(described, begin(description))
+    return written
 
 
 class Exported:
     """One exported network, which embeds as a learner does."""
 
     def __init__(self, trial: config.Trial, folder: Path, member: dict[str, Any]):
-        from mxnet import MXNetError, cpu, gluon, sym
-
         symbol, params = str(folder / member["symbol"]), str(folder / member["params"])
         try:
             self.network = gluon.SymbolBlock(sym.load(symbol), sym.var("data", dtype="uint8"))
@@ -85,19 +71,14 @@ class Exported:
         except (MXNetError, OSError, ValueError, AssertionError) as problem:
             # MXNet's own words are a traceback of its C++, whose last line says most.
             why = (str(problem).strip().splitlines() or [type(problem).__name__])[-1].strip().rstrip(".")
-            raise UserError(
-                f"{symbol} and {params} are not an exported network, or are damaged: {why}."
-            ) from None
+            what = f"{symbol} and {params} are not an exported network, or are damaged"
+            raise UserError(f"{what}: {why}.") from None
         self.network.hybridize(static_alloc=True, static_shape=True)
         self.extractor: Any = self.network
         self.trial = trial
         self.width, self.fold = int(member["width"]), int(member["fold"])
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
-        from mxnet import nd
-
-        from ..parts.backbones.shared.engines import extract
-
         return extract(self.extractor, (nd.array(block, dtype="uint8") for block in blocks), self.width)
 
 

@@ -8,35 +8,27 @@ depend on the codes, which only decide how soon.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from .distances import as_seen, distances
 
-if TYPE_CHECKING:
-    from .index_file import IndexFile
-
 FEW = 4096  # rows of which every distance is computed, without codes
 BLOCK = 4096  # rows whose distances are computed at once
+CODED = 256  # rows that are put into eight bits at once, in the processor's cache
 LISTED = 8192  # rows that may be near a query, for which there is room at first
 TOGETHER = 256  # queries of one scan
 CHUNK = 64  # rows whose bounds are one number
 FARTHEST = 1e6  # of a query from the centre, in lengths of the farthest row: beyond, products in float32 are of no use
-
-
-class Frame(NamedTuple):
-    """Coordinates of the codes: centred, and scaled so that the farthest row has length 1."""
-
-    centre: np.ndarray
-    factor: float
-    products: bool  # whether the distance is by the product (cosine), or else by the squared difference
+UP = 1 + 2.0**-20  # what float32 and the order of sums may take off a bound
 
 
 class Codes(NamedTuple):
     """Rows in eight bits, ``CHUNK`` rows together and of each of them four numbers after another; ``step * (byte - 128)``
-    is nearly a number of the row. ``bias`` is what a row adds to its distance from every query. Of each chunk, the
-    largest: ``lost`` by rounding, ``length`` of what is left, ``size`` of the bias."""
+    is nearly a number of the row, which is centred and scaled so that the farthest row has length 1. ``bias`` is what a
+    row adds to its distance from every query. Of each chunk, the largest: ``lost`` by rounding, ``length`` of what is
+    left, ``size`` of the bias."""
 
     bytes: np.ndarray  # (chunks, groups of four numbers, CHUNK, 4) uint8
     step: np.ndarray  # (rows,) float32
@@ -44,19 +36,8 @@ class Codes(NamedTuple):
     lost: np.ndarray  # (chunks,) float32
     length: np.ndarray
     size: np.ndarray
-    centre: np.ndarray  # (E,) float64, of the frame
-    factor: np.ndarray  # (1,) float64, of the frame
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What an index's file keeps of them."""
-        return {f"code {name}": array for name, array in self._asdict().items()}
-
-    @classmethod
-    def read(cls, stored: IndexFile) -> Optional[Codes]:
-        """Those in this file, if there are any."""
-        if "code bytes" not in stored:
-            return None
-        return cls(*(stored.array(f"code {name}") for name in cls._fields))
+    centre: np.ndarray  # (E,) float64
+    factor: np.ndarray  # (1,) float64
 
 
 class Asked(NamedTuple):
@@ -70,49 +51,63 @@ class Asked(NamedTuple):
     rest: np.ndarray
 
 
+class Listed(NamedTuple):
+    """Rows that may be among the nearest of each query, with their lower bounds. ``highest`` is a heap of the K least upper
+    bounds so far, the largest first; ``found`` is -1 of a query whose list is too short."""
+
+    highest: np.ndarray  # (Q, K) float32
+    near: np.ndarray  # (Q, room) int64
+    lowest: np.ndarray  # (Q, room) float32
+    found: np.ndarray  # (Q,) int64: how many
+
+
 def encode(points: np.ndarray, kind: str) -> Optional[Codes]:
     """The rows in eight bits; None where that is of no use: few rows, or numbers without a spread."""
     count, width = points.shape
     if count < FEW:
         return None
-    frame = _frame(points, kind)
-    if frame is None:
-        return None
-    chunks, groups = -(-count // CHUNK), -(-width // 4)
-    codes = Codes(
-        np.full((chunks, groups, CHUNK, 4), 128, np.uint8),
-        np.zeros(chunks * CHUNK, np.float32),
-        np.full(chunks * CHUNK, np.inf, np.float32),  # of rows that fill the last chunk: as far as can be
-        np.zeros(chunks, np.float32),
-        np.zeros(chunks, np.float32),
-        np.zeros(chunks, np.float32),
-        frame.centre,
-        np.array([frame.factor]),
-    )
-    from . import neighbours_in_numba as compiled  # here, as listings load this file
-
-    for part in _parts(count):
-        compiled.encode(as_seen(points[part], kind), part.start, frame, codes)
-    for array in codes:
-        array.flags.writeable = (
-            False  # as those in files are: numba compiles every loop for each kind it meets
-        )
-    return codes
-
-
-def _frame(points: np.ndarray, kind: str) -> Optional[Frame]:
-    count, width = points.shape
     centre = np.zeros(width)
     if kind != "hamming":  # bits stay whole numbers, which lose nothing
         centre = sum(as_seen(points[part], kind).sum(axis=0) for part in _parts(count)) / count
-    farthest = max(
-        np.linalg.norm(as_seen(points[part], kind) - centre, axis=1).max() for part in _parts(count)
-    )
-    return Frame(centre, 1 / farthest, kind == "cosine") if 1e-30 < farthest < 1e38 else None
+    farthest = max(_lengths(as_seen(points[part], kind) - centre).max() for part in _parts(count))
+    if not 1e-30 < farthest < 1e38:
+        return None
+    factor = 1 / farthest
+    chunks, groups = -(-count // CHUNK), -(-width // 4)
+    codes = np.full((chunks, groups, CHUNK, 4), 128, np.uint8)
+    step, lost, length, size = np.zeros((4, chunks * CHUNK), np.float32)
+    bias = np.full(chunks * CHUNK, np.inf, np.float32)  # of rows that fill the last chunk: as far as can be
+    for part in _parts(count, CODED):
+        placed = (as_seen(points[part], kind) - centre) * factor
+        level, step[part], lost[part] = _rounded(placed)
+        length[part] = _lengths(level * step[part, None].astype(float)) * UP
+        added = -(placed @ centre) * factor if kind == "cosine" else (placed**2).sum(axis=1) / 2
+        bias[part], size[part] = added, abs(added) * UP
+        whole = np.zeros((-(-len(level) // CHUNK) * CHUNK, 4 * groups), np.int8)
+        whole[: len(level), :width] = level
+        stored = codes[part.start // CHUNK : -(-part.stop // CHUNK)]
+        stored += whole.reshape(-1, CHUNK, groups, 4).transpose(0, 2, 1, 3).view(np.uint8)
+    lost, length, size = (each.reshape(chunks, CHUNK).max(axis=1) for each in (lost, length, size))
+    made = Codes(codes, step, bias, lost, length, size, centre, np.array([factor]))
+    for array in made:  # as those in files are: numba compiles every loop for each kind it meets
+        array.flags.writeable = False
+    return made
 
 
-def _parts(count: int) -> list[slice]:
-    return [slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
+def _rounded(placed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows as whole numbers from -127 to 127, the step between these, and the length that is lost by it."""
+    step = (abs(placed).max(axis=1) / 127).astype(np.float32)
+    steps = step[:, None].astype(float)
+    level = np.clip(np.rint(placed / np.where(steps > 0, steps, 1)), -127, 127)
+    return level, step, (_lengths(placed - level * steps) * UP).astype(np.float32)
+
+
+def _lengths(rows: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(rows, axis=1)
+
+
+def _parts(count: int, size: int = BLOCK) -> list[slice]:
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
 def nearest(
@@ -134,8 +129,7 @@ def _in_order(
 ) -> tuple[np.ndarray, np.ndarray]:
     away = np.concatenate([distances(query, points[near[part]], kind) for part in _parts(len(near))])
     if k < len(near):
-        edge = np.partition(away, k - 1)[k - 1]
-        kept = away <= edge
+        kept = away <= np.partition(away, k - 1)[k - 1]
         away, near = away[kept], near[kept]
     order = np.argsort(away, kind="stable")[:k]
     return away[order], near[order]
@@ -145,12 +139,9 @@ def _candidates(
     queries: np.ndarray, kind: str, k: int, codes: Optional[Codes], count: int
 ) -> list[np.ndarray]:
     """For each query the numbers, ascending, of rows that hold the k nearest and all that are as near."""
-    everything = [np.arange(count)] * len(queries)
-    if codes is None or k > count // 8:
-        return everything
-    asked = _asked(queries, codes, kind)
-    if asked is None:
-        return everything
+    asked = None if codes is None or k > count // 8 else _asked(queries, codes, kind)
+    if codes is None or asked is None:
+        return [np.arange(count)] * len(queries)
     found = _scan(codes, asked, k, max(LISTED, 4 * k))
     for row, near in enumerate(found):
         if near is None:  # many rows are about as near: there is room for all of them
@@ -160,13 +151,12 @@ def _candidates(
 
 
 def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[Optional[np.ndarray]]:
-    from . import neighbours_in_numba as compiled
+    from . import neighbours_in_numba as compiled  # here, as listings load this file
 
     number = len(asked.step)
-    highest = np.full((number, k), compiled.LARGEST, np.float32)
     near, lowest = np.empty((number, room), np.int64), np.empty((number, room), np.float32)
-    count = np.zeros(number, np.int64)
-    compiled.scan(codes, asked, highest, near, lowest, count)
+    highest, count = np.full((number, k), compiled.LARGEST, np.float32), np.zeros(number, np.int64)
+    compiled.scan(codes, asked, Listed(highest, near, lowest, count))
     return [
         None if many < 0 else near[row, :many][lowest[row, :many] <= highest[row, 0]]
         for row, many in enumerate(count)
@@ -175,23 +165,15 @@ def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[Optional[np.nda
 
 def _asked(queries: np.ndarray, codes: Codes, kind: str) -> Optional[Asked]:
     factor = float(codes.factor[0])
-    seen = as_seen(queries, kind)
-    placed = (seen - codes.centre) * factor
-    length = np.linalg.norm(placed, axis=1)
+    placed = (as_seen(queries, kind) - codes.centre) * factor
+    length = _lengths(placed)
     if not (length < FARTHEST).all():
         return None
-    step = (abs(placed).max(axis=1) / 127).astype(np.float32)
-    level = np.clip(np.rint(placed / np.where(step > 0, step, 1)[:, None].astype(float)), -127, 127)
-    lost = np.linalg.norm(placed - level * step[:, None].astype(float), axis=1)
+    level, step, lost = _rounded(placed)
     width = placed.shape[1]
     levels = np.zeros((len(queries), 4 * codes.bytes.shape[1]), np.int8)
     levels[:, :width] = level
     reach = 1 + np.linalg.norm(codes.centre) * factor
     rest = 2.0**-47 * width * reach * (1 + length) * (reach + length)
-    up = 1 + 2.0**-20
-    return Asked(
-        levels,
-        (-128 * level.sum(axis=1)).astype(np.int32),
-        step,
-        *((numbers * up + 1e-37).astype(np.float32) for numbers in (length, lost, rest)),
-    )
+    above = ((numbers * UP + 1e-37).astype(np.float32) for numbers in (length, lost, rest))
+    return Asked(levels, (-128 * level.sum(axis=1)).astype(np.int32), step, *above)

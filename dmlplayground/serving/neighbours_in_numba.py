@@ -1,8 +1,8 @@
-"""The compiled loops of ``neighbours``: rows in eight bits, and the scan that leaves few of them."""
+"""The compiled loops of ``neighbours``: the scan that leaves few rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..parts.metrics.shared.engine.inner_loops import _compile, _inline
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-    from .neighbours import Asked, Codes, Frame
+    from .neighbours import Asked, Codes, Listed
 
 CHUNK = vectors.LANES  # rows whose bounds are one number
 TILE = 1 << 18  # bytes of codes that stay in the cache while all queries are compared with them
@@ -21,54 +21,13 @@ LARGEST = np.float32(3.0e38)
 
 
 @_compile
-def encode(rows: Array, first: int, frame: Frame, codes: Codes) -> None:
-    """Write ``rows`` (float64, as the distance sees them) into the codes from row ``first`` on (``neighbours.Codes``)."""
-    count, width = rows.shape
-    numbers = np.empty(width)
-    for i in range(count):
-        row = first + i
-        largest: Any = 0.0
-        along = square = 0.0
-        for j in range(width):
-            numbers[j] = (rows[i, j] - frame.centre[j]) * frame.factor
-            largest = max(largest, abs(numbers[j]))
-            along += numbers[j] * frame.centre[j]
-            square += numbers[j] * numbers[j]
-        step = np.float32(largest / 127)
-        length: Any = 0.0
-        lost: Any = 0.0
-        for j in range(width):
-            level = round(numbers[j] / step) if step > 0 else 0.0
-            level = min(max(level, -127.0), 127.0)
-            codes.bytes[row // CHUNK, j // 4, row % CHUNK, j % 4] = np.uint8(level + 128)
-            near = step * level
-            lost += (numbers[j] - near) ** 2
-            length += near * near
-        bias = -along * frame.factor if frame.products else square / 2
-        chunk = row // CHUNK
-        codes.step[row], codes.bias[row] = step, bias
-        codes.lost[chunk] = max(codes.lost[chunk], _up(np.sqrt(lost)))
-        codes.length[chunk] = max(codes.length[chunk], _up(np.sqrt(length)))
-        codes.size[chunk] = max(codes.size[chunk], _up(abs(bias)))
-
-
-@_inline
-def _up(number: Any) -> np.float32:
-    return np.float32(number * (1 + 2.0**-20))
-
-
-@_compile
-def scan(codes: Codes, asked: Asked, highest: Array, near: Array, lowest: Array, count: Array) -> None:
-    """For every query the rows that may be among its nearest.
-
-    ``highest`` (Q, K) is a heap of the K least upper bounds so far, the largest first: a row whose lower bound is above
-    that is none of the K nearest. The others are listed in ``near``, with their lower bounds; ``count`` is -1 of a query
-    whose list is too short.
-    """
+def scan(codes: Codes, asked: Asked, listed: Listed) -> None:
+    """For every query the rows that may be among its nearest: a row whose lower bound is above the K-th least upper bound
+    is none of them."""
     chunks, groups = codes.bytes.shape[:2]
     tile = max(1, TILE // (4 * groups * CHUNK))
     values = np.empty((FEW, CHUNK), np.float32)
-    queries = len(count)
+    queries = len(listed.found)
     for start in range(0, chunks, tile):
         stop = min(start + tile, chunks)
         first = 0
@@ -81,24 +40,15 @@ def scan(codes: Codes, asked: Asked, highest: Array, near: Array, lowest: Array,
                 else:
                     vectors.products_of_byte_row(codes.bytes, chunk, asked.bytes, *given)
                 for i in range(few):
-                    if count[first + i] >= 0:
-                        _look(values[i], chunk, first + i, codes, asked, highest, near, lowest, count)
+                    if listed.found[first + i] >= 0:
+                        _look(values[i], chunk, first + i, codes, asked, listed)
             first += few
 
 
 @_inline
-def _look(
-    row: Array,
-    chunk: int,
-    query: int,
-    codes: Codes,
-    asked: Asked,
-    highest: Array,
-    near: Array,
-    lowest: Array,
-    count: Array,
-) -> None:
+def _look(row: Array, chunk: int, query: int, codes: Codes, asked: Asked, listed: Listed) -> None:
     """List the rows of a chunk that may be near enough."""
+    highest, near, lowest, count = listed
     product = asked.length[query] * codes.length[chunk]
     slack = asked.length[query] * codes.lost[chunk] + asked.lost[query] * codes.length[chunk]
     slack = np.float32(1.0001) * (

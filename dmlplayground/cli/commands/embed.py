@@ -35,10 +35,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    from ...serving import load
-    from ...serving.index import check_ending
+    from ...serving import index_file, load
 
-    check_ending(arguments.out)
+    index_file.check_ending(arguments.out)
     model = load(arguments.model, arguments.which, arguments.engine)
     begun = arguments.out.with_name(f".{arguments.out.stem}-begun.index")
     index = _begin(arguments, model, begun)

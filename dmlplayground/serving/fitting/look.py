@@ -14,10 +14,7 @@ from ...parts.data.shared import decoding
 from ...parts.data.shared.catalogue import Entry, is_image
 from ...parts.data.shared.preparing import unusable
 
-CLASSES, IMAGES = (
-    6,
-    2,
-)  # the fewest classes needed, and the fewest images of each: one to look for, one to be found
+CLASSES, IMAGES = 6, 2  # the fewest that are needed, and of each class: an image to look for, one to be found
 CONVERT = dict.fromkeys((".heic", ".heif"), ": photographs of a telephone; save them as JPEG")
 NAMED = 5  # files or classes that a message names
 
@@ -32,23 +29,14 @@ class Look:
     left_out: list[str]  # what cannot be used, and why, in a line for each reason
 
     @property
-    def counts(self) -> Counter[str]:
-        """Images, by class."""
-        return Counter(entry.label for entry in self.entries)
-
-    @property
-    def divided(self) -> bool:
-        """Whether the folder itself says which images are for training."""
-        return any(entry.split for entry in self.entries)
-
-    @property
     def shorter(self) -> int:
         """The shorter side of the usual image."""
         return int(statistics.median(min(size) for size in self.sizes))
 
     def describe(self) -> str:
         """A description in a line, with another on classes that are too small."""
-        counts, (heights, widths) = sorted(self.counts.values()), zip(*self.sizes)
+        counts = sorted(Counter(entry.label for entry in self.entries).values())
+        heights, widths = zip(*self.sizes)
         number = f"{len(self.sizes):,} images of {len(counts):,} classes, {counts[0]} to {counts[-1]} in each"
         smallest, largest = f"{min(widths)} x {min(heights)}", f"{max(widths)} x {max(heights)}"
         pixels = smallest if smallest == largest else f"from {smallest} to {largest}"
@@ -70,23 +58,26 @@ def look(folder: Path) -> Look:
             f"{folder} holds {found}; put the images of each class into a folder of its own."
             + "".join(f" {reason}." for reason in _others(folder))
         )
-    broken = {problem.partition(" cannot be read")[0]: problem for problem in _unusable(folder, entries)}
+    names = [entry.file for entry in entries]
+    broken = {problem.partition(" cannot be read")[0]: problem for problem in unusable(folder, names)}
     usable = [entry for entry in entries if entry.file not in broken]
     counts = Counter((entry.label, entry.split == "train") for entry in usable)
     single = {label for (label, _), count in counts.items() if count < IMAGES}
-    reasons = [*_others(folder)]
+    reasons = _others(folder)
     if broken:
         reasons.append(f"{layout.plural(len(broken), 'damaged image')}: {_some(list(broken.values()))}")
     if single:
-        word = "classes" if len(single) > 1 else "class"
-        reasons.append(f"{len(single)} {word} with fewer than {IMAGES} images: {_some(sorted(single))}")
+        few = f"{layout.plural(len(single), 'class')} with fewer than {IMAGES} images"
+        reasons.append(f"{few}: {_some(sorted(single))}")
     usable = [entry for entry in usable if entry.label not in single]
-    _check(folder, usable, reasons)
+    enough = len({entry.label for entry in usable})
+    if enough < CLASSES:
+        raise UserError(
+            f"{folder} has {layout.plural(enough, 'class')} with at least {IMAGES} images; "
+            f"training and testing on different classes needs at least {CLASSES}."
+            + "".join(f" Left out: {reason}." for reason in reasons)
+        )
     return Look(folder, usable, [decoding.size(folder / entry.file) for entry in usable], reasons)
-
-
-def _unusable(folder: Path, entries: list[Entry]) -> list[str]:
-    return unusable(folder, [entry.file for entry in entries])
 
 
 def _others(folder: Path) -> list[str]:
@@ -103,20 +94,8 @@ def _others(folder: Path) -> list[str]:
     if loose:
         said.append(f"{layout.plural(len(loose), 'image')} in no folder of a class: {_some(sorted(loose))}")
     if empty:
-        said.append(
-            f"{len(empty)} {'folder' if len(empty) == 1 else 'folders'} without images: {_some(empty)}"
-        )
+        said.append(f"{layout.plural(len(empty), 'folder')} without images: {_some(empty)}")
     return said
-
-
-def _check(folder: Path, usable: list[Entry], reasons: list[str]) -> None:
-    enough = len({entry.label for entry in usable})
-    if enough < CLASSES:
-        raise UserError(
-            f"{folder} has {enough} {'class' if enough == 1 else 'classes'} with at least {IMAGES} images; "
-            f"training and testing on different classes needs at least {CLASSES}."
-            + "".join(f" Left out: {reason}." for reason in reasons)
-        )
 
 
 def _some(words: list[str]) -> str:

@@ -80,4 +80,23 @@ def _converter() -> Iterator[tuple[Any, Path]]:
             return normalise({**node, "attrs": {**node.get("attrs", {}), "mode": "channel"}}, **rest)
 
         stack.enter_context(mock.patch.dict(operators, {"L2Normalization": of_rows}))
+        stack.enter_context(mock.patch.dict(MXNetGraph.registry_[OPSET], {"reverse": _reversed}))
         yield converter, Path(stack.enter_context(tempfile.TemporaryDirectory()))
+
+
+def _reversed(node: dict[str, Any], **rest: Any) -> list:
+    """The conversion of reverse: a slice in steps of -1. MXNet's own counts back to the first number with operators that
+    onnxruntime computes otherwise, so that nothing is left."""
+    from mxnet.onnx.mx2onnx._op_translations._op_translations_opset12 import create_tensor, get_inputs
+
+    name, inputs, attributes = get_inputs(node, rest)
+    numbers = {
+        "start": -1,
+        "stop": np.iinfo(np.int32).min,
+        "axis": int(attributes.get("axis", 0)),
+        "step": -1,
+    }
+    for key, number in numbers.items():
+        create_tensor([number], f"{name}_{key}", rest["initializer"])
+    names = [*inputs, *(f"{name}_{key}" for key in numbers)]
+    return [optional.load("onnx.helper").make_node("Slice", names, [name], name=name)]
