@@ -5,16 +5,14 @@ climbed, cheap ones first: a trained network as it is, heads on its features, an
 that is left. All are judged on the same classes, and the best is delivered: never less than the network one began with. If
 the command is stopped, run it again to continue."""
 
-from __future__ import annotations
-
 import os
 import shlex
-from argparse import ArgumentParser, Namespace
+import sys
 from pathlib import Path
 from typing import Any, Optional
 
 from ...base import layout
-from ..arguments import add_set, place, threads
+from ..arguments import Command, Namespace, place, threads
 
 EXAMPLE = "fit photos --out runs/photos"
 PAGE = "own-images"
@@ -28,19 +26,15 @@ def minutes(text: str) -> float:
     return number
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("folder", type=place, help="your images, in a folder for every class")
-    command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
-    command.add_argument("--minutes", type=minutes, default=10.0, help="how long all of it may take")
-    command.add_argument(
-        "--seed", type=int, default=0, help="which classes are kept for validation and test (default: 0)"
-    )
-    add_set(command)
-    command.add_argument("--threads", type=threads, help="CPU threads for MXNet (default: one per core)")
-    command.add_argument(
-        "--dry-run", action="store_true", help="look and say what would be tried, but train nothing"
-    )
-    command.add_argument("--quiet", action="store_true", help="no progress bar")
+def add_arguments(command: Command) -> None:
+    command.takes("folder", "your images, in a folder for every class", place)
+    command.takes("--out", "where to write everything (default: runs/fit-FOLDER)", place)
+    command.takes("--minutes", "how long all of it may take", minutes, 10.0)
+    command.takes("--seed", "which classes are kept for validation and test (default: 0)", int, 0)
+    command.repeats("--set KEY=VALUE", "change a setting")
+    command.takes("--threads", "CPU threads for MXNet (default: one per core)", threads)
+    command.flag("--dry-run", "look and say what would be tried, but train nothing")
+    command.flag("--quiet", "no progress bar")
 
 
 def run(arguments: Namespace) -> int:
@@ -58,24 +52,14 @@ def run(arguments: Namespace) -> int:
     if network.get("pretrained", "none") not in ("none", "imagenet"):
         backbones.weights_path(backbones.get(network["name"]), network["pretrained"])
     entries = choose.divided(found, arguments.seed)
-    classes = {
-        split: len({one.label for one in entries if one.split == split}) for split in ("train", "test")
-    }
-    sizes = " or ".join(map(str, plan.sizes))
-    print(
-        f"{found.describe()}\n"
-        + layout.prose(
-            f"tries {plan.base['backbone']['name']} at {sizes} pixels, as it is and trained, "
-            f"in about {arguments.minutes:g} minutes"
-        )
-        + "\n"
-        + layout.prose(
-            f"{classes['train']} classes to train on and to choose by, {classes['test']} others to test on"
-        ),
-        flush=True,
-    )
+    train, test = (len({one.label for one in entries if one.split == split}) for split in ("train", "test"))
+    tried = f"{plan.base['backbone']['name']} at {' or '.join(map(str, plan.sizes))} pixels"
+    print(found.describe())
+    print(layout.prose(f"tries {tried}, as it is and trained, in about {arguments.minutes:g} minutes"))
+    print(layout.prose(f"{train} classes to train on and to choose by, {test} others to test on"))
     if lacking := choose.lacking():
-        print(layout.prose(lacking), flush=True)
+        print(layout.prose(lacking))
+    sys.stdout.flush()
     if arguments.dry_run:
         return 0
     choose.write(out, found, arguments.seed)
@@ -106,26 +90,16 @@ def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict
         return 1
     folder = out / record.id
     measured = page.delivered(load(folder), record)
-    commands = _next(arguments.folder, folder, out)
+    words = (
+        ("retrieve", folder, "QUERY.jpg", arguments.folder, "--match", "--picture", out / "found.png"),
+        ("embed", folder, arguments.folder, "--out", out / "embeddings.npy"),
+        ("export", folder, out / "network", "--format", "onnx"),
+    )
+    commands = [shlex.join(["dmlplayground", *map(str, line)]) for line in words]
     print(f"\n{reports.tables.terminal(page.table(ladder))}\n")
-    print(
-        "\n".join(map(layout.prose, [f"delivered: {ladder.best.name}, in {folder}", *page.summary(measured)]))
-    )
-    written = page.write(
-        out, f"A search among {arguments.folder.name}", ladder, measured, found.left_out, commands
-    )
-    print(f"page: {written}\n\nwhat to do next:\n" + "\n".join(f"  {command}" for command in commands))
+    for line in (f"delivered: {ladder.best.name}, in {folder}", *page.summary(measured)):
+        print(layout.prose(line))
+    title = f"A search among {arguments.folder.name}"
+    written = page.write(out, title, ladder, measured, found.left_out, commands)
+    print("\n  ".join([f"page: {written}\n\nwhat to do next:", *commands]))
     return 0
-
-
-def _next(images: Path, folder: Path, out: Path) -> list[str]:
-    """The commands that use what was delivered."""
-    return [
-        _command("retrieve", folder, "QUERY.jpg", images, "--match", "--picture", out / "found.png"),
-        _command("embed", folder, images, "--out", out / "embeddings.npy"),
-        _command("export", folder, out / "network", "--format", "onnx"),
-    ]
-
-
-def _command(*words: str | Path) -> str:
-    return shlex.join(["dmlplayground", *map(str, words)])
