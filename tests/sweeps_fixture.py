@@ -31,6 +31,12 @@ def ready(name: str) -> bool:
     )
 
 
+def only_search(given, overrides=()) -> search_files.Search:
+    """The search of a file that holds just one."""
+    (found,) = search_files.load_all(given, overrides).values()
+    return found
+
+
 def experiment(folder: Path, epochs: int, seeds: int) -> Path:
     """A file with so many trials of npairs."""
     file = folder / "long.yaml"

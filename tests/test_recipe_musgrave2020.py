@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import recipe_musgrave2020 as study
+from sweeps_fixture import only_search
 
 import dmlplayground as dml
 from dmlplayground import config, hyperparams
 from dmlplayground.base import resources
-from dmlplayground.sweeps import grid, search_files
+from dmlplayground.sweeps import grid
 
 ROWS = [(row, data) for row, by_data in study.TUNED.items() for data in by_data]
 every_row = pytest.mark.parametrize(("row", "data"), ROWS)
@@ -103,7 +104,7 @@ def test_the_tables_have_all_rows_ten_times():
 @pytest.mark.parametrize("row", study.TUNED)
 def test_searches_have_the_bounds_of_the_study(row):
     """Those for CUB-200-2011. The scale's ends are the roots of theirs. Of FastAP every number of bins is tried once."""
-    made = search_files.load(resources.find_search(f"musgrave2020/search/{row}"))
+    made = only_search(resources.find_search(f"musgrave2020/search/{row}"))
     counts = {"fast_ap": (31, "every")}
     assert (made.trials, made.draw) == counts.get(row, (50, "tpe"))
     expected = {}

@@ -18,7 +18,7 @@ from sweeps_fixture import SMALL, experiment, numbers, sweep
 from dmlplayground import config, data
 from dmlplayground.base import files, memory
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import display, grid, job, local, memory_needs, runner, worker
+from dmlplayground.sweeps import display, grid, job, local, runner, worker
 from dmlplayground.sweeps.chosen import Chosen
 from dmlplayground.sweeps.job import SweepTrial
 from dmlplayground.sweeps.worker import Ending
@@ -402,8 +402,8 @@ def test_too_few_classes_are_told_with_the_data(tmp_path):
 def test_too_little_memory_is_told_before_it_runs_out(monkeypatch):
     """Of two trials the larger needs more than there is."""
     small, large = TRIALS[0], config.trial({**BASE, "method": "proxy_nca", "batch_size": 4096})
-    assert memory_needs.least(small, 24, 24) < memory_needs.least(large, 24, 24)
-    monkeypatch.setattr(memory_needs, "available", lambda gpus, workers: 10**8 // workers)
+    assert local.least_memory(small, 24, 24) < local.least_memory(large, 24, 24)
+    monkeypatch.setattr(local, "available_memory", lambda gpus, workers: 10**8 // workers)
     assert local.Local(gpus=[]).prepare([small], 2) == []
     [warning] = local.Local(gpus=[]).prepare([small, large], 2)
     assert warning.startswith(f"{large.id} needs 0.")
@@ -411,7 +411,7 @@ def test_too_little_memory_is_told_before_it_runs_out(monkeypatch):
 
 
 def test_memory_is_shared_by_the_trials_at_a_time():
-    whole, half = memory_needs.available([], 1), memory_needs.available([], 2)
+    whole, half = local.available_memory([], 1), local.available_memory([], 2)
     assert 0 < half < whole
     assert whole == pytest.approx(2 * half, rel=0.2, abs=10**9)
 
@@ -421,7 +421,7 @@ def test_the_least_memory_is_near_what_was_measured():
     trial = config.trial(
         {"method": "proxy_nca", "data": "cub200", "backbone": {"name": "resnet50_v2"}, "batch_size": 8}
     )
-    assert 0.7 < memory_needs.least(trial, 224, 224) / 1006e6 < 1.2
+    assert 0.7 < local.least_memory(trial, 224, 224) / 1006e6 < 1.2
 
 
 def test_the_live_lines():

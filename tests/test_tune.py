@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from sweeps_fixture import SMALL
+from sweeps_fixture import SMALL, only_search
 
 from dmlplayground import config, hyperparams
 from dmlplayground.base import files
@@ -55,7 +55,7 @@ def wanted(**changes) -> search_space.Search:
 def test_ranges_are_read_where_they_stand(tmp_path):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "Small", "config": CONFIG}))
-    found = search_files.load(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
+    found = only_search(file, ["optimizer.lr={range: [1e-4, 1e-3]}", "batch_size=4"])
     assert found.parameters == {
         "method.scale": search_space.Range([1.0, 10.0], log=True),
         "optimizer.lr": search_space.Range([1e-4, 1e-3], log=True),
@@ -93,7 +93,7 @@ def test_every_combination_is_tried_once():
     }
     search = wanted(config=config, draw="every", trials=50)
     assert search.trials == 6
-    tried = [search.combination(number) for number in range(6)]
+    tried = list(search.combinations())
     pairs = [(one["batch_size"], one["method.bins"]) for one in tried]
     assert pairs == [(8, 2), (8, 3), (8, 4), (12, 2), (12, 3), (12, 4)]
     proposed = searches._proposals(search)
@@ -102,9 +102,8 @@ def test_every_combination_is_tried_once():
         config={**SMALL, "method": {"name": "nt_xent", "temperature": {"range": [0.1, 0.3], "step": 0.1}}},
         draw="every",
     )
-    assert [steps.combination(n)["method.temperature"] for n in range(steps.trials)] == pytest.approx(
-        [0.1, 0.2, 0.3]
-    )
+    values = [one["method.temperature"] for one in steps.combinations()]
+    assert steps.trials == 3 and values == pytest.approx([0.1, 0.2, 0.3])
 
 
 def test_too_many_combinations_are_refused():
@@ -156,7 +155,7 @@ def test_a_bad_range_is_named(tmp_path, given, words):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "x", "config": {"method": "proxy_nca", **given}}))
     with pytest.raises(UserError, match=words):
-        search_files.load(file)
+        only_search(file)
 
 
 @pytest.mark.parametrize("rule", [False, "median", "halving"])
@@ -164,7 +163,7 @@ def test_a_file_that_prunes_is_answered_with_rungs(tmp_path, rule):
     file = tmp_path / "search.yaml"
     file.write_text(yaml.safe_dump({"title": "x", "prune": rule, "config": CONFIG}))
     with pytest.raises(UserError, match="x: prune: .* give the search rungs"):
-        search_files.load(file)
+        only_search(file)
 
 
 def test_only_validation_classes_may_judge():
@@ -356,7 +355,7 @@ def test_a_dry_run_checks_both_ends_of_the_ranges_and_writes_nothing(tmp_path):
     assert told.returncode == 0, told.stderr
     *ranges, last = told.stdout.splitlines()
     assert last == f"5 trials of Small, into {store}"
-    assert [line.split()[0] for line in ranges] == list(search_files.load(file).parameters)
+    assert [line.split()[0] for line in ranges] == list(only_search(file).parameters)
     bad = [*command, "--set", "embed_dim={range: [4, 2000000000]}"]
     told = subprocess.run(bad, capture_output=True, text=True)
     assert told.returncode == 2
@@ -425,9 +424,7 @@ def test_the_lock_of_a_killed_search_is_taken_away(tmp_path, monkeypatch, left):
 def test_a_search_as_a_mapping(tmp_path):
     content = {"title": "Small", "config": CONFIG, "trials": 3}
     (tmp_path / "search.yaml").write_text(yaml.safe_dump(content))
-    assert search_files.load(content, {"epochs": 1}) == search_files.load(
-        tmp_path / "search.yaml", ["epochs=1"]
-    )
+    assert only_search(content, {"epochs": 1}) == only_search(tmp_path / "search.yaml", ["epochs=1"])
     many = {"title": "Many", "methods": ["margin", "npairs"], "trials": 3, "config": {"data": "glyphs"}}
     assert set(search_files.load_all(many)) == {"margin", "npairs"}
     with pytest.raises(UserError, match="Small searches for the settings of one method"):

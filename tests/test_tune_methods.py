@@ -13,7 +13,7 @@ from sweeps_fixture import SMALL
 from dmlplayground import cli, config, hyperparams, methods, protocols
 from dmlplayground.base import resources
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import search_files, search_space, sobol
+from dmlplayground.sweeps import proposals, search_files, search_space
 
 CONFIG = {
     **SMALL,
@@ -126,8 +126,6 @@ def test_what_a_file_may_not_say_of_methods(file, changes, wanted, words):
 
 
 def test_methods_are_of_files_that_name_some(file):
-    with pytest.raises(UserError, match="searches for the settings of 2 methods"):
-        search_files.load(file())
     with pytest.raises(UserError, match="--methods is for files with `methods`"):
         search_files.load_all("musgrave2020/search/triplet", wanted=["triplet"])
 
@@ -143,7 +141,7 @@ def test_a_search_of_ours_can_be_made(name):
 
 def test_the_first_proposal_is_the_methods_own_and_the_middle_of_the_rest(file):
     search = search_files.load_all(file())["margin"]
-    first = sobol.proposal(search, 0)
+    first = proposals.sobol(search, 0)
     assert first == {
         "method.margin": 0.2,
         "method.beta": 1.2,
@@ -159,18 +157,18 @@ def test_the_first_proposal_is_the_methods_own_and_the_middle_of_the_rest(file):
             "method.beta": 0.6 + 0.8 * share["method.beta"],
             "groups.loss.lr": 3e-4 * (1e-1 / 3e-4) ** share["groups.loss.lr"],
         }
-        assert sobol.proposal(search, number) == pytest.approx(wanted, rel=1e-5)
+        assert proposals.sobol(search, number) == pytest.approx(wanted, rel=1e-5)
     own = {key: value for key, value in CONFIG.items() if key != "sampler"}
-    first = sobol.proposal(search_files.load_all(file(config=own))["margin"], 0)
+    first = proposals.sobol(search_files.load_all(file(config=own))["margin"], 0)
     assert first["sampler"] == {"name": "blocks", "per_class": 5}
 
 
 def test_methods_with_the_same_range_try_the_same_values(file):
     margin, fast_ap = search_files.load_all(file()).values()
     for number in range(12):
-        one, other = (sobol.proposal(search, number) for search in (margin, fast_ap))
+        one, other = (proposals.sobol(search, number) for search in (margin, fast_ap))
         assert one["optimizer.lr"] == other["optimizer.lr"]
-    bins = [sobol.proposal(fast_ap, number)["method.bins"] for number in range(31)]
+    bins = [proposals.sobol(fast_ap, number)["method.bins"] for number in range(31)]
     assert (
         bins[0] == 10 and min(bins) <= 3 and max(bins) >= 35 and all(isinstance(value, int) for value in bins)
     )

@@ -5,7 +5,7 @@
     EXAMPLE = "retrain runs/quickstart"               # what a user could type after "dmlplayground"
     PAGE = "getting-started"                          # of the documentation, where more is said
 
-    def add_arguments(command): ...                   # argparse's own
+    def add_arguments(command): ...                   # what it takes, as ``Command`` has it
     def run(arguments): ...                           # calls one function, prints; the exit code, if it is not 0
 
 Every kind of part (``registry.HOMES``) is listed by a command of the same name (``listing``). A file of that name may say
@@ -14,9 +14,6 @@ names these commands on one line instead of describing each.
 Nothing heavy is imported before ``run``: commands that only list or check answer at once.
 """
 
-from __future__ import annotations
-
-import argparse
 import importlib
 import io
 import os
@@ -26,20 +23,22 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, Optional
 
 from ..base import outside, registry, signals
-from ..base.errors import UserError, unknown, warn
+from ..base.errors import UserError, warn
 from . import listing
+from .arguments import Command, sentence
 
 __all__ = ["main"]
 
+PARTS = "--parts FILE", "load parts of your own from it"
 EXITS = (
     "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP)"
 )
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: Optional[list[str]] = None) -> int:
     _open_output()
     with signals.heard(), warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))  # without our lines of code
@@ -59,8 +58,8 @@ def _open_output() -> None:
 def _run(words: list[str]) -> int:
     try:
         commands = _commands()
-        parts = _Parser(add_help=False, allow_abbrev=False)
-        _add_parts(parts)
+        parts = Command(add_help=False, allow_abbrev=False)
+        parts.repeats(*PARTS)
         own, words = parts.parse_known_args(words)
         outside.load(own.parts)  # first, as names of parts may follow
         arguments = parser(commands).parse_args(_completed(words, commands))
@@ -85,64 +84,21 @@ def _run(words: list[str]) -> int:
         return 2
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """argparse's help, with the defaults that there are."""
-
-    def _get_help_string(self, action: argparse.Action) -> str:
-        text = action.help or ""
-        given = str(action.default) not in ("None", "False", "", "[]", argparse.SUPPRESS)
-        return f"{text} (default: %(default)s)" if given and "(default" not in text else text
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse's parser, except that an error is one line, and that misspelt commands and options get our own
-    "did you mean"."""
-
-    def __init__(self, **options: Any):
-        super().__init__(**options)
-        self.set_defaults(parser=self)  # of a command line, that of its command or action
-
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message} ({self.prog} --help)")
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        arguments, left = self.parse_known_args(args, namespace)
-        if left:
-            command: _Parser = arguments.parser
-            if left[0].startswith("-"):
-                option = left[0].partition("=")[0]
-                raise unknown(f"option of {command.prog}", option, command.options())
-            command.error(f"unexpected argument: {left[0]}")
-        return arguments
-
-    def options(self) -> list[str]:
-        """What begins with two dashes."""
-        return [word for action in self._actions for word in action.option_strings if word.startswith("--")]
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            raise unknown(str(action.metavar).lower(), value, action.choices)
-        super()._check_value(action, value)
-
-
 def _completed(words: list[str], commands: Mapping[str, ModuleType]) -> list[str]:
     """The words of a command line, with the words that a command allows to be left out."""
     complete = getattr(commands.get(words[0]) if words else None, "complete", None)
     return [words[0], *complete(words[1:])] if complete else words
 
 
-def parser(
-    commands: Mapping[str, ModuleType] | None = None, all_helped: bool = False
-) -> argparse.ArgumentParser:
+def parser(commands: Optional[Mapping[str, ModuleType]] = None, all_helped: bool = False) -> Command:
     """The whole command line. ``all_helped``: the commands that only list are described as well."""
     from .. import __version__
 
     commands = _commands() if commands is None else commands
-    whole = _Parser(
+    whole = Command(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
         epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(registry.HOMES)}\n\n{EXITS}",
-        formatter_class=_Help,
     )
     whole.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = whole.add_subparsers(metavar="COMMAND", required=True)
@@ -150,24 +106,18 @@ def parser(
         module: Any = commands.get(name)
         if not hasattr(module, "add_arguments"):
             module = listing.command(name, module)
-        texts = _described(module.__doc__ or "", module.EXAMPLE, module.PAGE)
-        if all_helped or name not in registry.HOMES:
-            texts["help"] = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
-        command = subparsers.add_parser(name, **texts)
+        about = (module.__doc__ or "").strip()
+        listed: dict[str, Any] = {"help": " ".join(about.partition("\n\n")[0].split())}
+        command = subparsers.add_parser(
+            name,
+            description=sentence(about),
+            epilog=f"example: dmlplayground {module.EXAMPLE}\nmore: the page {module.PAGE}.html of dmlplayground docs",
+            **(listed if all_helped or name not in registry.HOMES else {}),
+        )
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
-        _add_parts(command)
+        command.repeats(*PARTS)
         module.add_arguments(command)
     return whole
-
-
-def _add_parts(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--parts",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="load parts of your own from it (repeatable)",
-    )
 
 
 def _commands() -> dict[str, ModuleType]:
@@ -176,12 +126,3 @@ def _commands() -> dict[str, ModuleType]:
 
     names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
     return {name: importlib.import_module(f"{commands.__name__}.{name}") for name in names}
-
-
-def _described(text: str, example: str, page: str) -> dict[str, Any]:
-    text = text.strip()
-    return {
-        "description": text[:1].upper() + text[1:].rstrip(".") + ".",
-        "epilog": f"example: dmlplayground {example}\nmore: the page {page}.html of dmlplayground docs",
-        "formatter_class": _Help,
-    }

@@ -1,15 +1,69 @@
-"""Arguments that several commands take."""
+"""How a command says what it takes, and the arguments that several of them take."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ..base.errors import unknown
+from ..base.errors import UserError, unknown
 from ..base.threads import MOST_THREADS
 from ..trial.store import BEST, LAST
+
+Namespace = argparse.Namespace
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """argparse's help, with the defaults that there are."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text = action.help or ""
+        given = str(action.default) not in ("None", "False", "", "[]", argparse.SUPPRESS)
+        return f"{text} (default: %(default)s)" if given and "(default" not in text else text
+
+
+class Command(argparse.ArgumentParser):
+    """argparse's parser, except that an error is one line, and that misspelt commands and options get our own
+    "did you mean". An argument is named as the help shows it: ``"store"``, ``"--quiet"``, ``"--to FILE"``."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**{"formatter_class": _Help, **options})
+        self.set_defaults(parser=self)  # of a command line, that of its command or action
+
+    def takes(self, name: str, about: str = "", kind: Any = None, default: Any = None, **more: Any) -> None:
+        """An argument or option with a value, which ``kind`` reads."""
+        name, _, shown = name.partition(" ")
+        self.add_argument(name, help=about, type=kind, default=default, metavar=shown or None, **more)
+
+    def flag(self, name: str, about: str) -> None:
+        """An option without a value."""
+        self.add_argument(name, help=about, action="store_true")
+
+    def repeats(self, name: str, about: str, kind: Any = None) -> None:
+        """An option with a value that may be given several times."""
+        self.takes(name, f"{about} (repeatable)", kind, [], action="append")
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} ({self.prog} --help)")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        arguments, left = self.parse_known_args(args, namespace)
+        if left:
+            command: Command = arguments.parser
+            if left[0].startswith("-"):
+                option = left[0].partition("=")[0]
+                known = [
+                    one for action in command._actions for one in action.option_strings if one[:2] == "--"
+                ]
+                raise unknown(f"option of {command.prog}", option, known)
+            command.error(f"unexpected argument: {left[0]}")
+        return arguments
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            raise unknown(str(action.metavar).lower(), value, action.choices)
+        super()._check_value(action, value)
 
 
 def place(text: str) -> Path:
@@ -82,75 +136,49 @@ def data_options(name: str, given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def add_set(command: argparse.ArgumentParser, what: str = "change a setting", key: str = "KEY") -> None:
-    command.add_argument(
-        "--set", action="append", default=[], metavar=f"{key}=VALUE", help=f"{what} (repeatable)"
+def sentence(text: str) -> str:
+    """A summary as a sentence: with a capital and a full stop."""
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def add_actions(command: Command, *runs: Callable[[Namespace], Any], required: bool = False) -> list[Command]:
+    """The actions of a command: functions, with their docstrings as help."""
+    actions = command.add_subparsers(metavar="ACTION", required=required)
+    found = []
+    for run in runs:
+        about = run.__doc__ or ""
+        found.append(actions.add_parser(run.__name__, help=about, description=sentence(about)))
+        found[-1].set_defaults(run=run)
+    return found
+
+
+def add_trial_options(command: Command) -> None:
+    command.repeats("--set KEY=VALUE", "change a setting")
+    about = "start from published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)"
+    command.takes("--hyperparams NAME", about, hyperparams, dest="set", action="append")
+    command.flag("--dry-run", "check everything, print what would run, and stop")
+
+
+def add_executor(command: Command) -> None:
+    about = "trials at a time (default: one per GPU, or one per core without a GPU)"
+    command.takes("--workers N", about, count)
+    command.takes("--executor NAME", "local, or ray for a Ray cluster", executor, "local")
+    about = (
+        "address of the Ray cluster (default: the one this machine belongs to, or a new one on this machine)"
     )
-
-
-def add_data_options(command: argparse.ArgumentParser) -> None:
-    add_set(command, "set an option of the data set", "OPTION")
-
-
-def add_trial_options(command: argparse.ArgumentParser) -> None:
-    add_set(command)
-    command.add_argument(
-        "--hyperparams", dest="set", action="append", type=hyperparams, metavar="NAME",
-        help="start from published or tuned settings: a study, or a .yaml file (see dmlplayground hyperparams)",
-    )  # fmt: skip
-    command.add_argument(
-        "--dry-run", action="store_true", help="check everything, print what would run, and stop"
-    )
-
-
-def add_executor(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--workers",
-        type=count,
-        metavar="N",
-        help="trials at a time (default: one per GPU, or one per core without a GPU)",
-    )
-    command.add_argument(
-        "--executor", type=executor, default="local", metavar="NAME", help="local, or ray for a Ray cluster"
-    )
-    command.add_argument(
-        "--address",
-        help="address of the Ray cluster (default: the one this machine belongs to, or a new one on this machine)",
-    )
+    command.takes("--address", about)
     add_log(command)
 
 
-def add_log(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--log",
-        type=tracker,
-        action="append",
-        default=[],
-        metavar="TRACKER",
-        help="send the curves there as well: tensorboard, wandb or mlflow (repeatable)",
-    )
-    command.add_argument(
-        "--tensorboard", dest="log", action="append_const", const="tensorboard", help="as --log tensorboard"
-    )
+def add_log(command: Command) -> None:
+    about = "send the curves there as well: tensorboard, wandb or mlflow"
+    command.repeats("--log TRACKER", about, tracker)
+    about = "as --log tensorboard"
+    command.add_argument("--tensorboard", dest="log", action="append_const", const="tensorboard", help=about)
 
 
-def add_model(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("model", type=place, help=what)
-    add_which(command)
-
-
-def add_which(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--which",
-        choices=(BEST, LAST),
-        default=BEST,
-        help="which of the trial's weights to use",
-    )
-
-
-def add_engine(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--engine",
-        default="float32",
-        help="how embeddings are computed: float32, fused or bfloat16",
-    )
+def add_which(command: Command, engine: bool = True) -> None:
+    command.takes("--which", "which of the trial's weights to use", default=BEST, choices=(BEST, LAST))
+    if engine:
+        about = "how embeddings are computed: float32, fused or bfloat16"
+        command.takes("--engine", about, default="float32")

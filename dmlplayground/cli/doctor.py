@@ -1,7 +1,5 @@
 """``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy."""
 
-from __future__ import annotations
-
 import http.client
 import importlib
 import os
@@ -12,11 +10,11 @@ from collections.abc import Iterator
 from concurrent import futures
 from importlib import metadata, util
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 from urllib import request
 
 from .. import __version__
-from ..base import compat, devices, layout, optional
+from ..base import compat, devices, layout, optional, threads
 
 NEEDED = ("numpy", "scipy", "sklearn", "numba", "matplotlib", "PIL", "yaml", "simplejpeg", "tqdm")
 # Under other names for pip.
@@ -54,11 +52,11 @@ def main(full: bool = False) -> int:
         print(f"{MARKS[check.state]} {check.name:<12} {check.found}")
         if check.remedy:
             print(f"{'':15}-> {check.remedy}")
-    faults, notes = (sum(check.state == state for check in checks) for state in ("fault", "note"))
-    counted = f"{layout.plural(faults, 'fault')}, {layout.plural(notes, 'note')}"
-    print(f"\n{'not usable' if faults else 'usable'} ({counted})")
+    states = [check.state for check in checks]
+    faults, notes = (layout.plural(states.count(state), state) for state in ("fault", "note"))
+    print(f"\n{'not usable' if 'fault' in states else 'usable'} ({faults}, {notes})")
     print("whether all parts work on a device: dmlplayground check --device gpu:0")
-    return 1 if faults else 0
+    return 1 if "fault" in states else 0
 
 
 def report() -> list[Check]:
@@ -116,9 +114,8 @@ def _numpy() -> Iterator[Check]:
     version = metadata.version("numpy")
     numbers = tuple(map(int, version.split(".")[:2]))
     if numbers >= (2, 0):
-        yield ok(
-            "numpy", f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
-        )
+        newer = f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
+        yield ok("numpy", newer)
     elif numbers < (1, 23):
         yield ok("numpy", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'")
 
@@ -149,8 +146,7 @@ def _gpus() -> Iterator[Check]:
 
 
 def _cores() -> Iterator[Check]:
-    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))  # not on macOS
-    usable, quota = len(allowed(0)), _cgroup_cores()
+    usable, quota = threads.cores(), _cgroup_cores()
     found = f"{usable} usable of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}"
     if quota is None or quota >= usable:
         yield ok("cores", found)
@@ -184,25 +180,17 @@ def _blas() -> Iterator[Check]:
         if info["internal_api"] == "openblas":
             owner = Path(info["filepath"]).parent.name.split(".")[0]
             found = f"{owner}: OpenBLAS {info['version'] or ''} for {info['architecture']}"
-            unknown = info["architecture"] in SLOW_KERNELS and _has_avx2()
-            yield ok(
-                "blas", found + (f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""), slow if unknown else ""
-            )
-
-
-def _has_avx2() -> bool:
-    return " avx2 " in _read("/proc/cpuinfo").replace("\n", " ")
+            found += f" (OPENBLAS_CORETYPE={chosen})" if chosen else ""
+            unknown = info["architecture"] in SLOW_KERNELS and "avx2" in _read("/proc/cpuinfo").split()
+            yield ok("blas", found, slow if unknown else "")
 
 
 def _memory() -> Iterator[Check]:
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
-    limit = _cgroup_memory()
-    usable = min(total, limit) if limit else total
-    found = f"{total:.1f} GiB" + (
-        f", of which the control group allows {limit:.1f}" if usable < total else ""
-    )
+    usable = min(total, _cgroup_memory() or total)
+    allowed = f", of which the control group allows {usable:.1f}" if usable < total else ""
     little = "A trial takes 1 to 2 GiB: run one at a time, with --workers 1."
-    yield ok("memory", found, little if usable < 4 else "")
+    yield ok("memory", f"{total:.1f} GiB{allowed}", little if usable < 4 else "")
 
 
 def _cache() -> Iterator[Check]:
@@ -211,12 +199,12 @@ def _cache() -> Iterator[Check]:
     folder = cache.folder()
     existing = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(existing).free / GIB
-    found = f"{folder}, {free:.1f} GiB free"
     elsewhere = "export DMLPLAYGROUND_CACHE=/a/folder/with/room"
     if not os.access(existing, os.W_OK):
         yield ok("cache", f"{folder} cannot be written: images are prepared again in each run", elsewhere)
     else:
-        yield ok("cache", found, f"The largest data set takes about 5 GiB: {elsewhere}" if free < 5 else "")
+        little = f"The largest data set takes about 5 GiB: {elsewhere}" if free < 5 else ""
+        yield ok("cache", f"{folder}, {free:.1f} GiB free", little)
 
 
 # --- what the network reaches -------------------------------------------------------------------------------
@@ -243,11 +231,8 @@ def _downloads() -> Iterator[Check]:
     with futures.ThreadPoolExecutor(len(wanted)) as pool:
         answers = pool.map(_answer, wanted)
         for (address, what), answer in zip(wanted.items(), answers):
-            host = address.split("/")[2]
-            if answer:
-                yield Check("download", "note", f"{what}: {host} was not reached: {answer}")
-            else:
-                yield ok("download", f"{what}: {host} has it")
+            said = f"was not reached: {answer}" if answer else "has it"
+            yield Check("download", "note" if answer else "ok", f"{what}: {address.split('/')[2]} {said}")
 
 
 def _answer(address: str) -> str:
@@ -259,7 +244,7 @@ def _answer(address: str) -> str:
     return ""
 
 
-def _cgroup_cores() -> float | None:
+def _cgroup_cores() -> Optional[float]:
     """The share of the processors that the control group (version 2, then 1) grants, in cores."""
     quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
     if not period:
@@ -268,7 +253,7 @@ def _cgroup_cores() -> float | None:
     return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
 
 
-def _cgroup_memory() -> float | None:
+def _cgroup_memory() -> Optional[float]:
     """The memory that the control group (version 2, then 1) grants, in GiB."""
     limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
     return int(limit) / GIB if limit.isdigit() else None

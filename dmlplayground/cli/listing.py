@@ -1,20 +1,21 @@
 """Lists of parts and descriptions of one, the same for every kind of part."""
 
-from __future__ import annotations
-
 import json
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any, Optional
 
 from ..base import layout, registry
-from ..base.options import describe
-from . import text
+from ..base.options import Option, describe
+from .arguments import Command, Namespace
 
 
 def command(plural: str, more: Optional[ModuleType]) -> Any:
     """The command that lists the parts of a kind, or describes one; with what a module says ``more`` of them."""
+
+    def add_arguments(command: Command) -> None:
+        command.takes("name", f"one of the {plural}, to describe", nargs="?")
+        add_json(command)
 
     def run(arguments: Namespace) -> None:
         print(as_json(plural, arguments.name) if arguments.json else as_text(plural, arguments.name, more))
@@ -23,18 +24,13 @@ def command(plural: str, more: Optional[ModuleType]) -> Any:
         __doc__=f"list the {plural}, or describe one",
         EXAMPLE=getattr(more, "EXAMPLE", plural),
         PAGE=f"parts/{plural}/index",
-        add_arguments=lambda command: add_arguments(command, plural),
+        add_arguments=add_arguments,
         run=run,
     )
 
 
-def add_arguments(command: ArgumentParser, plural: str) -> None:
-    command.add_argument("name", nargs="?", help=f"one of the {plural}, to describe")
-    add_json(command)
-
-
-def add_json(command: ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true", help="print all that is known of them as JSON")
+def add_json(command: Command) -> None:
+    command.flag("--json", "print all that is known of them as JSON")
 
 
 def as_text(plural: str, name: Optional[str], more: Any = None) -> str:
@@ -47,28 +43,15 @@ def as_text(plural: str, name: Optional[str], more: Any = None) -> str:
 
 def as_json(plural: str, name: Optional[str]) -> str:
     kind = registry.kind(plural)
-    found = [kind.get(key) for key in ([name] if name else kind.names())]
-    return json.dumps({part.key: _plain(part) for part in found}, indent=1, default=str)
-
-
-def _plain(part: registry.Part) -> dict[str, Any]:
-    notes = part.option_notes
-    options = {
-        key: {
-            "type": describe(option.type),
-            **({} if option.required else {"default": option.default}),
-            "note": notes.get(key, ""),
-        }
-        for key, option in part.options.items()
-    }
-    return {
-        "title": part.title,
-        "also": part.also,
-        **part.facts,
-        "about": part.prose,
-        "options": options,
-        "sets": dict(part.configuration),
-    }
+    found = {}
+    for part in (kind.get(key) for key in ([name] if name else kind.names())):
+        options = {}
+        for key, option in part.options.items():
+            default = {} if option.required else {"default": option.default}
+            options[key] = {"type": describe(option.type), **default, "note": part.option_notes.get(key, "")}
+        described = {"title": part.title, "also": part.also, **part.facts, "about": part.prose}
+        found[part.key] = {**described, "options": options, "sets": dict(part.configuration)}
+    return json.dumps(found, indent=1, default=str)
 
 
 def table(plural: str, kind: registry.Kind) -> str:
@@ -78,27 +61,22 @@ def table(plural: str, kind: registry.Kind) -> str:
     rows: list[tuple[str, ...]] = [(kind.name, *headings, "title", "options")]
     for part in records:
         facts = (part.facts.get(heading, "-") for heading in headings)
-        rows.append((part.key, *facts, part.title, text.options(part.options)))
-    lines = [
-        layout.columns(rows),
-        layout.prose(kind.remark),
-        f"Describe one: dmlplayground {plural} NAME",
-    ]
-    return "\n\n".join(filter(None, lines))
+        rows.append((part.key, *facts, part.title, _options(part.options)))
+    advice = f"Describe one: dmlplayground {plural} NAME"
+    return "\n\n".join(filter(None, [layout.columns(rows), layout.prose(kind.remark), advice]))
 
 
 def story(kind: registry.Kind, part: registry.Part, more: Iterable[str] = ()) -> str:
     """Everything about one part."""
     head = [f"{part.key}: {part.title}"]
-    if part.also:
-        head.append(f"also known as {', '.join(part.also)}")
+    head += [f"also known as {', '.join(part.also)}"] if part.also else []
     head += [f"{heading}: {value}" for heading, value in part.facts.items()]
     paragraphs = ["\n".join(head), layout.prose(part.prose)]
     if part.options:
         lines = [line for name in part.options for line in _option(kind, part, name)]
         paragraphs.append("Options, with their defaults:\n" + "\n".join(lines))
     if part.configuration:
-        lines = [f"  {key}: {text.value(value)}" for key, value in part.configuration.items()]
+        lines = [f"  {key}: {value(one)}" for key, one in part.configuration.items()]
         paragraphs.append("What a trial with it sets by default:\n" + "\n".join(lines))
     return "\n\n".join([*filter(None, paragraphs), *more])
 
@@ -106,8 +84,25 @@ def story(kind: registry.Kind, part: registry.Part, more: Iterable[str] = ()) ->
 def _option(kind: registry.Kind, part: registry.Part, name: str) -> list[str]:
     """An option's default and type, and what it is."""
     option = part.options[name]
-    default = "(must be given)" if option.required else f"= {text.value(option.default)}"
+    default = "(must be given)" if option.required else f"= {value(option.default)}"
     lines = [f"  {kind.setting}.{name} {default}  ({describe(option.type)})"]
     if note := part.option_notes.get(name):
         lines.append(layout.fill(note, 6 * " "))
     return lines
+
+
+def _options(given: Mapping[str, Option]) -> str:
+    """``margin=1.0, symmetric=false``; only the name of an option without a default."""
+    words = (name if option.required else f"{name}={value(option.default)}" for name, option in given.items())
+    return ", ".join(words) or "-"
+
+
+def value(content: Any) -> str:
+    """A value on one line, as in YAML."""
+    if isinstance(content, Mapping):
+        return "{" + ", ".join(f"{key}: {value(one)}" for key, one in content.items()) + "}"
+    if isinstance(content, (list, tuple)):
+        return "[" + ", ".join(map(value, content)) + "]"
+    if content is None:
+        return "null"
+    return str(content).lower() if isinstance(content, bool) else str(content)

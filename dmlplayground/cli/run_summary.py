@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base import layout, registry
-from . import text
+from .listing import value
 
 if TYPE_CHECKING:
     from ..trial.config import Trial
@@ -21,19 +21,14 @@ MOST_SHOWN = 500  # trials of a dry run that are listed
 def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
     """The data, networks and protocols of these trials, and what a recipe sets, so that nothing is chosen silently."""
     kinds = {"data": "data", "network": "backbones", "protocol": "protocols"}
-    rows = [(word, _named(plural, trials)) for word, plural in kinds.items()]
-    lines = [layout.columns(rows)]
-    if recipe:
-        settings = ", ".join(f"{key}={text.value(value)}" for key, value in recipe.items())
-        lines.append(layout.fill(f"the recipe sets {settings}", later="  "))
-    return "\n".join(lines)
-
-
-def _named(plural: str, trials: Iterable[Trial]) -> str:
-    """The parts of a kind that they have, each once."""
-    setting = registry.kind(plural).setting
-    components = {repr(one): one for one in (getattr(trial, setting) for trial in trials)}
-    return "; ".join(dict.fromkeys(_part(plural, one) for one in components.values()))
+    rows = []
+    for word, plural in kinds.items():
+        parts = (getattr(trial, registry.kind(plural).setting) for trial in trials)
+        different = {repr(part): part for part in parts}.values()
+        rows.append((word, "; ".join(dict.fromkeys(_part(plural, part) for part in different))))
+    settings = ", ".join(f"{key}={value(one)}" for key, one in recipe.items())
+    said = [layout.fill(f"the recipe sets {settings}", later="  ")] if recipe else []
+    return "\n".join([layout.columns(rows), *said])
 
 
 def _part(plural: str, component: Mapping[str, Any]) -> str:
@@ -41,9 +36,7 @@ def _part(plural: str, component: Mapping[str, Any]) -> str:
     name, options = registry.split(component)
     known = registry.kind(plural).get(name).options
     own = [
-        f"{key}={text.value(value)}"
-        for key, value in options.items()
-        if key in known and value != known[key].default
+        f"{key}={value(one)}" for key, one in options.items() if key in known and one != known[key].default
     ]
     return f"{name} ({', '.join(own)})" if own else name
 
@@ -61,17 +54,14 @@ def configuration(trial: Trial) -> str:
     """Every setting of a trial, as YAML that ``train`` takes."""
     import yaml
 
-    room = (layout.width() or layout.LONG) - 2
-    written = yaml.safe_dump(
-        trial.mapping(), sort_keys=False, default_flow_style=None, width=room, allow_unicode=True
-    )
+    form: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "allow_unicode": True}
+    written = yaml.safe_dump(trial.mapping(), width=(layout.width() or layout.LONG) - 2, **form)
     return "all settings:\n" + textwrap.indent(written.rstrip(), "  ")
 
 
 def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     """Errors for what this machine lacks or the data do not allow; notes on published sets that are not here yet.
-    ``elsewhere``: other machines train, and their devices cannot be checked from here.
-    """
+    ``elsewhere``: other machines train, and their devices cannot be checked from here."""
     from ..sweeps import checks
 
     notes: list[str] = []
@@ -87,9 +77,14 @@ def remaining(trials: Sequence[Trial], store: Path) -> str:
     folders = map(Places(store).folder, trials)
     rows = [(folder.name, status(folder)) for folder in folders]
     more = [f"and {len(rows) - MOST_SHOWN:,} more"] if len(rows) > MOST_SHOWN else []
-    tally = text.tally(Counter(state for _, state in rows))
+    counted = tally(Counter(state for _, state in rows))
     count = layout.plural(len(trials), "trial")
-    return "\n".join([layout.columns(rows[:MOST_SHOWN]), *more, f"{count} in {store}: {tally}"])
+    return "\n".join([layout.columns(rows[:MOST_SHOWN]), *more, f"{count} in {store}: {counted}"])
+
+
+def tally(states: Counter) -> str:
+    """``24 finished, 2 failed``"""
+    return ", ".join(f"{count} {state}" for state, count in states.most_common()) + "."
 
 
 def results(record: Record, folder: Path) -> str:
@@ -106,7 +101,7 @@ def results(record: Record, folder: Path) -> str:
         label = f"{key} (epoch {entry['epoch']})" if entry.get("epoch") else key
         rows.append((label, *(metrics.get(name).shown(entry["metrics"][name]) for name in names)))
     lines = [layout.columns(rows), f"finished in {record.seconds:.0f} s; record in {folder}"]
-    return "\n".join([*lines, *_worse_than_before(protocol.key, record.results)])
+    return "\n".join([*lines, *_worse_than_before(protocol.trained, record.results)])
 
 
 def _models(result: Any) -> list[Mapping[str, Any]]:
@@ -114,27 +109,27 @@ def _models(result: Any) -> list[Mapping[str, Any]]:
     return result if isinstance(result, list) else [result] if result else []
 
 
-def _worse_than_before(protocol: str, results: Mapping[str, Any]) -> list[str]:
+def _worse_than_before(trained: str, results: Mapping[str, Any]) -> list[str]:
     """A warning if training made the network worse at classes that it has not seen."""
     from ..parts import metrics, protocols
 
-    trained = _models(results.get(protocols.get(protocol).trained))
-    starts = {protocols.UNTOUCHED: "untouched features", protocols.UNTRAINED: "untrained network"}
-    after = trained[0]["metrics"] if trained else {}
-    for which, start in starts.items():
-        before = results.get(which, {}).get("metrics", {})
-        worse = [
-            f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})"
-            for name, metric in ((name, metrics.get(name)) for name in after if before.get(name) is not None)
-            if metric.leads and after[name] is not None and metric.better(before[name], after[name])
-        ]
+    after = next(iter(_models(results.get(trained))), {}).get("metrics", {})
+    advice = "Train with a lower optimizer.lr or fewer steps (iterations, epochs)"
+    starts = {
+        protocols.UNTOUCHED: ("untouched features", f"{advice}, or use the features themselves."),
+        protocols.UNTRAINED: ("untrained network", f"{advice}."),
+    }
+    for which, (start, remedy) in starts.items():
+        before, worse = results.get(which, {}).get("metrics", {}), []
+        for name in after:
+            metric, values = metrics.get(name), (before.get(name), after[name])
+            if metric.leads and None not in values and metric.better(*values):
+                worse.append(f"{name} {metric.shown(after[name])} (before: {metric.shown(before[name])})")
         if worse:
-            warning = (
-                f"warning: training ended below the {start}: {'; '.join(worse)}. On new classes the network was better "
-                "before. Train with a lower optimizer.lr or fewer steps (iterations, epochs)"
-            )
-            advice = ", or use the features themselves." if which == protocols.UNTOUCHED else "."
-            return [layout.fill(warning + advice, later="  ")]
+            below = f"warning: training ended below the {start}: {'; '.join(worse)}."
+            return [
+                layout.fill(f"{below} On new classes the network was better before. {remedy}", later="  ")
+            ]
     return []
 
 

@@ -92,6 +92,6 @@ def tune(
     else:
         wanted = {"": search}
     store = Path(store or "runs/search")
-    with executors.opened(executor, address, log) as opened:
-        winners = searches.tune_all(wanted, store, opened, workers=workers, quiet=quiet)
+    opened = executors.create(executor, address, log)
+    winners = searches.tune_all(wanted, store, opened, workers=workers, quiet=quiet)
     return winners[0] if "" in wanted else store

@@ -3,8 +3,6 @@
 An arena is a folder with ``search.yaml`` and ``finals.yaml``. An entry puts one more method through both, in a store of its own.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -74,16 +72,10 @@ class Entrant:
 
     def look(self, **how: Any) -> Path:
         """The folder of what the first search trains first, as a search of its own. ``train`` goes on from its trials."""
-        rung = self.search["rungs"][0]
-        share = Fraction(str(rung["length"]))
-        short = {
-            key: int(self.search[key] * share) for key in ("images", "evaluations") if key in self.search
-        }
-        tune(
-            {**self.search, **short, "searches": 1, "rungs": [{**rung, "length": 1}]},
-            self.store / SEARCH,
-            **how,
-        )
+        rung, short = self.search["rungs"][0], {**self.search, "searches": 1}
+        for key in {"images", "evaluations"}.intersection(short):
+            short[key] = int(short[key] * Fraction(str(rung["length"])))
+        tune({**short, "rungs": [{**rung, "length": 1}]}, self.store / SEARCH, **how)
         return self.store / SEARCH / next(iter(self.searches))
 
     def train(self, **how: Any) -> list[Record]:
@@ -108,9 +100,8 @@ def enter(
     """A method by its key, by the file that has it, or by the ``command`` that trains it, for an arena. All that can be wrong
     without training is refused here."""
     found = find(arena)
-    brought = config.merge(
-        *(config.expand(config.override(text)) for text in derived_files.settings(overrides))
-    )
+    changes = map(config.override, derived_files.settings(overrides))
+    brought = config.merge(*map(config.expand, changes))
     if wrong := [key for key in brought if key not in BROUGHT]:
         raise UserError(
             f"{wrong[0]} is the arena's, the same for all. A method brings: {', '.join(BROUGHT)}."
@@ -121,22 +112,12 @@ def enter(
     store = Path(store or Path("runs", "place", found.name, name))
     search = derived_files.read(found.files / f"{SEARCH}.yaml", resources.find_search)
     finals = derived_files.read(found.files / f"{FINALS}.yaml", resources.find_experiment)
-    entry = Entrant(
-        found,
-        name,
-        {
-            **search,
-            "methods": [name],
-            "config": config.merge(config.expand(search["config"]), brought, trainer),
-        },
-        {
-            **finals,
-            "title": f"{finals['title']}: {name}",
-            "base": config.merge(finals["base"], {"hyperparams": str(store / SEARCH)}, trainer),
-            "grid": {**finals["grid"], "method": [name]},
-        },
-        store,
-    )
+    changed = config.merge(config.expand(search["config"]), brought, trainer)
+    search = {**search, "methods": [name], "config": changed}
+    base = config.merge(finals["base"], {"hyperparams": str(store / SEARCH)}, trainer)
+    grid = {**finals["grid"], "method": [name]}
+    finals = {**finals, "title": f"{finals['title']}: {name}", "base": base, "grid": grid}
+    entry = Entrant(found, name, search, finals, store)
     for one in entry.searches.values():
         one.check()
     return entry

@@ -1,7 +1,5 @@
 """What is wrong with trials before any of them runs: all of it at once, each fault with its trials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Optional, TypeVar, Union
 
@@ -41,7 +39,7 @@ def problems(
         # Trials that differ only in their seed share these parts, so even a large grid has few to check.
         batch = (id(trial.data), id(trial.protocol), id(trial.sampler), trial.batch_size)
         if batch not in batches:
-            batches[batch] = None if isinstance(count, UserError) else _answer(check_data, trial, count)
+            batches[batch] = None if isinstance(count, UserError) else answer(check_data, trial, count)
         answers = (machines.get(repr(_machine(trial))), weights[repr(trial.backbone)], count, batches[batch])
         wrong += [(trial.id, answer) for answer in answers if isinstance(answer, UserError)]
     return wrong
@@ -56,7 +54,9 @@ def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
     sharing: dict[str, list[str]] = {}
     for name, problem in problems:
         sharing.setdefault(str(problem), []).append(name)
-    lines = [f"{_first(names)}: {problem}" for problem, names in sharing.items()]
+    lines = []
+    for said, (name, *others) in sharing.items():
+        lines.append(f"{name}{f' and {len(others):,} more' if others else ''}: {said}")
     if len(lines) == 1:
         return UserError(f"the grid has trials that cannot run (exclude or fix them): {lines[0]}")
     shown = [f"  {line}" for line in lines[:MOST_SHOWN]]
@@ -64,16 +64,13 @@ def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
     return UserError("\n".join(["these trials of the grid cannot run (exclude or fix them):", *shown, *more]))
 
 
-def _first(names: list[str]) -> str:
-    return names[0] + f" and {len(names) - 1:,} more" * (len(names) > 1)
-
-
 def _answers(things: Iterable[Any], ask: Callable[[Any], T]) -> dict[str, Union[T, UserError]]:
     """What ``ask`` says of each of the things, or why it cannot; each is asked for once."""
-    return {name: _answer(ask, thing) for name, thing in {repr(thing): thing for thing in things}.items()}
+    return {name: answer(ask, thing) for name, thing in {repr(thing): thing for thing in things}.items()}
 
 
-def _answer(ask: Callable[..., T], *given: Any) -> Union[T, UserError]:
+def answer(ask: Callable[..., T], *given: Any) -> Union[T, UserError]:
+    """What it says of this, or why it cannot."""
     try:
         return ask(*given)
     except UserError as problem:

@@ -1,11 +1,10 @@
 """The trials of an experiment that somebody wants to run, and the store for their records: what the command ``sweep`` and
 ``dml.sweep`` have in common."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -18,8 +17,6 @@ from . import derived_files, executors, grid, runner
 from .job import jobs_left, status
 from .worker import TRIAL
 
-__all__ = ["Chosen", "choose"]
-
 
 @dataclass(frozen=True)
 class Chosen:
@@ -29,9 +26,8 @@ class Chosen:
     file: Path
     trials: list[Trial]
     store: Path
-    part: bool = (
-        False  # not just what the file says: then what the store is to hold besides stays as it was stated
-    )
+    # Not just what the file says: then what the store is to hold besides stays as it was stated.
+    part: bool = False
 
     def state(self) -> None:
         """Write down in the store what it is to hold."""
@@ -44,25 +40,23 @@ class Chosen:
     ) -> None:
         """Run what is left of the trials, as ``runner.run`` is told how; returns when all have ended."""
         self.state()
-        with executors.opened(executor, address, log) as opened:
+        with closing(executors.create(executor, address, log)) as opened:
             runner.run(self.store, self.trials, opened, **how)
 
     def commands(self, retry_failed: bool = False) -> list[str]:
         """A command for each trial that is left, for any scheduler. The configurations are written into the store."""
         self.state()
         store = self.store.resolve()
-        left = jobs_left(store, self.trials, retry_failed)
-        for job in left:
+        commands = []
+        for job in jobs_left(store, self.trials, retry_failed):
             outside.keep(job.trial.parts, store)
-            files.write_json(job.folder / TRIAL, job.trial.mapping())
-        return [
-            shlex.join(["dmlplayground", "train", str(job.folder / TRIAL), "--store", str(store), "--quiet"])
-            for job in left
-        ]
+            file = job.folder / TRIAL
+            files.write_json(file, job.trial.mapping())
+            commands.append(["dmlplayground", "train", str(file), "--store", str(store), "--quiet"])
+        return [*map(shlex.join, commands)]
 
     def folders(self) -> list[Path]:
-        places = Places(self.store)
-        return [places.folder(trial) for trial in self.trials]
+        return [*map(Places(self.store).folder, self.trials)]
 
     def tally(self) -> Counter:
         """How many of the trials have which status."""
@@ -75,7 +69,7 @@ class Chosen:
 
 def choose(
     file: Union[str, Path, Mapping[str, Any]],
-    store: Optional[str | Path] = None,
+    store: Optional[Union[str, Path]] = None,
     where: Union[Iterable[str], Mapping[str, Any]] = (),
     overrides: Union[Iterable[str], Mapping[str, Any]] = (),
 ) -> Chosen:

@@ -1,7 +1,5 @@
 """YAML files that begin with another: ``like: NAME`` lays a file over the one that it names."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,12 +17,14 @@ def read(given: Union[Path, Mapping[str, Any]], find: Find, children: tuple[Path
     """The content of the file, or the mapping in its place, merged over that of the file that it is ``like``, which ``find``
     looks up by name."""
     content = given if isinstance(given, Mapping) else config.read_yaml(given)
-    if isinstance(content, Mapping):  # the configuration in it may name parts, from where it is
-        folder = Path() if isinstance(given, Mapping) else given.parent
-        content = {key: outside.located(value, folder.absolute()) for key, value in content.items()}
-        for value in content.values():
-            outside.load(value.get("parts", ()) if isinstance(value, Mapping) else ())
-    if not isinstance(content, Mapping) or "like" not in content:
+    if not isinstance(content, Mapping):
+        return content
+    # The configuration in it may name parts, from where it is.
+    folder = Path() if isinstance(given, Mapping) else given.parent
+    content = {key: outside.located(value, folder.absolute()) for key, value in content.items()}
+    for value in content.values():
+        outside.load(value.get("parts", ()) if isinstance(value, Mapping) else ())
+    if "like" not in content:
         return content
     parent = find(str(content["like"]))
     if not isinstance(given, Mapping):
@@ -43,10 +43,8 @@ def named(title: str) -> Path:
 def settings(given: Union[Iterable[str], Mapping[str, Any]]) -> list[str]:
     """Settings as texts such as ``epochs=3``, also where they are given as a mapping."""
     try:
-        return (
-            [f"{key}={json.dumps(value)}" for key, value in given.items()]
-            if isinstance(given, Mapping)
-            else list(given)
-        )
+        if not isinstance(given, Mapping):
+            return list(given)
+        return [f"{key}={json.dumps(value)}" for key, value in given.items()]
     except TypeError as problem:
         raise UserError(f"settings are plain values, as YAML has them: {problem}.") from None

@@ -1,8 +1,6 @@
 """What a sweep shows on a terminal: a line for every trial that has ended, and below them one for each that is
 running."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Sequence
@@ -52,8 +50,7 @@ def clock(seconds: float) -> str:
 
 def trial(name: str, entries: Sequence[dict[str, Any]], done: int, total: int, seconds: float) -> str:
     """A running trial in a line."""
-    last = next((entry for entry in reversed(entries) if "loss" in entry), None)
-    scored = next((entry for entry in reversed(entries) if "metrics" in entry), None)
-    loss = f"  loss {last['loss']:.4g}" if last else ""
-    score = f"  {metrics.first(scored['metrics'])}" if scored else ""
+    last = {key: value for entry in entries for key, value in entry.items()}  # of each key the latest
+    loss = f"  loss {last['loss']:.4g}" if "loss" in last else ""
+    score = f"  {metrics.first(last['metrics'])}" if "metrics" in last else ""
     return f"  {name}  epoch {done}/{total}{loss}{score}  {clock(seconds)}"

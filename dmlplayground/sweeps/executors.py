@@ -2,10 +2,7 @@
 again elsewhere if a node is lost. The third way needs no executor: ``sweep --print-commands`` for any scheduler, or more
 runners with one folder as their store, which share its trials."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
@@ -26,14 +23,12 @@ class Executor(Protocol):
     def prepare(self, trials: Sequence[Trial], workers: int) -> list[str]: ...
     def start(self, trial: Trial, folder: Path) -> Any: ...
     def ended(self, process: Any) -> None: ...
-    def close(self, running: Iterable[Any]) -> None: ...
+    def close(self, running: Iterable[Any] = ()) -> None: ...
 
 
 def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) -> Executor:
-    """The executor called ``local`` (this machine) or ``ray`` (a Ray cluster, by its address if it has one).
-
-    ``log`` names the trackers that its trials write to as well.
-    """
+    """The executor called ``local`` (this machine) or ``ray`` (a Ray cluster, by its address if it has one). ``log`` names the
+    trackers that its trials write to as well."""
     names = tuple(log)
     trackers.require(names)
     if name not in NAMES:
@@ -47,13 +42,3 @@ def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) ->
     from .local import Local
 
     return Local(log=names)
-
-
-@contextmanager
-def opened(name: str, address: Optional[str] = None, log: Iterable[str] = ()) -> Iterator[Executor]:
-    """``create`` it, and let go of its processes in the end."""
-    executor = create(name, address, log)
-    try:
-        yield executor
-    finally:
-        executor.close([])

@@ -2,15 +2,11 @@
 
 title: Embedding sizes
 like: quickstart                              # start from another experiment, and change what follows
-base: {backbone: conv4, epochs: 20}           # for every trial; hyperparams: fehervari2019 starts from published
-values
-grid:                                         # every combination of these
+base: {backbone: conv4, epochs: 20}           # for every trial; hyperparams: fehervari2019 has published values
+grid:                                         # every combination of these keys, dotted where nested
   method: [npairs, margin]                    # or: all
-  embed_dim: [64, 128]
-  optimizer.lr: [1e-4, 1e-5]                  # any key of a configuration, dotted where nested
-  seed: [0, 1]
-methods:                                      # settings of one method
-  margin: {batch_size: 120}
+  optimizer.lr: [1e-4, 1e-5]
+methods: {margin: {batch_size: 120}}          # settings of one method
 exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out; a list means any of these
 include: [{method: npairs, embed_dim: 512}]   # more grids, which share the axes that they do not name
 """
@@ -22,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 from ..base import resources
 from ..base.errors import UserError, unknown
@@ -48,8 +44,7 @@ class Experiment:
 
     def choices(self) -> list[Choice]:
         """Every combination the grid asks for, as dotted keys with one value each."""
-        only_included = self.include and not self.grid
-        main = [] if only_included else _combinations(self.grid)
+        main = [] if self.include and not self.grid else _combinations(self.grid)
         family = _families(self)
         kept = [row for row in main if not any(family(row).matches(row, rule) for rule in self.exclude)]
         included = (_combinations({**self.grid, **further}) for further in self.include)
@@ -78,12 +73,12 @@ class Experiment:
         for choice in self.choices():
             if not all(family(choice).matches(choice, rule) for rule in rules):
                 continue
+            name = ", ".join(f"{key} {value}" for key, value in choice.items())
             try:
                 trial = family(choice).trial(choice)
-                trials[trial.id] = trial
-                names[trial.id] = _describe(choice)
+                trials[trial.id], names[trial.id] = trial, name
             except UserError as problem:
-                problems.append((_describe(choice), problem))
+                problems.append((name, problem))
         if problems:
             further = checks.problems(list(trials.values()), here=False, notes=[])
             raise checks.cannot_run([*problems, *((names[id], problem) for id, problem in further)])
@@ -99,8 +94,7 @@ class Experiment:
         return replace(self, title=f"{self.title}, with {said}")
 
     def configuration(self, choice: Choice) -> dict[str, Any]:
-        layers = [config.expand(config.nested(key, value)) for key, value in choice.items()]
-        chosen = config.merge(*layers)
+        chosen = config.merge(*(config.expand(config.nested(key, value)) for key, value in choice.items()))
         method = chosen.get("method")
         name = method.get("name") if isinstance(method, Mapping) else None
         own = self.methods.get(name, {}) if isinstance(name, str) else {}
@@ -113,37 +107,39 @@ class _Family:
     def __init__(self, experiment: Experiment, rest: Choice, keys: Iterable[str], overrides: Iterable[str]):
         self.given = experiment.configuration(rest)
         self.facts = _facts(self.given)
-        self.keys = keys
-        self.overrides = overrides
-        self.problem: Optional[UserError] = None
+        self.keys, self.overrides = keys, overrides
 
     def matches(self, choice: Choice, rule: Mapping[str, Any]) -> bool:
-        return _matches({**self.facts, **{key: choice[key] for key in self.keys}}, rule)
+        """Whether it has every value of the rule; a list in the rule means any of these."""
+        facts = {**self.facts, **{key: choice[key] for key in self.keys}}
+        return all(
+            key in facts and (facts[key] in value if isinstance(value, list) else facts[key] == value)
+            for key, value in config.dotted(rule).items()
+        )
 
     def trial(self, choice: Choice) -> Trial:
+        if isinstance(self.variants, UserError):
+            raise self.variants.with_traceback(None)
         return self.variants.trial(choice)
 
     @cached_property
-    def variants(self) -> config.Variants:
-        if self.problem is not None:
-            raise self.problem.with_traceback(None)
-        try:
-            return config.Variants(self.given, self.overrides, self.keys, more_checks=[_check_release])
-        except UserError as problem:
-            self.problem = problem
-            raise
+    def variants(self) -> Union[config.Variants, UserError]:
+        return checks.answer(config.Variants, self.given, self.overrides, self.keys, [_check_release])
 
 
 def _families(experiment: Experiment, overrides: Iterable[str] = ()) -> Callable[[Choice], _Family]:
     """A function that gives the family of a choice."""
+
+    def root(key: str) -> str:
+        return key.partition(".")[0]
+
+    free = config.independent
     found: dict[str, _Family] = {}
     said = [config.dotted(config.override(text)) for text in overrides]
-    bound = {_root(key) for each in said for key, value in each.items() if not config.independent(key, value)}
+    bound = {root(key) for each in said for key, value in each.items() if not free(key, value)}
 
     def family(choice: Choice) -> _Family:
-        keys = [
-            key for key, value in choice.items() if config.independent(key, value) and _root(key) not in bound
-        ]
+        keys = [key for key, value in choice.items() if free(key, value) and root(key) not in bound]
         rest = {key: value for key, value in choice.items() if key not in keys}
         name = repr((rest, keys))
         if name not in found:
@@ -151,10 +147,6 @@ def _families(experiment: Experiment, overrides: Iterable[str] = ()) -> Callable
         return found[name]
 
     return family
-
-
-def _root(key: str) -> str:
-    return key.partition(".")[0]
 
 
 def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int) -> None:
@@ -190,15 +182,3 @@ def _facts(given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a configuration by dotted key, and its parts' names by the parts' own keys."""
     names = {key: part["name"] for key, part in given.items() if isinstance(part, Mapping) and "name" in part}
     return {**config.dotted(given), **names}
-
-
-def _matches(facts: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
-    """Whether the facts have every value of the rule; a list in the rule means any of these."""
-    return all(
-        key in facts and (facts[key] in value if isinstance(value, list) else facts[key] == value)
-        for key, value in config.dotted(rule).items()
-    )
-
-
-def _describe(choice: Choice) -> str:
-    return ", ".join(f"{key} {value}" for key, value in choice.items())

@@ -1,7 +1,7 @@
-"""A trial on its way through a sweep."""
+"""Trials on their way through a sweep."""
 
-from __future__ import annotations
-
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +10,15 @@ from typing import Any, Optional
 from ..base.errors import UserError, warn
 from ..parts import metrics, protocols
 from ..trial.config import Places, Trial, criterion, total_epochs
-from ..trial.store import records, stream
+from ..trial.store import CHECKPOINT, records, stream
 from ..trial.store.records import Record
+
+HEAD = 2**16  # bytes of a record in which its id, its configuration and its status stand
+FINISHED = re.compile(
+    rb'\{\s*"id": "([^"]*)",\s*"config": .*?\},\s*"status": "finished",\s*"epochs": \[', re.DOTALL
+)
+# What a killed process leaves in the folder of a finished trial:
+LITTER = re.compile(f"lock-|{re.escape(CHECKPOINT)}$")
 
 
 @dataclass(eq=False)
@@ -23,25 +30,17 @@ class SweepTrial:
     retry: bool = False  # run it again if it has failed
     searching: bool = False  # it is one of a search, which looks at validation classes alone
     entries: list[dict[str, Any]] = field(default_factory=list)  # its epochs so far
-    before: int = 0  # epochs it had when the runner first looked
-    reached: int = 0  # epochs when its process began
     deaths: int = 0  # how often in a row its process died without getting further
     started: float = 0.0
     ended: bool = False
 
     def __post_init__(self) -> None:
+        self.id, self.total = self.trial.id, total_epochs(self.trial)
         self._size = -1
         self._failure = _stamp(self.folder / records.RECORD)
         self.look()
-        self.before = self.epochs
-
-    @property
-    def id(self) -> str:
-        return self.trial.id
-
-    @property
-    def total(self) -> int:
-        return total_epochs(self.trial)
+        self.before = self.epochs  # that it had when the runner first looked
+        self.reached = 0  # epochs when its process began
 
     @property
     def epochs(self) -> int:
@@ -63,10 +62,8 @@ class SweepTrial:
         record = records.find(self.folder)
         if record is None or record.status not in ("finished", "failed"):
             return None
-        again = (
-            record.status == "failed" and self.retry and _stamp(self.folder / records.RECORD) == self._failure
-        )
-        return None if again else record
+        known = _stamp(self.folder / records.RECORD) == self._failure
+        return None if record.status == "failed" and self.retry and known else record
 
     def outcome_line(self, record: Optional[Record]) -> str:
         """How it ended, in a line."""
@@ -74,12 +71,12 @@ class SweepTrial:
             return f"{self.id}: stopped"
         if record.status != "finished":
             return f"{self.id}: {record.status}: {(record.error or 'by hand').strip().splitlines()[-1]}"
-        protocol = protocols.get(self.trial.protocol["name"])
         if self.searching:
             metric = criterion(self.trial.protocol, self.trial.evaluation)
             judged = protocols.create(**self.trial.protocol).judged(record.results)
             score = f"{metric.key} {metric.shown(judged)}"
         else:
+            protocol = protocols.get(self.trial.protocol["name"])
             score = metrics.first(protocol.measured(record.results, protocol.leading)[0])
         return f"{self.id}: {score} in {record.seconds:.0f} s"
 
@@ -95,24 +92,39 @@ def jobs_left(
     left, places = [], Places(store)
     for trial in trials:
         folder = places.folder(trial)
+        if _finished(folder) and not any(LITTER.match(path.name) for path in folder.iterdir()):
+            continue
         try:
-            over = (record := records.find(folder)) is not None and record.status == "finished"
-            job = None if over else SweepTrial(trial, folder, retry_failed, searching)
-            if job and job.outcome() is None:
+            job = SweepTrial(trial, folder, retry_failed, searching)
+            if job.outcome() is None:
                 left.append(job)
             else:
                 records.tidy(folder)
         except UserError as problem:
-            warn(
-                f"{problem} The trial is left out. To train it, move that file away and run the sweep again."
-            )
+            remedy = "To train it, move that file away and run the sweep again."
+            warn(f"{problem} The trial is left out. {remedy}")
     return left
 
 
 def status(folder: Path) -> str:
     """The status of a trial, in a word or two."""
+    if _finished(folder):
+        return "finished"
     try:
         record = records.find(folder)
     except UserError:
         return "unreadable"
     return record.status if record else "not started"
+
+
+def _finished(folder: Path) -> bool:
+    """Whether the record's first and last lines say that the trial has finished. This is quick, and so many trials are soon
+    looked through; a record that is damaged between them is found by whoever reads it."""
+    try:
+        with (folder / records.RECORD).open("rb") as file:
+            said = FINISHED.match(file.read(HEAD))
+            file.seek(-2, os.SEEK_END)
+            whole = file.read().rstrip().endswith(b"}")
+    except OSError:
+        return False
+    return said is not None and whole and said[1] == os.fsencode(folder.name)

@@ -1,19 +1,26 @@
 """Trials in processes on this machine, each of which trains one after the other. Each has one thread, which is much faster
 when the machine is full; GPUs take turns."""
 
-from __future__ import annotations
-
+import json
+import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
+from ..base import memory
 from ..base.errors import UserError
 from ..base.threads import cores
-from ..parts import data, transforms
+from ..parts import backbones, data, transforms
 from ..trial.config import Trial, check_data
-from . import checks, memory_needs, worker
+from . import checks, worker
+
+# Of the least memory that a trial needs:
+PROCESS = 300 * 2**20  # Python, MXNet and what they load, on a CPU
+KEPT = 0.6  # the smallest share of all layer outputs that a measured network kept for its gradients
+COPIES = 4  # of every parameter: itself, its gradient and two of the optimizer's
 
 
 class Local:
@@ -21,9 +28,19 @@ class Local:
 
     def __init__(self, gpus: Optional[list[str]] = None, log: Sequence[str] = ()):
         self.log = log
-        self.gpus = visible_gpus() if gpus is None else gpus
+        if gpus is not None:
+            self.gpus = gpus
         self.load: Counter[str] = Counter()
         self.idle: list[worker.Worker] = []  # whose trial has finished, and which can train another
+
+    @cached_property
+    def gpus(self) -> list[str]:
+        """CUDA's names of the GPUs that this process may use. To know them takes MXNet."""
+        import mxnet as mx
+
+        count = mx.context.num_gpus()
+        named = os.environ.get("CUDA_VISIBLE_DEVICES")
+        return (named.split(",") if named else [str(i) for i in range(count)])[:count]
 
     @property
     def slots(self) -> int:
@@ -37,10 +54,9 @@ class Local:
         groups: dict[str, list[Trial]] = {}
         for trial in trials:
             groups.setdefault(f"{trial.data} {trial.transform}", []).append(trial)
-        room = memory_needs.available(self.gpus, workers)
+        room = available_memory(self.gpus, workers)
         checked = [_check(group, room) for group in groups.values()]
-        problems = [problem for found, _ in checked for problem in found]
-        if problems:
+        if problems := [problem for found, _ in checked for problem in found]:
             raise checks.cannot_run(problems)
         return [warning for _, found in checked for warning in found]
 
@@ -70,10 +86,9 @@ class Local:
         else:
             process.finish()
 
-    def close(self, running: Iterable[worker.Worker]) -> None:
+    def close(self, running: Iterable[worker.Worker] = ()) -> None:
         """Stop them all, side by side, and the processes that wait for another trial."""
-        processes = [*running, *self.idle]
-        self.idle.clear()
+        processes, self.idle = [*running, *self.idle], []
         for process in processes:
             process.stop()
         for process in processes:
@@ -91,21 +106,44 @@ def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str
         return [(trial.id, problem) for trial in trials], []
     problems, warnings = [], []
     for trial in trials:
-        try:
-            check_data(trial, train.num_classes)
-        except UserError as problem:
-            problems.append((trial.id, problem))
-        least = memory_needs.least(trial, *transform.test_shape(train.images))
+        if wrong := checks.answer(check_data, trial, train.num_classes):
+            problems.append((trial.id, wrong))
+        least = least_memory(trial, *transform.test_shape(train.images))
         if room is not None and least > room:
             have = f"{max(room, 0) / 2**30:.1f} GB for each trial at a time"
             warnings.append(f"{trial.id} needs {least / 2**30:.1f} GB of memory or more; there is {have}")
     return problems, warnings
 
 
-def visible_gpus() -> list[str]:
-    """CUDA's names of the GPUs that this process may use."""
+def least_memory(trial: Trial, height: int, width: int) -> int:
+    """Bytes that training on images of this size takes on each device; the true figure is rather higher."""
+    parameters, outputs = _sizes(json.dumps(trial.backbone, sort_keys=True), height, width)
+    learners = trial.ensemble.members if trial.ensemble.order == "parallel" else 1
+    rows = trial.batch_size // trial.devices
+    return int(4 * learners * (COPIES * parameters + KEPT * rows * outputs))
+
+
+def available_memory(gpus: list[str], workers: int) -> Optional[int]:
+    """Bytes for each trial when ``workers`` run at a time, on this machine or on a GPU; None if unknown."""
+    if gpus:
+        import mxnet as mx
+
+        share = math.ceil(workers / len(gpus))
+        return min(mx.context.gpu_memory_info(i)[1] for i in range(len(gpus))) // share
+    free = memory.available()
+    return None if free is None else free // workers - PROCESS
+
+
+@cache
+def _sizes(backbone: str, height: int, width: int) -> tuple[int, int]:
+    """Numbers in a backbone's parameters, and in all its layers' outputs for one image."""
     import mxnet as mx
 
-    count = mx.context.num_gpus()
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return (named.split(",") if named else [str(i) for i in range(count)])[:count]
+    options: Mapping[str, Any] = {**json.loads(backbone), "pretrained": "none"}
+    inner = backbones.create(**options)(mx.sym.var("data")).get_internals()
+    names, (_, shapes, _) = inner.list_outputs(), inner.infer_shape(data=(1, 3, height, width))
+    own = set(inner.list_inputs())
+    sizes = {True: 0, False: 0}
+    for name, shape in zip(names, shapes):
+        sizes[name in own] += math.prod(shape)
+    return sizes[True], sizes[False]

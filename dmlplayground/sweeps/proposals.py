@@ -1,14 +1,13 @@
 """What a search tries, and what comes of it on validation classes."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
+from ..base import seeds
 from ..base.errors import UserError
-from ..parts import protocols
+from ..parts import methods, protocols
 from ..trial import config
 from ..trial.store import records
 from ..trial.store.records import Record
@@ -26,6 +25,34 @@ class Proposal:
     @property
     def value(self) -> Optional[float]:
         return self.reached[-1].get("value") if self.reached else None
+
+
+def sobol(search: Search, number: int) -> dict[str, Any]:
+    """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread.
+
+    So a search proposes the same whatever the number of workers and however often it was stopped, and searches with the same
+    range propose the same values for it. The first trial has the method's own options and the middle of every other range.
+    """
+    from scipy.stats import qmc
+
+    parameters = search.parameters
+    # The sequence begins with a corner, which is left out; the middle of everything follows.
+    shares = qmc.Sobol(len(parameters), scramble=False).fast_forward(number + 1).random()[0]
+    if search.rungs and number:  # each of several searches has its own points: all of them moved by as much
+        moves = [seeds.generator(search.seed, "search", search.number, key).random() for key in parameters]
+        shares = (shares + moves) % 1.0
+    values = {key: parameter.at(share) for (key, parameter), share in zip(parameters.items(), shares)}
+    return {**values, **_own_options(search)} if number == 0 else values
+
+
+def _own_options(search: Search) -> dict[str, Any]:
+    """The method's own options, batches and head, where the search would find them."""
+    record = methods.get(search.config["method"]["name"])
+    own = {f"method.{name}": option.default for name, option in record.options.items()}
+    own.update(
+        {"sampler": dict(record.sampler), **{f"head.{key}": value for key, value in record.head.items()}}
+    )
+    return {key: own[key] for key, one in search.parameters.items() if key in own and one.holds(own[key])}
 
 
 def none_can_be_trained(last: Optional[UserError]) -> UserError:

@@ -4,8 +4,6 @@ The store must be a folder that all nodes share under one path. If a node is los
 are no longer renewed; the runner then starts the trials elsewhere, from their checkpoints.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -37,12 +35,6 @@ class Task:
         except ray.exceptions.RayError as problem:
             return Ending(None, f"was lost with its node or its Ray worker ({type(problem).__name__})")
         return Ending.of(code)
-
-    def stop(self) -> None:
-        """Ask it to stop; it keeps its epochs."""
-        import ray
-
-        ray.cancel(self.reference)
 
 
 class Cluster:
@@ -76,11 +68,13 @@ class Cluster:
     def ended(self, process: Task) -> None:
         """Ray knows."""
 
-    def close(self, running: Iterable[Task]) -> None:
-        """Stop them all, side by side, and wait until they have let go of their trials."""
+    def close(self, running: Iterable[Task] = ()) -> None:
+        """Stop them all, side by side, and wait until they have let go of their trials, which keep their epochs."""
+        import ray
+
         tasks = list(running)
         for task in tasks:
-            task.stop()
+            ray.cancel(task.reference)
         deadline = time.monotonic() + worker.PATIENCE
         while any(locks.current(task.folder) for task in tasks) and time.monotonic() < deadline:
             time.sleep(0.2)

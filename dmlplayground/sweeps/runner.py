@@ -4,8 +4,6 @@ Trials have processes of their own, so a crash harms no other trial. The runner 
 files that trials write, and other runners through their locks. It holds nothing that would be lost if it died.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import time
@@ -40,10 +38,11 @@ def run(
 ) -> None:
     """Run what is left of ``trials``. Returns when all have ended; raises KeyboardInterrupt when stopped."""
     left = jobs_left(store, trials, retry_failed, searching)
+    if done := len(trials) - len(left):
+        display.Display(quiet).say(f"{done} of {layout.plural(len(trials), 'trial')} done already")
+    if not left:  # and so no device is looked for
+        return
     runner = Runner(store, executor, workers, quiet)
-    done = len(trials) - len(left)
-    if done:
-        runner.display.say(f"{done} of {layout.plural(len(trials), 'trial')} done already")
     for warning in executor.prepare([job.trial for job in left], runner.workers):
         runner.display.say(f"warning: {warning}")
     runner.run(left, len(trials), sum(job.total for job in left), done)
@@ -60,7 +59,7 @@ class Runner:
         self.running: dict[SweepTrial, Any] = {}  # with their processes
         self.elsewhere: list[SweepTrial] = []  # being trained by other processes
         self.waiting: list[SweepTrial] = []  # started once, to be started again
-        self.begun: list[SweepTrial] = []  # all so far
+        self.begun: dict[SweepTrial, None] = {}  # all so far
         self.company = False  # whether other runners have been seen at work
         self.watch = locks.Watch()
         self._started = self._looked = time.monotonic()
@@ -84,29 +83,26 @@ class Runner:
                 if time.monotonic() - self._looked > LOOK:
                     self._look_elsewhere()
                 self._show()
-        except (OSError, files.CannotWrite) as problem:
-            self._close()
+        except BaseException as problem:
+            self.display.show([])
+            self.executor.close(self.running.values())
+            if not isinstance(problem, (OSError, files.CannotWrite)):
+                raise
             raise UserError(
                 f"the store {self.store} cannot be written or read: {str(problem).rstrip('.')}. "
                 "What was done is kept. Once that is fixed, run the same command again."
             ) from None
-        except BaseException:
-            self._close()
-            raise
         self.display.show([])
-
-    def _close(self) -> None:
-        self.display.show([])
-        self.executor.close(self.running.values())
 
     # --- starting ----------------------------------------------------------------------------------------------------
 
     def _fill(self, source: Iterator[SweepTrial]) -> None:
         """Start as many trials as there is room for."""
         while len(self.running) < self.workers and self._room():
-            job = self.waiting.pop(0) if self.waiting else self._next(source)
+            job = self.waiting.pop(0) if self.waiting else next(source, None)
             if job is None:
                 return
+            self.begun[job] = None
             if job.outcome() is not None:
                 self.company = True
                 self._done(job, job.outcome(), quiet=True)
@@ -121,23 +117,14 @@ class Runner:
         if not isinstance(jobs, Sequence):
             yield from jobs
             return
-        left, mixed = list(reversed(jobs)), False
+        left, chance = list(jobs), random.Random()
         while left:
-            if self.company and not mixed:
-                random.Random().shuffle(left)
-                mixed = True
-            yield left.pop()
+            yield left.pop(chance.randrange(len(left)) if self.company else 0)
 
     def _leave(self, job: SweepTrial) -> None:
         """Leave it to the runner that trains it."""
         self.company = True
         self.elsewhere.append(job)
-
-    def _next(self, source: Iterator[SweepTrial]) -> Optional[SweepTrial]:
-        job = next(source, None)
-        if job is not None:
-            self.begun.append(job)
-        return job
 
     def _room(self) -> bool:
         """Whether the disk has room for another trial. An error once no running trial could free any."""
@@ -219,12 +206,8 @@ class Runner:
             for job in self.running
         ]
         others = f", {len(self.elsewhere)} elsewhere" if self.elsewhere else ""
-        self.display.show(
-            [
-                *lines,
-                f"{self._ended()} of {layout.plural(self.count, 'trial')}, {len(self.running)} running{others}{self._left()}",
-            ]
-        )
+        ended = f"{self._ended()} of {layout.plural(self.count, 'trial')}"
+        self.display.show([*lines, f"{ended}, {len(self.running)} running{others}{self._left()}"])
 
     def _ended(self) -> int:
         return self.done_before + sum(job.ended for job in self.begun)

@@ -13,8 +13,6 @@ A file with ``rungs`` may search several times (``searches: 2``), with points, s
 every method, then again. A file may be ``like`` another, and change what follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,40 +30,30 @@ Given = Union[str, Path, Mapping[str, Any]]
 Settings = Union[Iterable[str], Mapping[str, Any]]
 
 
-def load(path: Given, overrides: Settings = ()) -> Search:
-    """The search for one method's settings in a file, or by the name of a built-in one, with ``key=value`` overrides of
-    its config."""
-    found = load_all(path, overrides)
-    if len(found) > 1:
-        raise UserError(f"{path} searches for the settings of {len(found)} methods; choose one of them.")
-    return next(iter(found.values()))
-
-
 def load_all(given: Given, overrides: Settings = (), wanted: Iterable[str] = ()) -> dict[str, Search]:
-    """The searches of a file, or of a mapping in its place, by the folder of the store that each has: its method, below its
-    number if it has rungs. Those of the ``wanted`` methods alone if any are named. A file that names no methods holds one
-    search, under the empty name.
-    """
+    """The searches of a file, of a built-in one by its name, or of a mapping in its place, by the folder of the store that each
+    has: its method, below its number if it has rungs. Those of the ``wanted`` methods alone if any are named. A file that
+    names no methods holds one search, under the empty name. ``overrides`` change its config."""
     if not isinstance(given, Mapping):
         given = Path(given)
         given = given if given.suffix == ".yaml" else resources.find_search(given)
     content = derived_files.read(given, resources.find_search)
-    if isinstance(content, Mapping) and isinstance(content.get("config"), Mapping):
-        changes = (config.expand(config.override(text)) for text in derived_files.settings(overrides))
-        content = {**content, "config": config.merge(config.expand(content["config"]), *changes)}
     if not isinstance(content, Mapping):
         return {"": build(Search, content, where="")}
-    content = dict(content)
+    content, title = dict(content), content.get("title", given)
+    if isinstance(content.get("config"), Mapping):
+        changes = (config.expand(config.override(text)) for text in derived_files.settings(overrides))
+        content["config"] = config.merge(config.expand(content["config"]), *changes)
     if "prune" in content:
         raise UserError(
-            f"{content.get('title', given)}: prune: searches stop no trial early any more; leave it out, or give the search "
+            f"{title}: prune: searches stop no trial early any more; leave it out, or give the search "
             "rungs, short trainings of which the best get longer ones."
         )
-    times = _times(content, given)
+    times = _times(content, title)
     if "methods" not in content:
         if list(wanted):
             raise UserError(
-                f"{content.get('title', given)} searches for the settings of one method; --methods is for files with `methods`."
+                f"{title} searches for the settings of one method; --methods is for files with `methods`."
             )
         return {str(number) if len(times) > 1 else "": _search(content, number) for number in times}
     file = build(_Many, {key: value for key, value in content.items() if key in _MANY}, where="")
@@ -77,15 +65,13 @@ def load_all(given: Given, overrides: Settings = (), wanted: Iterable[str] = ())
     }
 
 
-def _times(content: dict[str, Any], given: Given) -> list[int]:
+def _times(content: dict[str, Any], title: Any) -> list[int]:
     """The numbers of the searches that a file asks for; 0 alone where there is just one, without a number."""
     times = content.pop("searches", 1)
     if not isinstance(times, int) or isinstance(times, bool) or times < 1:
         raise UserError(f"searches must be a whole number from 1 on, not {times!r}.")
     if times > 1 and not content.get("rungs"):
-        raise UserError(
-            f"{content.get('title', given)} has no rungs: only a search by halving is repeated (searches: {times})."
-        )
+        raise UserError(f"{title} has no rungs: only a search by halving is repeated (searches: {times}).")
     return list(range(1, times + 1)) if content.get("rungs") else [0]
 
 
@@ -109,11 +95,8 @@ class _Many:
             methods.get(name)
         if not offered:
             raise UserError("methods must name at least one method, or be all.")
-        left_out = [name for name in wanted if name not in offered]
-        if left_out:
-            raise UserError(
-                f"the file does not search for {', '.join(left_out)}; it does for {', '.join(offered)}."
-            )
+        if left_out := ", ".join(name for name in wanted if name not in offered):
+            raise UserError(f"the file does not search for {left_out}; it does for {', '.join(offered)}.")
         return wanted or offered
 
 

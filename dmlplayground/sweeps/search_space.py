@@ -25,8 +25,6 @@ With ``rungs`` it is a search by halving: many short trainings, of whose setting
     searches: 2                    # as often, with points, seeds and folds of their own
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,6 +32,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Any, Literal, Optional, Union
 
 from ..base.errors import UserError
@@ -73,10 +72,9 @@ class Range:
         return self.range[0], self.range[1]
 
     def __str__(self) -> str:
-        how = (" on a logarithmic scale" if self.log else "") + (
-            f" in steps of {self.step}" if self.step else ""
-        )
-        return f"{self.range[0]} to {self.range[1]}{how}"
+        scale = " on a logarithmic scale" if self.log else ""
+        steps = f" in steps of {self.step}" if self.step else ""
+        return f"{self.range[0]} to {self.range[1]}{scale}{steps}"
 
     @property
     def _whole(self) -> bool:
@@ -100,11 +98,8 @@ class Range:
         return [low + step * number for number in range(int((high - low) / step + 1e-9) + 1)]
 
     def holds(self, value: Any) -> bool:
-        return (
-            not isinstance(value, bool)
-            and isinstance(value, (int, float))
-            and self.range[0] <= value <= self.range[1]
-        )
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return number and self.range[0] <= value <= self.range[1]
 
     def edge(self, value: Any) -> Optional[str]:
         """The end of the range that the value is close to, if it is."""
@@ -198,9 +193,8 @@ class Search:
     trials: int = 50
     seed: int = 0  # of the search; that of the trials is config.seed
     draw: Literal["tpe", "sobol", "every"] = "tpe"  # how values are proposed
-    rungs: list[HalvingRung] = field(
-        default_factory=list
-    )  # of a search by halving, the shortest trainings first
+    # Of a search by halving, the shortest trainings first:
+    rungs: list[HalvingRung] = field(default_factory=list)
     images: int = 0  # that a training of full length sees, where there are rungs
     evaluations: int = 10  # of a training of full length
     number: int = 1  # which of several searches for the same settings, where there are rungs
@@ -218,7 +212,7 @@ class Search:
         if self.rungs:
             self._check_rungs()
         if self.draw == "every":
-            count = math.prod(len(values) for values in self._values().values())
+            count = math.prod(len(one.values(key)) for key, one in self.parameters.items())
             if count > self.trials:
                 raise UserError(
                     f"draw: every has {count} combinations to try, more than trials: {self.trials}."
@@ -236,17 +230,10 @@ class Search:
             raise UserError("rungs need images: how many a training of full length sees, such as 108000.")
         object.__setattr__(self, "trials", sum(counts))
 
-    def _values(self) -> dict[str, list[Any]]:
-        return {key: parameter.values(key) for key, parameter in self.parameters.items()}
-
-    def combination(self, number: int) -> dict[str, Any]:
-        """The values of a trial by its number, counted from 0, where every combination is tried. The last key changes
-        first."""
-        found = {}
-        for key, values in reversed(list(self._values().items())):
-            number, place = divmod(number, len(values))
-            found[key] = values[place]
-        return {key: found[key] for key in self.parameters}
+    def combinations(self) -> Iterator[dict[str, Any]]:
+        """The values of every trial, where each combination is tried. The last key changes first."""
+        values = [parameter.values(key) for key, parameter in self.parameters.items()]
+        return (dict(zip(self.parameters, row)) for row in product(*values))
 
     def trial(self, values: Mapping[str, Any], rung: int = -1) -> Trial:
         """The trial with these values in the place of the ranges, on this rung if there are any."""

@@ -9,13 +9,12 @@ stopped.
 The store then holds ``best.yaml``, ``repeat.yaml`` (``winners``) and ``search.json``, everything that was tried.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from ..base import files, layout
 from ..base.errors import UserError
@@ -23,9 +22,9 @@ from ..parts import data
 from ..trial import config
 from ..trial.config import part_keys
 from ..trial.store import manifest, records
-from . import runner, sobol, winners
+from . import proposals, runner, winners
 from .executors import Executor
-from .proposals import Proposal, none_can_be_trained, outcome
+from .proposals import Proposal
 from .search_space import Search
 
 PATIENCE = 20  # so many proposals for each trial, if most of them cannot be trained
@@ -41,12 +40,13 @@ def tune_all(
 ) -> list[Path]:
     """Run searches one after the other, each in the folder of its name; gives the files of their winners."""
     found = []
-    for name, search in wanted.items():
-        if not quiet:
-            number = f", search {search.number}" if search.rungs else ""
-            trials = layout.plural(search.trials, "trial")
-            print(f"{search.title}{number}: {trials}, records in {store / name}", flush=True)
-        found.append(tune(search, store / name, executor, workers=workers, quiet=quiet))
+    with closing(executor):
+        for name, search in wanted.items():
+            if not quiet:
+                number = f", search {search.number}" if search.rungs else ""
+                trials = layout.plural(search.trials, "trial")
+                print(f"{search.title}{number}: {trials}, records in {store / name}", flush=True)
+            found.append(tune(search, store / name, executor, workers=workers, quiet=quiet))
     return found
 
 
@@ -61,7 +61,7 @@ def tune(
         tried = tpe.run(search, store, executor, workers, quiet)
     else:
         tried = _by_number(search, store, executor, workers, quiet)
-    _write_record(search, tried, store)
+    _write_tried(search, tried, store)
     furthest = max((len(one.reached) for one in tried), default=0)
     best = _ranked([one for one in tried if len(one.reached) == furthest], search)
     if not best:
@@ -81,7 +81,7 @@ def _by_number(
         trials = [search.trial(proposal.values, rung) for proposal in going_on]
         runner.run(store, trials, executor, workers=workers, quiet=quiet, searching=not search.rungs)
         for proposal, trial in zip(going_on, trials):
-            proposal.reached.append(outcome(search, store / trial.id))
+            proposal.reached.append(proposals.outcome(search, store / trial.id))
         going_on = _ranked(going_on, search)
         if not going_on:
             of_rung = f" of its rung {rung + 1}" if search.rungs else ""
@@ -93,12 +93,12 @@ def _proposals(search: Search) -> list[Proposal]:
     """What the search tries, leaving out what cannot be trained or was proposed before."""
     found: dict[str, Proposal] = {}
     wanted = search.rungs[0].trials if search.rungs else search.trials
-    every = search.draw == "every"
-    proposal = search.combination if every else partial(sobol.proposal, search)
+    drawn: Iterable[dict[str, Any]] = (proposals.sobol(search, n) for n in range(PATIENCE * wanted))
+    if search.draw == "every":
+        drawn = islice(search.combinations(), wanted)
     problem: Optional[UserError] = None
     classes = None
-    for number in range(wanted if every else PATIENCE * wanted):
-        values = dict(proposal(number))
+    for number, values in enumerate(drawn):
         try:
             trials = [search.trial(values, rung) for rung in range(max(1, len(search.rungs)))]
             classes = classes or data.require(**trials[0].data)
@@ -111,18 +111,18 @@ def _proposals(search: Search) -> list[Proposal]:
         if len(found) == wanted:
             break
     if not found:
-        raise none_can_be_trained(problem)
+        raise proposals.none_can_be_trained(problem)
     return list(found.values())
 
 
-def _ranked(proposals: list[Proposal], search: Search) -> list[Proposal]:
+def _ranked(tried: list[Proposal], search: Search) -> list[Proposal]:
     """Those that have a score, the best first."""
     sign = -1 if search.direction == "maximize" else 1
-    scored = [(sign * one.value, one.number, one) for one in proposals if one.value is not None]
+    scored = [(sign * one.value, one.number, one) for one in tried if one.value is not None]
     return [one for _, _, one in sorted(scored, key=lambda row: row[:2])]
 
 
-def _write_record(search: Search, tried: list[Proposal], store: Path) -> None:
+def _write_tried(search: Search, tried: list[Proposal], store: Path) -> None:
     """All that was tried, as JSON."""
     rungs = [{"trials": rung.trials, "length": str(rung.share), "folds": rung.folds} for rung in search.rungs]
     content = {

@@ -3,8 +3,6 @@
 The store holds ``study.journal``, Optuna's own log, from which an interrupted search continues; several runners may share it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,10 +76,10 @@ class Attempts:
 
     def jobs(self) -> Iterator[SweepTrial]:
         """What an earlier run left unfinished, then what Optuna proposes. What cannot be trained counts as tried."""
-        import optuna
+        from optuna.trial import Trial, TrialState
 
-        running = [trial for trial in self.study.trials if trial.state == optuna.trial.TrialState.RUNNING]
-        waiting = [optuna.trial.Trial(self.study, trial._trial_id) for trial in running]
+        running = [trial for trial in self.study.trials if trial.state == TrialState.RUNNING]
+        waiting = [Trial(self.study, trial._trial_id) for trial in running]
         while True:
             self.report()
             if not waiting and len(self.study.get_trials(deepcopy=False)) >= self.search.trials:
@@ -94,8 +92,10 @@ class Attempts:
                     self.runner.display.say(f"warning: {warning}")
             except UserError as problem:
                 proposed.set_user_attr("problem", str(problem))
-                self.study.tell(proposed, state=optuna.trial.TrialState.FAIL)
-                self._give_up(problem)
+                self.study.tell(proposed, state=TrialState.FAIL)
+                tried = [trial for trial in self.study.trials if trial.state.is_finished()]
+                if len(tried) >= WRONG and all("problem" in trial.user_attrs for trial in tried):
+                    raise proposals.none_can_be_trained(problem) from None
                 continue
             proposed.set_user_attr("id", trial.id)
             job = SweepTrial(trial, self.store / trial.id, searching=True)
@@ -114,12 +114,6 @@ class Attempts:
             raise UserError(
                 f"the store {self.store} holds a search with other ranges: {problem} Use a new store."
             ) from None
-
-    def _give_up(self, problem: UserError) -> None:
-        """Stop if nothing that was tried could be trained."""
-        tried = [trial for trial in self.study.trials if trial.state.is_finished()]
-        if len(tried) >= WRONG and all("problem" in trial.user_attrs for trial in tried):
-            raise proposals.none_can_be_trained(problem)
 
     def report(self) -> None:
         """Let Optuna know what has become of trials that have ended; those that were stopped go on another time."""

@@ -1,8 +1,6 @@
 """What a search leaves besides its records: ``best.yaml``, the winner as a file of hyperparameters, and ``repeat.yaml``, an
 experiment that trains the winner ten times."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -46,7 +44,9 @@ def write(
         else "the first fold's model on its validation classes, which chose it; the search looked at no test class"
     )
     folds = layout.plural(protocol.trainings, "fold")
-    edges = {key: edge for key, edge in at_edges(search, given).items() if edge}
+    plain = config.dotted(given)
+    ends = {key: one.edge(plain[key]) for key, one in search.parameters.items() if key in plain}
+    edges = {key: end for key, end in ends.items() if end}
     content = {
         "method": given["method"]["name"],
         "source": "search",
@@ -84,15 +84,13 @@ def write(
         names = {key: given[key] for key in ("method", "trainer", "data", "backbone", "search")}
         base = config.trial({**names, "hyperparams": str(store / BEST)}).mapping()
         del base["seed"]
-    _save(
-        store / REPEAT,
-        {
-            "title": f"{search.title}: the winner, {REPEATS} times",
-            "about": f"The settings of {winner.id}, which won the search, trained with new seeds.",
-            "base": base,
-            "grid": {"seed": [winner.seed + repeat for repeat in range(1, REPEATS + 1)]},
-        },
-    )
+    repeat = {
+        "title": f"{search.title}: the winner, {REPEATS} times",
+        "about": f"The settings of {winner.id}, which won the search, trained with new seeds.",
+        "base": base,
+        "grid": {"seed": [winner.seed + number for number in range(1, REPEATS + 1)]},
+    }
+    _save(store / REPEAT, repeat)
     return store / BEST
 
 
@@ -101,18 +99,17 @@ def _save(path: Path, content: Mapping[str, Any]) -> None:
         yaml.safe_dump(dict(content), file, sort_keys=False, width=110)
 
 
-def at_edges(search: Search, given: Mapping[str, Any]) -> dict[str, Any]:
-    """By the key of each range the end of it that the configuration's value is close to, if it is."""
-    plain = config.dotted(given)
-    return {key: one.edge(plain[key]) for key, one in search.parameters.items() if key in plain}
-
-
 def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}) -> dict[str, Any]:
     """The values that were searched, and those that differ from the method's own, with their sources."""
     names = {part: {"name": winner[part]["name"]} for part in ("method", "backbone")}
     same = {key: winner[key] for key in ("trainer", "data")}
     plain = config.dotted(config.trial({**names, **same}).mapping())
-    searched = {key for key in config.dotted(winner) if _holds_a_parameter(search, key)}
+    # The value of a key, or an entry of it where it is a list, may have been searched.
+    searched = {
+        key
+        for key in config.dotted(winner)
+        if key in search.parameters or any(name.startswith(f"{key}.") for name in search.parameters)
+    }
     return {
         key: {
             "value": value,
@@ -122,8 +119,3 @@ def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] =
         for key, value in config.dotted(winner).items()
         if not key.startswith(OWN) and (key in searched or key not in plain or plain[key] != value)
     }
-
-
-def _holds_a_parameter(search: Search, key: str) -> bool:
-    """Whether the value of this key, or an entry of it where it is a list, was searched."""
-    return key in search.parameters or any(name.startswith(f"{key}.") for name in search.parameters)

@@ -28,9 +28,8 @@ from ..trial.store.locks import Busy
 TRIAL, LOG = "trial.json", "log.txt"
 FAILED, REFUSED, UNWRITABLE, BUSY, STOPPED = 1, 2, 74, 75, 130  # exit codes besides 0
 PATIENCE = 20  # seconds that a trial has to stop
-LARGE = (
-    2 << 30
-)  # bytes: MXNet keeps 1 to 20 MB of every trial, so that a process that has so much is replaced
+# Bytes: MXNet keeps 1 to 20 MB of every trial, so that a process that has so much is replaced.
+LARGE = 2 << 30
 
 
 class Ending(NamedTuple):
@@ -53,7 +52,7 @@ class Worker:
     def __init__(
         self,
         folder: Path,
-        environment: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] = {},
         log: Iterable[str] = (),
         gpus: Sequence[str] = (),
     ):
@@ -66,7 +65,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,
-                env={"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})},
+                env={"OMP_NUM_THREADS": "1", **os.environ, **environment},
                 start_new_session=True,  # a terminal's Ctrl-C is for the runner, which stops its trials one by one
             )
         assert self.process.stdin is not None and self.process.stdout is not None
@@ -124,8 +123,7 @@ def main(*log: str) -> int:
             while True:
                 folder = folders.get()
                 _log_to(folder / LOG)
-                code = _train(folder, log)
-                if code:
+                if code := _train(folder, log):
                     return code
                 os.write(back, b"0\n")
     except KeyboardInterrupt as stop:
@@ -133,11 +131,10 @@ def main(*log: str) -> int:
 
 
 def _log_to(path: Path) -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
     with path.open("ab") as output:
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
+        for number, stream in enumerate((sys.stdout, sys.stderr), 1):
+            stream.flush()
+            os.dup2(output.fileno(), number)
 
 
 def _train(folder: Path, log: Iterable[str]) -> int:

@@ -1,21 +1,16 @@
 """make one archive of a store's records and parts, for others to verify"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ..arguments import place
+from ..arguments import Command, Namespace, place
 
 EXAMPLE = "bundle runs/quickstart"
 PAGE = "bundles"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("store", type=place, metavar="STORE", help="the folder of the records")
-    command.add_argument(
-        "--to", type=place, metavar="FILE", help="the archive (default: STORE.tar.gz in this folder)"
-    )
+def add_arguments(command: Command) -> None:
+    command.takes("store STORE", "the folder of the records", place)
+    command.takes("--to FILE", "the archive (default: STORE.tar.gz in this folder)", place)
 
 
 def run(arguments: Namespace) -> None:

@@ -1,26 +1,17 @@
 """check parts, yours or ours, on any device: everything that holds for every part of their kind"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
-
 from ...base import layout
+from ..arguments import Command, Namespace
 
 EXAMPLE = "check my_loss.py"
 PAGE = "own-parts"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "target",
-        nargs="*",
-        metavar="PART",
-        help="a file with parts, or the name of a part; all parts there are, or of --kind, if none is given",
-    )
-    command.add_argument(
-        "--kind", metavar="KIND", help="the kind of the parts that are meant, such as methods"
-    )
-    command.add_argument("--device", default="cpu", help="where to compute: cpu, gpu or gpu:1")
+def add_arguments(command: Command) -> None:
+    about = "a file with parts, or the name of a part; all parts there are, or of --kind, if none is given"
+    command.takes("target PART", about, nargs="*")
+    command.takes("--kind KIND", "the kind of the parts that are meant, such as methods")
+    command.takes("--device", "where to compute: cpu, gpu or gpu:1", default="cpu")
 
 
 def run(arguments: Namespace) -> int:

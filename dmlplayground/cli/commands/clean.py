@@ -2,36 +2,35 @@
 
 The cache is rebuilt when it is needed. Stores, data sets and weights are not touched."""
 
-from __future__ import annotations
-
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...base import files, layout
+from ..arguments import Command, Namespace
 
 EXAMPLE = "clean --yes"
 PAGE = "getting-started"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("--yes", action="store_true", help="delete it without asking")
+def add_arguments(command: Command) -> None:
+    command.flag("--yes", "delete it without asking")
 
 
 def run(arguments: Namespace) -> None:
     from ...parts.data.shared import cache
 
-    found = list(_entries(cache.folder()))
+    folder = cache.folder()
+    found = {entry: _megabytes(entry) for entry in _entries(folder)}
     if not found:
-        print(f"the cache {cache.folder()} is empty.")
+        print(f"the cache {folder} is empty.")
         return
-    sizes = [_bytes(entry) for entry in found]
-    rows = [
-        (f"{size / 1e6:,.1f} MB", str(entry.relative_to(cache.folder()))) for entry, size in zip(found, sizes)
-    ]
-    print(f"the cache {cache.folder()} holds\n{layout.columns(rows)}\n{sum(sizes) / 1e6:,.1f} MB in all")
-    if arguments.yes or _agreed():
+    rows = [(f"{size:,.1f} MB", str(entry.relative_to(folder))) for entry, size in found.items()]
+    print(f"the cache {folder} holds\n{layout.columns(rows)}\n{sum(found.values()):,.1f} MB in all")
+    agreed = arguments.yes
+    if not agreed and sys.stdin.isatty():
+        agreed = input("delete all of it? [y/N] ").strip().lower() in ("y", "yes")
+    if agreed:
         for entry in found:
             files.remove(entry)
         print("freed.")
@@ -55,10 +54,5 @@ def _entries(folder: Path) -> Iterator[Path]:
     yield from sorted(files.abandoned(folder / cache.CONTENTS))
 
 
-def _bytes(path: Path) -> int:
-    return sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file())
-
-
-def _agreed() -> bool:
-    """Whether there is somebody to ask, and the answer is yes."""
-    return sys.stdin.isatty() and input("delete all of it? [y/N] ").strip().lower() in ("y", "yes")
+def _megabytes(path: Path) -> float:
+    return sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file()) / 1e6

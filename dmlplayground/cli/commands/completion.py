@@ -7,22 +7,19 @@ fish: put into ~/.config/fish/config.fish:  dmlplayground completion fish | sour
 The names are those that this version brings. The script is made by the package shtab (extra "completion").
 """
 
-from __future__ import annotations
-
 import argparse
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from ...base import registry, resources
-from ..arguments import place, png
+from ..arguments import Command, Namespace, place, png
 
 EXAMPLE = "completion bash"
 PAGE = "getting-started"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("shell", choices=("bash", "fish", "zsh"), help="your shell")
+def add_arguments(command: Command) -> None:
+    command.takes("shell", "your shell", choices=("bash", "fish", "zsh"))
 
 
 def run(arguments: Namespace) -> None:
@@ -35,18 +32,15 @@ def run(arguments: Namespace) -> None:
         if action.choices is None and (words := _words(command, action)):
             action.choices = words
             if action.dest in ("config", "file"):  # a name, or a file of one's own
-                all_words = " ".join(words)
-                action.complete = {
-                    **shtab.cmd(f"echo {all_words}"),
-                    "fish": all_words,
-                    "zsh": f"{{compadd -- {all_words}; _files}}",
-                }
+                known = " ".join(words)
+                here = {"fish": known, "zsh": f"{{compadd -- {known}; _files}}"}
+                action.complete = {**shtab.cmd(f"echo {known}"), **here}
         elif action.type in (place, png):
             action.complete = shtab.FILE
     print(shtab.complete(whole, arguments.shell))
 
 
-def _actions(parser: ArgumentParser, command: str) -> Iterator[tuple[str, Any]]:
+def _actions(parser: Command, command: str) -> Iterator[tuple[str, Any]]:
     """Every argument with its command, those of actions with that of the command."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -65,11 +59,7 @@ def _words(command: str, action: argparse.Action) -> Sequence[str]:
     plural = command if action.dest == "name" else {"backbone": "backbones", "data": "data"}.get(action.dest)
     if plural in registry.HOMES:
         return registry.kind(plural).names()
-    if action.metavar == "KEY=VALUE":
-        return [f"{key}=" for key in _keys()]
-    if action.metavar == "OPTION=VALUE":
-        return [f"{option}=" for option in _options(registry.kind("data"))]
-    named = {
+    named: dict[Any, Callable[[], Collection[str]]] = {
         ("experiments", "name"): resources.experiment_names,
         ("hyperparams", "name"): lambda: [*methods.names(), *map(str, hyperparams.names())],
         ("lr", "config"): methods.names,
@@ -78,10 +68,12 @@ def _words(command: str, action: argparse.Action) -> Sequence[str]:
         ("train", "config"): methods.names,
         ("tune", "file"): resources.search_names,
         ("tune", "methods"): methods.names,
+        "KEY=VALUE": _keys,
+        "OPTION=VALUE": lambda: _options(registry.kind("data")),
     }
     if "--hyperparams" in action.option_strings:
         return list(hyperparams.studies())
-    return list(named.get((command, action.dest), tuple)())
+    return list((named.get(action.metavar) or named.get((command, action.dest), tuple))())
 
 
 def _keys() -> list[str]:
@@ -90,10 +82,10 @@ def _keys() -> list[str]:
     from ...trial import config
     from ...trial.config import part_keys
 
-    own = [key.key for key in config.reference() if key.key not in COMPONENTS]
+    own = [f"{key.key}=" for key in config.reference() if key.key not in COMPONENTS]
     of_parts = [f"{key}.{option}" for key in COMPONENTS for option in _options(part_keys.of(key))]
-    return [*own, *COMPONENTS, *of_parts]
+    return [*own, *(f"{key}=" for key in COMPONENTS), *of_parts]
 
 
 def _options(kind: registry.Kind) -> list[str]:
-    return sorted({option for name in kind.names() for option in kind.get(name).options})
+    return sorted({f"{option}=" for name in kind.names() for option in kind.get(name).options})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...base import layout
 from ...base.errors import UserError
 from .. import listing
-from ..arguments import add_data_options, count, data_options, place, png
+from ..arguments import Command, Namespace, add_actions, count, data_options, place, png
 
 if TYPE_CHECKING:
     from ...parts.data.shared.releases import Release
@@ -19,52 +17,32 @@ EXAMPLE = "data prepare cub200 --from CUB_200_2011.tgz"
 PAGE = "own-images"
 
 
-ACTIONS = ("about", "prepare", "fetch", "verify", "show")
-
-
 def complete(words: list[str]) -> list[str]:
     """``data glyphs`` is short for ``data about glyphs``."""
     named = [word for word in words if not word.startswith("-")]
-    short = len(named) == 1 and named[0] not in ACTIONS
+    short = len(named) == 1 and named[0] not in {action.__name__ for action in ACTIONS}
     return ["about", *words] if short else words
 
 
-def add_arguments(command: ArgumentParser) -> None:
+def add_arguments(command: Command) -> None:
     listing.add_json(command)
-    actions = command.add_subparsers(metavar="ACTION")
-    listing.add_json(_action(actions, "about", run, "describe a data set (the word 'about' may be left out)"))
-    prepare_one = _action(
-        actions, "prepare", prepare, "install a published data set from its archives, with checks"
-    )
-    prepare_one.add_argument(
-        "--from", dest="sources", type=place, nargs="+", required=True, metavar="PATH",
-        help="its archives and files, or the folder that they are unpacked in (which is linked to, not copied)",
-    )  # fmt: skip
-    prepare_one.add_argument("--allow-partial", action="store_true", help="accept an incomplete data set")
-    fetch_one = _action(actions, "fetch", fetch, "download a published data set and prepare it")
-    for action in (prepare_one, fetch_one):
-        action.add_argument(
-            "--root",
-            default="",
-            help="the folder of data sets (default: $DMLPLAYGROUND_DATA, or a folder in your home)",
-        )
-    verify_one = _action(actions, "verify", verify, "read every image of a data set, and check its cache")
-    show_one = _action(actions, "show", show, "write a contact sheet as PNG")
-    for action in (verify_one, show_one):
-        add_data_options(action)
-    show_one.add_argument("--split", default="train", help="train or test")
-    show_one.add_argument("--classes", type=count, default=20, help="rows of the sheet")
-    show_one.add_argument("--per-class", type=count, default=10, help="images in a row")
-    show_one.add_argument("--out", type=png, help="the PNG to write (default: NAME-SPLIT.png)")
-
-
-def _action(actions: Any, name: str, run: Callable[[Namespace], Any], summary: str) -> ArgumentParser:
-    action: ArgumentParser = actions.add_parser(
-        name, help=summary, description=summary[0].upper() + summary[1:] + "."
-    )
-    action.set_defaults(run=run)
-    action.add_argument("name", help="the data set")
-    return action
+    actions = add_actions(command, *ACTIONS)
+    for action in actions:
+        action.takes("name", "the data set")
+    of_about, of_prepare, of_fetch, of_verify, of_show = actions
+    listing.add_json(of_about)
+    about = "its archives and files, or the folder that they are unpacked in (which is linked to, not copied)"
+    of_prepare.takes("--from PATH", about, place, dest="sources", nargs="+", required=True)
+    of_prepare.flag("--allow-partial", "accept an incomplete data set")
+    for action in (of_prepare, of_fetch):
+        about = "the folder of data sets (default: $DMLPLAYGROUND_DATA, or a folder in your home)"
+        action.takes("--root", about, default="")
+    for action in (of_verify, of_show):
+        action.repeats("--set OPTION=VALUE", "set an option of the data set")
+    of_show.takes("--split", "train or test", default="train")
+    of_show.takes("--classes", "rows of the sheet", count, 20)
+    of_show.takes("--per-class", "images in a row", count, 10)
+    of_show.takes("--out", "the PNG to write (default: NAME-SPLIT.png)", png)
 
 
 def run(arguments: Namespace) -> None:
@@ -72,7 +50,13 @@ def run(arguments: Namespace) -> None:
     print(say("data", getattr(arguments, "name", None)))
 
 
+def about(arguments: Namespace) -> None:
+    """describe a data set (the word 'about' may be left out)"""
+    run(arguments)
+
+
 def prepare(arguments: Namespace) -> None:
+    """install a published data set from its archives, with checks"""
     from ...parts.data.shared import preparing
 
     release = _release(arguments.name)
@@ -80,6 +64,7 @@ def prepare(arguments: Namespace) -> None:
 
 
 def fetch(arguments: Namespace) -> None:
+    """download a published data set and prepare it"""
     from ...parts.data.shared import preparing
 
     print(preparing.fetch(_release(arguments.name), arguments.root))
@@ -95,6 +80,7 @@ def _release(name: str) -> Release:
 
 
 def verify(arguments: Namespace) -> int:
+    """read every image of a data set, and check its cache"""
     from ...parts.data.shared.verify import verify
 
     checked, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
@@ -104,6 +90,7 @@ def verify(arguments: Namespace) -> int:
 
 
 def show(arguments: Namespace) -> None:
+    """write a contact sheet as PNG"""
     from ...base import files
     from ...parts import data
     from ...parts.data.shared.contact_sheet import contact_sheet
@@ -117,3 +104,6 @@ def show(arguments: Namespace) -> None:
     with files.replacing(path, "wb") as file:
         sheet.save(file, "PNG")
     print(f"{dataset.describe()}\nwrote {path}")
+
+
+ACTIONS = (about, prepare, fetch, verify, show)

@@ -5,10 +5,11 @@ what they are made from."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ..arguments import whole
+from ...base import optional, resources
+from ...base.errors import UserError, warn
+from ..arguments import Command, Namespace, whole
 
 EXAMPLE = "docs"
 PAGE = "index"
@@ -16,11 +17,9 @@ SOURCES = ("dmlplayground", "docs", "hyperparams", "notebooks")
 ENDINGS = (".py", ".md", ".yaml", ".json", ".ipynb", ".svg")
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "--port", type=whole(0, 65535), default=8000, help="port (default: %(default)s; 0: any free one)"
-    )
-    command.add_argument("--no-browser", action="store_true", help="do not open a browser")
+def add_arguments(command: Command) -> None:
+    command.takes("--port", "port (default: %(default)s; 0: any free one)", whole(0, 65535), 8000)
+    command.flag("--no-browser", "do not open a browser")
 
 
 def run(arguments: Namespace) -> None:
@@ -28,17 +27,14 @@ def run(arguments: Namespace) -> None:
     import webbrowser
     from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
-    from ...base.errors import UserError
-
     # no log line for every file of every page
     quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
     handler = functools.partial(quiet, directory=str(_pages()))
     try:
         server = ThreadingHTTPServer(("127.0.0.1", arguments.port), handler)
     except OSError as problem:
-        raise UserError(
-            f"cannot listen at port {arguments.port}: {problem.strerror}. Try --port 0."
-        ) from None
+        refused = f"cannot listen at port {arguments.port}: {problem.strerror}. Try --port 0."
+        raise UserError(refused) from None
     with server:
         address = f"http://127.0.0.1:{server.server_port}/"
         print(f"The documentation is at {address} (Ctrl-C stops this).", flush=True)
@@ -51,9 +47,6 @@ def _pages() -> Path:
     """The folder of the pages, which a checkout builds if they are not there yet, or are older than their sources."""
     import subprocess
     import sys
-
-    from ...base import optional, resources
-    from ...base.errors import UserError, warn
 
     found, top = resources.pages(), resources.checkout()
     if top is None:
@@ -72,9 +65,8 @@ def _pages() -> Path:
     else:
         print(f"Building the pages: {why}.", flush=True)
         command = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
-        if subprocess.run(command, cwd=top, capture_output=True).returncode == 0 and (
-            built := resources.pages()
-        ):
+        done = subprocess.run(command, cwd=top, capture_output=True).returncode == 0
+        if done and (built := resources.pages()):
             return built
         missing = f"the pages could not be built. In {top}, mkdocs build says why"
     if not found:

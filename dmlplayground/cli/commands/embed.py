@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import add_engine, add_model, place
+from ..arguments import Command, Namespace, add_which, place
 
 if TYPE_CHECKING:
     from ...serving import Index, Model
@@ -15,23 +14,17 @@ EXAMPLE = "embed runs/TRIAL photos --out photos.index"
 PAGE = "serving"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    add_model(command, "a trial's folder, or the .json of an exported network")
-    command.add_argument("images", type=place, help="a folder of images; its subfolders are included")
-    command.add_argument(
-        "--out",
-        type=place,
-        default=Path("photos.index"),
-        help="the index to write: an .index; or for other programs a .npy, with the file names in a .json beside it, or a "
-        ".parquet",
+def add_arguments(command: Command) -> None:
+    command.takes("model", "a trial's folder, or the .json of an exported network", place)
+    add_which(command)
+    command.takes("images", "a folder of images; its subfolders are included", place)
+    about = (
+        "the index to write: an .index; or for other programs a .npy, with the file names in a .json beside it, or a "
+        ".parquet"
     )
-    command.add_argument(
-        "--add-to",
-        type=place,
-        metavar="INDEX",
-        help="begin with the images of this index; those that it has are not embedded again",
-    )
-    add_engine(command)
+    command.takes("--out", about, place, Path("photos.index"))
+    about = "begin with the images of this index; those that it has are not embedded again"
+    command.takes("--add-to INDEX", about, place)
 
 
 def run(arguments: Namespace) -> None:
@@ -44,10 +37,9 @@ def run(arguments: Namespace) -> None:
     new = index.add(arguments.images, keep=begun)
     written = index.save(arguments.out)
     begun.unlink(missing_ok=True)
-    print(
-        f"{written[0]}: {len(index)} images, {new} of them new, {index.width} numbers each "
-        f"({index.memory / 1e6:.1f} MB)" + (f"; the files are listed in {written[1]}" if written[1:] else "")
-    )
+    files = f"; the files are listed in {written[1]}" if written[1:] else ""
+    size = f"{index.width} numbers each ({index.memory / 1e6:.1f} MB)"
+    print(f"{written[0]}: {len(index)} images, {new} of them new, {size}{files}")
     if copies := index.copies():
         print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")
 

@@ -1,73 +1,55 @@
 """list the built-in experiments and searches, or describe one"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...base import layout
-from .. import text
-
-if TYPE_CHECKING:
-    from ...sweeps.grid import Experiment
-    from ...sweeps.search_space import Search
+from ..arguments import Command, Namespace
+from ..listing import value
 
 EXAMPLE = "experiments fehervari2019/table2_cub200"
 PAGE = "experiments"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "name", nargs="?", help="an experiment, a search, or an experiment file, to describe"
-    )
+def add_arguments(command: Command) -> None:
+    command.takes("name", "an experiment, a search, or an experiment file, to describe", nargs="?")
 
 
 def run(arguments: Namespace) -> None:
     from ...base import resources
 
     if not arguments.name:
-        print(table())
+        _list()
     elif resources.SEARCH in arguments.name and not Path(arguments.name).exists():
-        print(searched(arguments.name))
+        print(_search(arguments.name))
     else:
-        print(as_text(arguments.name))
+        print(_experiment(arguments.name))
 
 
-def table() -> str:
+def _list() -> None:
     from ...base import resources
     from ...sweeps import grid
 
-    rows = [("experiment", "title")]
-    for name in resources.experiment_names():
-        rows.append((name, grid.load(name)[0].title))
-    return layout.columns(rows) + (
-        "\n\nDescribe one: dmlplayground experiments NAME"
-        "\nList its trials: dmlplayground sweep NAME --dry-run"
-        "\nRun it: dmlplayground sweep NAME"
-        "\n\nSearches (run one: dmlplayground tune NAME):\n"
-        + layout.fill(", ".join(resources.search_names()), "  ")
-    )
+    rows = [(name, grid.load(name)[0].title) for name in resources.experiment_names()]
+    print(layout.columns([("experiment", "title"), *rows]))
+    print("\nDescribe one: dmlplayground experiments NAME")
+    print("List its trials: dmlplayground sweep NAME --dry-run")
+    print("Run it: dmlplayground sweep NAME")
+    print("\nSearches (run one: dmlplayground tune NAME):")
+    print(layout.fill(", ".join(resources.search_names()), "  "))
 
 
-def as_text(name: str) -> str:
+def _experiment(name: str) -> str:
     """What an experiment is for, its grid, and its file."""
     from ...sweeps import grid
 
     experiment, path = grid.load(name)
-    rows = [(f"  {axis}", text.value(values)) for axis, values in experiment.grid.items()]
+    rows = [(f"  {axis}", value(values)) for axis, values in experiment.grid.items()]
     size = layout.plural(len(experiment.choices()), "trial")
-    return _described(
-        path, experiment, f"A grid of {size}:\n{layout.columns(rows)}" if rows else "", experiment.title
-    )
+    what = f"A grid of {size}:\n{layout.columns(rows)}" if rows else ""
+    return _described(path, experiment.title, experiment.about, what)
 
 
-def _described(path: Path, one: Experiment | Search, what: str, title: str) -> str:
-    parts = [f"{path.stem}: {title}", layout.fill(one.about), what, f"Its file: {path}"]
-    return "\n\n".join(filter(None, parts))
-
-
-def searched(name: str) -> str:
+def _search(name: str) -> str:
     """What a search is for, its ranges, and its file."""
     from ...base import resources
     from ...sweeps import search_files
@@ -80,4 +62,8 @@ def searched(name: str) -> str:
     else:
         what = layout.fill(f"{what} for each of {len(searches)} methods: {', '.join(searches)}.")
         title = title.rpartition(": ")[0]
-    return _described(resources.find_search(name), first, what, title)
+    return _described(resources.find_search(name), title, first.about, what)
+
+
+def _described(path: Path, title: str, about: str, what: str) -> str:
+    return "\n\n".join(filter(None, [f"{path.stem}: {title}", layout.fill(about), what, f"Its file: {path}"]))

@@ -1,27 +1,18 @@
 """write a trained network for other programs: plain MXNet, or ONNX"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
-
-from ..arguments import add_model, place
+from ..arguments import Command, Namespace, add_which, place
 
 EXAMPLE = "export runs/TRIAL network --format onnx"
 PAGE = "serving"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    add_model(command, "a trial's folder")
-    command.add_argument(
-        "out", type=place, help="where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx"
-    )
-    command.add_argument("--format", default="mxnet", metavar="NAME", help="mxnet or onnx")
-    command.add_argument(
-        "--resize", action="store_true", help="ONNX: let the graph resize and crop images of any size itself"
-    )
-    command.add_argument(
-        "--eight-bit", action="store_true", help="ONNX: a quarter of the size; says what it costs in recall"
-    )
+def add_arguments(command: Command) -> None:
+    command.takes("model", "a trial's folder", place)
+    add_which(command, engine=False)
+    command.takes("out", "where to: OUT.json, OUT-symbol.json and OUT-0000.params, or OUT.onnx", place)
+    command.takes("--format NAME", "mxnet or onnx", default="mxnet")
+    command.flag("--resize", "ONNX: let the graph resize and crop images of any size itself")
+    command.flag("--eight-bit", "ONNX: a quarter of the size; says what it costs in recall")
 
 
 def run(arguments: Namespace) -> None:

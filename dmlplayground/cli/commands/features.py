@@ -1,25 +1,17 @@
 """write the features that a pretrained network computes for a data set, for use as the data set "features" """
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
-
-from ..arguments import add_data_options, data_options, place
+from ..arguments import Command, Namespace, data_options, place
 
 EXAMPLE = "features glyphs --backbone efficientnet_lite0 --out glyphs.npz --set size=96 --set classes=80"
 PAGE = "features"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("data", help="a data set (see dmlplayground data)")
-    command.add_argument("--backbone", required=True, help="a network (see dmlplayground backbones)")
-    command.add_argument(
-        "--pretrained",
-        default="imagenet",
-        help="its weights: imagenet, none, or a file",
-    )
-    command.add_argument("--out", type=place, required=True, help="the .npz to write")
-    add_data_options(command)
+def add_arguments(command: Command) -> None:
+    command.takes("data", "a data set (see dmlplayground data)")
+    command.takes("--backbone", "a network (see dmlplayground backbones)", required=True)
+    command.takes("--pretrained", "its weights: imagenet, none, or a file", default="imagenet")
+    command.takes("--out", "the .npz to write", place, required=True)
+    command.repeats("--set OPTION=VALUE", "set an option of the data set")
 
 
 def run(arguments: Namespace) -> None:

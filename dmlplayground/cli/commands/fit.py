@@ -5,17 +5,14 @@ climbed, cheap ones first: a trained network as it is, heads on its features, an
 that is left. All are judged on the same classes, and the best is delivered: never less than the network one began with. If
 the command is stopped, run it again to continue."""
 
-from __future__ import annotations
-
 import os
 import shlex
-from argparse import ArgumentParser, Namespace
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from ...base import layout
-from ..arguments import add_set, place, threads
+from ..arguments import Command, Namespace, place, threads
 
 EXAMPLE = "fit photos --out runs/photos"
 PAGE = "own-images"
@@ -29,19 +26,15 @@ def minutes(text: str) -> float:
     return number
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("folder", type=place, help="your images, in a folder for every class")
-    command.add_argument("--out", type=place, help="where to write everything (default: runs/fit-FOLDER)")
-    command.add_argument("--minutes", type=minutes, default=10.0, help="how long all of it may take")
-    command.add_argument(
-        "--seed", type=int, default=0, help="which classes are kept for validation and test (default: 0)"
-    )
-    add_set(command)
-    command.add_argument("--threads", type=threads, help="CPU threads for MXNet (default: one per core)")
-    command.add_argument(
-        "--dry-run", action="store_true", help="look and say what would be tried, but train nothing"
-    )
-    command.add_argument("--quiet", action="store_true", help="no progress bar")
+def add_arguments(command: Command) -> None:
+    command.takes("folder", "your images, in a folder for every class", place)
+    command.takes("--out", "where to write everything (default: runs/fit-FOLDER)", place)
+    command.takes("--minutes", "how long all of it may take", minutes, 10.0)
+    command.takes("--seed", "which classes are kept for validation and test (default: 0)", int, 0)
+    command.repeats("--set KEY=VALUE", "change a setting")
+    command.takes("--threads", "CPU threads for MXNet (default: one per core)", threads)
+    command.flag("--dry-run", "look and say what would be tried, but train nothing")
+    command.flag("--quiet", "no progress bar")
 
 
 def run(arguments: Namespace) -> int:

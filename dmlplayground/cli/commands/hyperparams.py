@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...base import layout
 from ...base.errors import unknown
-from .. import text
 
 if TYPE_CHECKING:
     from ...trial import hyperparams as settings
 
-    Found = tuple[
-        object, settings.Hyperparams, str
-    ]  # a name or a file, what it holds, and one of its backbones
+    Found = tuple[object, settings.Hyperparams, str]  # a name or a file, its content, one of its backbones
+
+from ..arguments import Command, Namespace
+from ..listing import value
 
 EXAMPLE = "hyperparams fehervari2019/cub200/npairs"
 PAGE = "studies"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "name",
-        nargs="?",
-        help="what to list value by value, with sources: a method, STUDY/DATA/METHOD as the list has it, or a .yaml file; "
-        "STUDY or STUDY/DATA: the list of these alone",
+def add_arguments(command: Command) -> None:
+    about = (
+        "what to list value by value, with sources: a method, STUDY/DATA/METHOD as the list has it, or a .yaml file; "
+        "STUDY or STUDY/DATA: the list of these alone"
     )
-    command.add_argument(
-        "--json", action="store_true", help="print all of it as JSON, each value with its source"
-    )
+    command.takes("name", about, nargs="?")
+    command.flag("--json", "print all of it as JSON, each value with its source")
 
 
 def run(arguments: Namespace) -> None:
@@ -44,16 +40,11 @@ def run(arguments: Namespace) -> None:
     elif whole:
         print("\n\n".join(_settings(f"{name}, {on}", file, on) for name, file, on in found))
     else:
-        sources = "\n".join(
-            layout.fill(f"{source}: {meaning}", "  ", 4 * " ")
-            for source, meaning in hyperparams.SOURCES.items()
-        )
-        print(
-            f"{layout.columns(rows(found))}\n\n"
-            "own: how many values differ from the method's defaults.\n"
-            f"What the words under 'source' mean:\n{sources}\n\n"
-            "Every value: dmlplayground hyperparams [SETTINGS/]METHOD"
-        )
+        print(f"{layout.columns(rows(found))}\n\nown: how many values differ from the method's defaults.")
+        print("What the words under 'source' mean:")
+        for source, meaning in hyperparams.SOURCES.items():
+            print(layout.fill(f"{source}: {meaning}", "  ", 4 * " "))
+        print("\nEvery value: dmlplayground hyperparams [SETTINGS/]METHOD")
 
 
 def chosen(given: str | None) -> tuple[list[Found], bool]:
@@ -61,27 +52,20 @@ def chosen(given: str | None) -> tuple[list[Found], bool]:
     from ...trial import hyperparams
 
     study, *rest = (given or "").split("/")
+    files: list[tuple[object, settings.Hyperparams]]
     if given and Path(given).suffix == ".yaml":
-        return list(_on_each(given, hyperparams.read(Path(given)))), True
-    if given and not rest and study not in hyperparams.studies():
-        return [one for name, file in hyperparams.of_method(given) for one in _on_each(name, file)], True
-    known = [name for name in hyperparams.names() if not given or name.study == study]
-    meant = [name for name in known if set(rest) <= {name.data, name.row}]
-    if not meant:
-        raise unknown(
-            "settings", given, {"/".join(name[: len(rest) + 1]) for name in known or hyperparams.names()}
-        )
-    found = [
-        one
-        for name in sorted(meant, key=lambda name: name.row)
-        for one in _on_each(name, hyperparams.read(name))
-    ]
-    return found, any(name.row in rest for name in meant)
-
-
-def _on_each(name: object, file: settings.Hyperparams) -> Iterator[Found]:
-    for backbone in (file.backbone, *file.backbones):
-        yield name, file, backbone
+        files, whole = [(given, hyperparams.read(Path(given)))], True
+    elif given and not rest and study not in hyperparams.studies():
+        files, whole = [*hyperparams.of_method(given)], True
+    else:
+        known = [name for name in hyperparams.names() if not given or name.study == study]
+        meant = [name for name in known if set(rest) <= {name.data, name.row}]
+        if not meant:
+            there = {"/".join(name[: len(rest) + 1]) for name in known or hyperparams.names()}
+            raise unknown("settings", given, there)
+        files = [(name, hyperparams.read(name)) for name in sorted(meant, key=lambda name: name.row)]
+        whole = any(name.row in rest for name in meant)
+    return [(name, file, on) for name, file in files for on in (file.backbone, *file.backbones)], whole
 
 
 def rows(found: Iterable[Found]) -> list[tuple[str, ...]]:
@@ -111,13 +95,10 @@ def _facts(name: object, file: settings.Hyperparams, backbone: str) -> dict[str,
         },
         "reported": [
             {"runs": one.runs, "source": one.source, "scores": dict(one.scores), "note": one.note}
-            for one in _reported(file, backbone)
+            for one in file.reported
+            if one.backbone == backbone
         ],
     }
-
-
-def _reported(file: settings.Hyperparams, backbone: str) -> list[settings.Reported]:
-    return [one for one in file.reported if one.backbone == backbone]
 
 
 def winner(path: Path) -> str:
@@ -133,16 +114,15 @@ def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
     facts = _facts(title, file, backbone)
     note = [layout.fill(facts["note"], "  ")] if facts["note"] else []
     rows = [
-        (f"  {key}", text.value(one["value"]), one["source"], one["note"])
-        for key, one in facts["values"].items()
+        (f"  {key}", value(one["value"]), one["source"], one["note"]) for key, one in facts["values"].items()
     ]
-    return "\n".join([title, *note, layout.columns(rows), *map(_result, _reported(file, backbone))])
+    return "\n".join([title, *note, layout.columns(rows), *map(_result, facts["reported"])])
 
 
-def _result(one: settings.Reported) -> str:
+def _result(one: Mapping[str, Any]) -> str:
     """The leading scores, and where they were reported."""
     from ...parts import metrics
 
-    runs = f", {layout.plural(one.runs, 'run')}" if one.runs else ""
-    scores = ", ".join(f"{name} {one.scores[name]:.2f}" for name in metrics.leading(one.scores))
-    return f"  reported: {scores or '-'} ({one.source}{runs})" + (f": {one.note}" if one.note else "")
+    runs = f", {layout.plural(one['runs'], 'run')}" if one["runs"] else ""
+    scores = ", ".join(f"{name} {one['scores'][name]:.2f}" for name in metrics.leading(one["scores"]))
+    return f"  reported: {scores or '-'} ({one['source']}{runs})" + f": {one['note']}" * bool(one["note"])

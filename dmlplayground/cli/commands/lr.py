@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import run_summary
-from ..arguments import add_trial_options, count, place
+from ..arguments import Command, Namespace, add_trial_options, count, place
 from .train import given
 
 if TYPE_CHECKING:
@@ -19,23 +18,16 @@ EXAMPLE = "lr npairs --set embed_dim=128"
 PAGE = "configuration"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
+def add_arguments(command: Command) -> None:
+    command.takes("config", "a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
-    command.add_argument("--low", type=float, default=1e-7, help="the rate of the first step")
-    command.add_argument("--high", type=float, default=1.0, help="the rate of the last step")
-    command.add_argument(
-        "--steps",
-        type=count,
-        default=100,
-        help="how many steps; fewer if the loss explodes",
-    )
-    command.add_argument(
-        "--out", type=place, help="the figure, .png or .svg (default: lr-METHOD.svg in the current folder)"
-    )
+    command.takes("--low", "the rate of the first step", float, 1e-7)
+    command.takes("--high", "the rate of the last step", float, 1.0)
+    command.takes("--steps", "how many steps; fewer if the loss explodes", count, 100)
+    command.takes("--out", "the figure, .png or .svg (default: lr-METHOD.svg in the current folder)", place)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Namespace) -> None:
     from ...base.errors import UserError
     from ...trial import config
 
@@ -50,7 +42,7 @@ def run(arguments: Namespace) -> int:
     if arguments.dry_run:
         rates = f"rates from {arguments.low:g} to {arguments.high:g}"
         print("\n".join([*notes, f"{trial.id}: {arguments.steps} steps at {rates}, drawn in {path}"]))
-        return 0
+        return
     from ...base import files
     from ...reports import figure_files
 
@@ -58,38 +50,23 @@ def run(arguments: Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     with files.replacing(path, "wb") as file:
         file.write(figure_files.draw(_figure(trial, found))[path.suffix])
-    print(_as_text(found, arguments.high))
-    print(f"drawn in {path}")
-    return 0
-
-
-def _as_text(found: Rates, high: float) -> str:
-    lines = []
-    if found.rates[-1] < high * 0.999:
-        lines.append(f"The loss explodes above {found.rates[-1]:.1e}.")
+    if found.rates[-1] < arguments.high * 0.999:
+        print(f"The loss explodes above {found.rates[-1]:.1e}.")
     if found.suggestion is None:
-        return "\n".join(
-            [*lines, "The loss does not fall at any of these rates; try others with --low and --high."]
-        )
-    lines.append(f"The loss falls fastest at {found.suggestion:.1e} and is lowest at {found.lowest:.1e}.")
-    return "\n".join([*lines, f"Suggested: --set optimizer.lr={found.suggestion:.1e}"])
+        print("The loss does not fall at any of these rates; try others with --low and --high.")
+    else:
+        print(f"The loss falls fastest at {found.suggestion:.1e} and is lowest at {found.lowest:.1e}.")
+        print(f"Suggested: --set optimizer.lr={found.suggestion:.1e}")
+    print(f"drawn in {path}")
 
 
 def _figure(trial: Trial, found: Rates) -> Figure:
     from ...reports.figures import Figure, Series
 
     each = Series("each step", x=found.rates, y=found.losses)
-    mean = Series("mean around it", x=found.rates, y=found.smoothed)
-    series = [each, mean]
-    if found.suggestion is not None:
-        at = found.rates.index(found.suggestion)
-        series.append(
-            Series(
-                f"suggested: {found.suggestion:.1e}",
-                x=[found.suggestion],
-                y=[found.smoothed[at]],
-                colours=[1],
-            )
-        )
+    series = [each, Series("mean around it", x=found.rates, y=found.smoothed)]
+    if (rate := found.suggestion) is not None:
+        height = found.smoothed[found.rates.index(rate)]
+        series.append(Series(f"suggested: {rate:.1e}", x=[rate], y=[height], colours=[1]))
     title = f"Loss of {trial.method['name']} while its learning rate rises"
     return Figure("lr", title, "lines", "learning rate", "loss", series, log=True)

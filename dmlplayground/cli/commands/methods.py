@@ -29,20 +29,16 @@ def _ranges(record: Method) -> list[str]:
 
     found = {key: parameter(value, key) for key, value in record.ranges.items()}
     rows = [(f"  {key}", str(one), one.note) for key, one in found.items()]
-    return (
-        [f"Where a search looks (dmlplayground tune --methods {record.key}):\n{layout.columns(rows)}"]
-        if rows
-        else []
-    )
+    heading = f"Where a search looks (dmlplayground tune --methods {record.key}):"
+    return [f"{heading}\n{layout.columns(rows)}"] if rows else []
 
 
 def _settings(name: str) -> list[str]:
     """The files of published and tuned settings for it."""
     found, _ = hyperparams.chosen(name)
-    if not found:
-        return []
-    heading = f"Settings in recipes (dmlplayground hyperparams {name} lists every value):\n"
-    return [heading + layout.columns([("  " + first, *rest) for first, *rest in hyperparams.rows(found)])]
+    rows = [("  " + first, *rest) for first, *rest in hyperparams.rows(found)]
+    heading = f"Settings in recipes (dmlplayground hyperparams {name} lists every value):"
+    return [f"{heading}\n{layout.columns(rows)}"] if found else []
 
 
 def _published(method: str) -> list[str]:

@@ -1,9 +1,5 @@
 """Which miner works with which loss."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-
 from ...base import layout
 
 EXAMPLE = "miners semihard"
@@ -32,14 +28,8 @@ def about_one(name: str) -> list[str]:
     from ...parts import methods
 
     found = methods.combinations()
-    takers = [key for key, each in found.items() if name in each.miners]
-    remembering = [key for key, each in found.items() if name in each.with_memory]
-    return [
-        _losses("Losses that accept it:", takers),
-        _losses("With a memory (memory.size):", remembering),
-    ]
-
-
-def _losses(heading: str, keys: Iterable[str]) -> str:
-    names = ", ".join(keys) or "none"
-    return heading + "\n" + layout.fill(names, "  ")
+    takers = {
+        "Losses that accept it:": [key for key, each in found.items() if name in each.miners],
+        "With a memory (memory.size):": [key for key, each in found.items() if name in each.with_memory],
+    }
+    return [f"{heading}\n{layout.fill(', '.join(keys) or 'none', '  ')}" for heading, keys in takers.items()]

@@ -1,28 +1,19 @@
 """write a new method, miner, sampler or other part with its test, for you to change"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ..arguments import place
+from ..arguments import Command, Namespace, place
 
 EXAMPLE = "new method my_loss"
 PAGE = "own-parts"
 
 
-def add_arguments(command: ArgumentParser) -> None:
+def add_arguments(command: Command) -> None:
     from .. import templates
 
-    command.add_argument("kind", metavar="KIND", help=f"one of {', '.join(templates.kinds())}")
-    command.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
-    command.add_argument(
-        "--into",
-        type=place,
-        default=Path(),
-        metavar="FOLDER",
-        help="where to write it (default: the current folder)",
-    )
+    command.takes("kind KIND", f"one of {', '.join(templates.kinds())}")
+    command.takes("name NAME", "its name: lower-case letters, digits and _")
+    command.takes("--into FOLDER", "where to write it (default: the current folder)", place, Path())
 
 
 def run(arguments: Namespace) -> None:

@@ -1,41 +1,27 @@
 """see where a method stands in an arena of the findings, without training the others again"""
 
-from __future__ import annotations
-
 import shlex
-from argparse import ArgumentParser, Namespace
 
 from ...base import layout
-from .. import arguments as kinds
+from ..arguments import Command, Namespace, add_executor
+from ..arguments import place as a_place
 
 EXAMPLE = "place proxy_nca --in glyphs --quick"
 PAGE = "place"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "method", metavar="METHOD", nargs="?", default="",
-        help="a method, or a file with one of your own (my_loss.py); with --command: the name of its row",
-    )  # fmt: skip
-    command.add_argument("--command", metavar="LINE", help="the command of an external training, with {job}")
-    command.add_argument(
-        "--in", dest="arena", required=True, metavar="ARENA",
-        help="an arena, such as glyphs, or a folder with search.yaml, finals.yaml and their records",
-    )  # fmt: skip
-    command.add_argument(
-        "--quick", action="store_true", help="only a first idea, from the shortest trainings"
-    )
-    command.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE",
-        help="set an option of the method instead of searching it, or give it a range (repeatable)",
-    )  # fmt: skip
-    command.add_argument(
-        "--store", type=kinds.place, help="where the records go (default: runs/place/ARENA/METHOD)"
-    )
-    kinds.add_executor(command)
-    command.add_argument(
-        "--dry-run", action="store_true", help="check everything, say what would be searched, and stop"
-    )
+def add_arguments(command: Command) -> None:
+    about = "a method, or a file with one of your own (my_loss.py); with --command: the name of its row"
+    command.takes("method METHOD", about, nargs="?", default="")
+    command.takes("--command LINE", "the command of an external training, with {job}")
+    about = "an arena, such as glyphs, or a folder with search.yaml, finals.yaml and their records"
+    command.takes("--in ARENA", about, dest="arena", required=True)
+    command.flag("--quick", "only a first idea, from the shortest trainings")
+    about = "set an option of the method instead of searching it, or give it a range"
+    command.repeats("--set KEY=VALUE", about)
+    command.takes("--store", "where the records go (default: runs/place/ARENA/METHOD)", a_place)
+    add_executor(command)
+    command.flag("--dry-run", "check everything, say what would be searched, and stop")
 
 
 def run(arguments: Namespace) -> None:

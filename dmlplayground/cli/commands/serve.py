@@ -1,26 +1,19 @@
 """serve a live page of one or more stores"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from types import ModuleType
 
-from ..arguments import place, whole
+from ..arguments import Command, Namespace, place, whole
 
 EXAMPLE = "serve runs/quickstart"
 HOST, PORT = "127.0.0.1", 8642
 PAGE = "many-machines"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("stores", type=place, nargs="+", metavar="store", help="the folder of a sweep")
-    command.add_argument(
-        "--host",
-        default=HOST,
-        help="the address to listen on (default: %(default)s, this machine only)",
-    )
-    command.add_argument("--port", type=whole(1, 65535), default=PORT, help="the port")
+def add_arguments(command: Command) -> None:
+    command.takes("stores store", "the folder of a sweep", place, nargs="+")
+    command.takes("--host", f"the address to listen on (default: {HOST}, this machine only)", default=HOST)
+    command.takes("--port", "the port", whole(1, 65535), PORT)
 
 
 def run(arguments: Namespace) -> None:

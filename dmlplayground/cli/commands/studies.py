@@ -1,7 +1,5 @@
 """What is said of a study: its experiments, settings and tables."""
 
-from __future__ import annotations
-
 from ...base import layout
 
 EXAMPLE = "studies musgrave2020"
@@ -24,7 +22,7 @@ def about_one(name: str) -> list[str]:
 
 
 def _names(heading: str, names: list[str]) -> str:
-    return "\n".join([heading, *(f"  {name}" for name in names)]) if names else ""
+    return "\n  ".join([heading, *names]) if names else ""
 
 
 def _settings(study: str) -> str:
@@ -39,9 +37,8 @@ def _settings(study: str) -> str:
 def _tables(study: str) -> list[str]:
     from ...studies import published
 
-    tables = published.tables(study)
     listed = [
         f"  {title}:\n" + layout.columns([("    " + first, *rest) for first, *rest in rows])
-        for title, rows in tables
+        for title, rows in published.tables(study)
     ]
-    return ["Published: shares in percent, '?' marks doubtful values.", *listed] if tables else []
+    return ["Published: shares in percent, '?' marks doubtful values.", *listed] if listed else []

@@ -1,47 +1,30 @@
 """run a grid of trials and report on it"""
 
-from __future__ import annotations
-
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace
 from itertools import chain
 from pathlib import Path
 
 from ...base import layout
-from .. import run_summary, text
-from ..arguments import add_executor, add_trial_options, place
+from .. import run_summary
+from ..arguments import Command, Namespace, add_executor, add_trial_options, place
 from . import serve
 
 EXAMPLE = "sweep quickstart --workers 2"
 PAGE = "studies"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "file", help="an experiment file, or the name of a built-in one (such as quickstart)"
-    )
+def add_arguments(command: Command) -> None:
+    command.takes("file", "an experiment file, or the name of a built-in one (such as quickstart)")
     add_trial_options(command)
-    command.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="run only these trials of the grid (repeatable; method=[margin, npairs] keeps several)",
-    )
-    command.add_argument("--store", type=place, help="where the records go (default: runs/NAME)")
+    about = "run only these trials of the grid; method=[margin, npairs] keeps several"
+    command.repeats("--where KEY=VALUE", about)
+    command.takes("--store", "where the records go (default: runs/NAME)", place)
     add_executor(command)
-    command.add_argument("--retry-failed", action="store_true", help="run failed trials again")
-    command.add_argument(
-        "--serve",
-        action="store_true",
-        help=f"serve the live page at http://127.0.0.1:{serve.PORT}/ while the sweep runs",
-    )
-    command.add_argument(
-        "--print-commands",
-        action="store_true",
-        help="print one command for each remaining trial, for any scheduler, and stop",
-    )
+    command.flag("--retry-failed", "run failed trials again")
+    command.flag("--serve", f"serve the live page at http://127.0.0.1:{serve.PORT}/ while the sweep runs")
+    about = "print one command for each remaining trial, for any scheduler, and stop"
+    command.flag("--print-commands", about)
 
 
 def run(arguments: Namespace) -> int:
@@ -64,11 +47,11 @@ def run(arguments: Namespace) -> int:
         where = arguments.executor, arguments.address, arguments.log
         chosen.run(*where, workers=arguments.workers, retry_failed=arguments.retry_failed)
     except KeyboardInterrupt:
-        print(text.tally(chosen.tally()), file=sys.stderr)
+        print(run_summary.tally(chosen.tally()), file=sys.stderr)
         raise
     run_summary.report(chosen.store, anew=False)
     states = chosen.tally()
-    print(text.tally(states))
+    print(run_summary.tally(states))
     if states["failed"]:
         print(f"run failed trials again: {_rerun(arguments, chosen.store)}")
     return 1 if states["failed"] or states["unreadable"] else 0

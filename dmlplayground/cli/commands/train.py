@@ -1,29 +1,24 @@
 """train one trial"""
 
-from __future__ import annotations
-
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...base.errors import neither
 from .. import run_summary
-from ..arguments import add_log, add_trial_options, place, threads
+from ..arguments import Command, Namespace, add_log, add_trial_options, place, threads
 
 EXAMPLE = "train npairs --set embed_dim=128 --set seed=1 --store runs"
 PAGE = "getting-started"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument("config", help="a YAML file with the trial's configuration, or a method's name")
+def add_arguments(command: Command) -> None:
+    command.takes("config", "a YAML file with the trial's configuration, or a method's name")
     add_trial_options(command)
-    command.add_argument("--store", type=place, default=Path("runs"), help="where the record goes")
-    command.add_argument(
-        "--threads", type=threads, help="CPU threads for MXNet; use more than one only on an idle machine"
-    )
-    command.add_argument("--quiet", action="store_true", help="no progress bar")
+    command.takes("--store", "where the record goes", place, Path("runs"))
+    command.takes("--threads", "CPU threads for MXNet; use more than one only on an idle machine", threads)
+    command.flag("--quiet", "no progress bar")
     add_log(command)
 
 
@@ -39,15 +34,14 @@ def run(arguments: Namespace) -> int:
         return 0
     folder = config.Places(arguments.store).folder(trial)
     known = records.find(folder)
-    finished = known is not None and known.status == "finished"
-    if not finished:  # finished results need no device
+    if known is None or known.status != "finished":  # finished results need no device
+        known = None
         run_summary.look([trial])
     # Goes to standard error with the progress; results go to standard output.
     print(run_summary.conditions([trial], recipe), file=sys.stderr)
-    if known is not None and finished:
-        print(
-            f"nothing to do: this trial has finished already (it began on {known.started}).", file=sys.stderr
-        )
+    if known:
+        began = f"it began on {known.started}"
+        print(f"nothing to do: this trial has finished already ({began}).", file=sys.stderr)
     from ...trial.training import TrialFailed, train
 
     try:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base import layout
-from ..arguments import add_executor, add_set, place
+from ..arguments import Command, Namespace, add_executor, place
 from . import hyperparams
 
 if TYPE_CHECKING:
     from ...sweeps.search_space import Search
-    from ...trial import hyperparams as settings
 
 EXAMPLE = "tune search.yaml --workers 2"
 PAGE = "studies"
@@ -22,29 +20,18 @@ ALL = "all"
 EQUAL = Path("equal/search/tune_glyphs")
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "file",
-        type=place,
-        nargs="?",
-        default=EQUAL,
-        help="a search file (a configuration with ranges in place of values), or the name of a built-in one "
-        f"(default: {EQUAL}, which tunes the methods of three studies alike)",
+def add_arguments(command: Command) -> None:
+    about = (
+        "a search file (a configuration with ranges in place of values), or the name of a built-in one "
+        f"(default: {EQUAL}, which tunes the methods of three studies alike)"
     )
-    command.add_argument(
-        "--methods",
-        default=ALL,
-        metavar="NAME,NAME",
-        help="of a file that searches for many methods, those to search for (default: all that it names)",
-    )
-    add_set(command, "change a setting or its range")
-    command.add_argument(
-        "--store", type=place, help="where the records and the result go (default: runs/NAME)"
-    )
+    command.takes("file", about, place, EQUAL, nargs="?")
+    about = "of a file that searches for many methods, those to search for (default: all that it names)"
+    command.takes("--methods NAME,NAME", about, default=ALL)
+    command.repeats("--set KEY=VALUE", "change a setting or its range")
+    command.takes("--store", "where the records and the result go (default: runs/NAME)", place)
     add_executor(command)
-    command.add_argument(
-        "--dry-run", action="store_true", help="check everything, say what would be searched, and stop"
-    )
+    command.flag("--dry-run", "check everything, say what would be searched, and stop")
 
 
 def run(arguments: Namespace) -> None:
@@ -58,8 +45,8 @@ def run(arguments: Namespace) -> None:
         return
     from ...sweeps import executors, searches  # SciPy, which listing does without
 
-    with executors.opened(arguments.executor, arguments.address, arguments.log) as executor:
-        searches.tune_all(wanted, store, executor, workers=arguments.workers, quiet=False)
+    executor = executors.create(arguments.executor, arguments.address, arguments.log)
+    searches.tune_all(wanted, store, executor, workers=arguments.workers, quiet=False)
     print(winner(store) if "" in wanted else winners(store, wanted))
 
 
@@ -74,14 +61,12 @@ def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
 
 def _rungs(search: Search) -> str:
     """How long the trials are, where that differs."""
-    if not search.rungs:
-        return ""
-    rungs = (
+    rungs = [
         f"{rung.trials} of length {rung.share}" + f" on {rung.folds} folds" * (rung.folds > 1)
         for rung in search.rungs
-    )
-    passes = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
-    return f" ({', '.join(rungs)}; {int(passes):,} images in all)"
+    ]
+    images = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
+    return f" ({', '.join(rungs)}; {int(images):,} images in all)" if rungs else ""
 
 
 def winner(store: Path) -> str:
@@ -98,19 +83,15 @@ def winner(store: Path) -> str:
 def winners(store: Path, wanted: Mapping[str, Search]) -> str:
     """The winners of several searches, the best on validation classes first."""
     from ...sweeps.winners import BEST
-    from ...trial import hyperparams as settings
+    from ...trial.hyperparams import read
 
-    found = [(name, settings.read(store / name / BEST)) for name in wanted]
+    found = [(name, read(store / name / BEST)) for name in wanted]
     highest_first = next(iter(wanted.values())).direction == "maximize"
     found.sort(key=lambda pair: pair[1].search["value"], reverse=highest_first)
-    rows = [
-        (name, f"{file.search['value']:.4f}", file.search["criterion"], _edges(file)) for name, file in found
-    ]
-    table = layout.columns([("search" if "/" in rows[0][0] else "method", "value", "criterion", ""), *rows])
-    return f"\n{table}\n\nuse them: --hyperparams {shlex.quote(str(store))}"
-
-
-def _edges(file: settings.Hyperparams) -> str:
-    """The values that stand at an end of their range, beyond which there may be better ones."""
-    edges = file.search.get("edges", {})
-    return f"at the edge: {', '.join(f'{key} ({edge})' for key, edge in edges.items())}" if edges else ""
+    rows = [("search" if "/" in found[0][0] else "method", "value", "criterion", "")]
+    for name, file in found:
+        # The values that stand at an end of their range, beyond which there may be better ones.
+        edges = ", ".join(f"{key} ({edge})" for key, edge in file.search.get("edges", {}).items())
+        value, criterion = f"{file.search['value']:.4f}", file.search["criterion"]
+        rows.append((name, value, criterion, f"at the edge: {edges}" if edges else ""))
+    return f"\n{layout.columns(rows)}\n\nuse them: --hyperparams {shlex.quote(str(store))}"

@@ -1,25 +1,17 @@
 """verify a bundle: its form, its budgets, and some of its trials by training them again"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
-
 from ...base import layout
-from ..arguments import natural, place
+from ..arguments import Command, Namespace, natural, place
 
 EXAMPLE = "verify quickstart.tar.gz --sample 3"
 PAGE = "bundles"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    command.add_argument(
-        "bundle", type=place, metavar="BUNDLE", help="an archive that dmlplayground bundle made"
-    )
-    command.add_argument("--sample", type=natural, default=3, help="trials to train again")
-    command.add_argument("--seed", type=natural, default=0, help="which trials are drawn")
-    command.add_argument(
-        "--run-code", action="store_true", help="also run the parts and commands in the bundle"
-    )
+def add_arguments(command: Command) -> None:
+    command.takes("bundle BUNDLE", "an archive that dmlplayground bundle made", place)
+    command.takes("--sample", "trials to train again", natural, 3)
+    command.takes("--seed", "which trials are drawn", natural, 0)
+    command.flag("--run-code", "also run the parts and commands in the bundle")
 
 
 def run(arguments: Namespace) -> int:

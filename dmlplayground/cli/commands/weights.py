@@ -1,56 +1,40 @@
 """find, fetch, convert or verify weights of backbones"""
 
-from __future__ import annotations
-
-from argparse import ArgumentParser, Namespace
-
-from ..arguments import place
+from ..arguments import Command, Namespace, add_actions, place
 
 EXAMPLE = "weights convert resnet50.pth resnet50_v1b.params"
 PAGE = "studies"
 
 
-def add_arguments(command: ArgumentParser) -> None:
-    actions = command.add_subparsers(metavar="ACTION", required=True)
-
-    action = actions.add_parser("homes", help="say where a backbone's ImageNet weights are, with checksums")
-    action.set_defaults(run=homes)
-    action.add_argument("backbone")
-
-    action = actions.add_parser("fetch", help="download a backbone's ImageNet weights, for later use offline")
-    action.set_defaults(run=fetch)
-    action.add_argument("backbone")
-
-    action = actions.add_parser("convert", help="convert another framework's weights to .params")
-    action.set_defaults(run=convert)
-    action.add_argument(
-        "source", type=place, help=".params, .safetensors or a PyTorch state dict (which is not executed)"
+def add_arguments(command: Command) -> None:
+    of_homes, of_fetch, of_convert, of_verify = add_actions(
+        command, homes, fetch, convert, verify, required=True
     )
-    action.add_argument("target", type=place, help="the .params file to write")
-    action.add_argument("--backbone", help="the backbone they are for, if its names do not say")
-
-    action = actions.add_parser("verify", help="load weights, all of them, and check the features they give")
-    action.set_defaults(run=verify)
-    action.add_argument("backbone")
-    action.add_argument("weights", nargs="?", default="imagenet", help="a file")
-    action.add_argument(
-        "--symbol", type=place, help="an MXNet graph as JSON whose features they must reproduce"
-    )
+    for action in (of_homes, of_fetch, of_verify):
+        action.takes("backbone")
+    of_convert.takes("source", ".params, .safetensors or a PyTorch state dict (which is not executed)", place)
+    of_convert.takes("target", "the .params file to write", place)
+    of_convert.takes("--backbone", "the backbone they are for, if its names do not say")
+    of_verify.takes("weights", "a file", nargs="?", default="imagenet")
+    of_verify.takes("--symbol", "an MXNet graph as JSON whose features they must reproduce", place)
 
 
 def homes(arguments: Namespace) -> None:
+    """say where a backbone's ImageNet weights are, with checksums"""
     from ...parts import backbones
 
     print(backbones.homes(backbones.get(arguments.backbone)).as_text())
 
 
 def fetch(arguments: Namespace) -> None:
+    """download a backbone's ImageNet weights, for later use offline"""
     from ...parts import backbones
 
     print(backbones.weights_path(backbones.get(arguments.backbone), "imagenet"))
 
 
 def convert(arguments: Namespace) -> None:
+    """convert another framework's weights to .params"""
     from ...parts.backbones.shared.weights import conversion
 
     result = conversion.convert(arguments.source, arguments.target, arguments.backbone)
@@ -60,6 +44,7 @@ def convert(arguments: Namespace) -> None:
 
 
 def verify(arguments: Namespace) -> None:
+    """load weights, all of them, and check the features they give"""
     from ...parts.backbones.shared.weights import conversion
 
     result = conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)

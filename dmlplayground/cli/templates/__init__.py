@@ -3,8 +3,6 @@ such as the slow reference of a method or the settings of a study. ``dmlplaygrou
 part.
 """
 
-from __future__ import annotations
-
 import datetime
 import keyword
 import re
@@ -36,7 +34,8 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
     plural = kinds()[word]
     _check(plural, word, name)
     inside = is_checkout(folder)
-    places = {folder / place: kind for kind, place in (_places if inside else _beside)(plural, name).items()}
+    files_of = (_places if inside else _beside)(plural, name)
+    places = {folder / place: kind for kind, place in files_of.items() if _template(plural, kind).is_file()}
     if there := [path for path in places if path.exists()]:
         raise UserError(f"{there[0]} exists already.")
     with files.replacing_all() as begin:
@@ -56,9 +55,8 @@ def _absolute(text: str, plural: str, tested: str) -> str:
     package = registry.kind(plural).package.split(".")
 
     def whole(found: re.Match) -> str:
-        return (
-            f"from {'.'.join(filter(None, [*package[: len(package) - len(found[1]) + 1], found[2]]))} import"
-        )
+        above = package[: len(package) - len(found[1]) + 1]
+        return f"from {'.'.join(filter(None, [*above, found[2]]))} import"
 
     text = re.sub(r"^from (\.+)(\S*) import", whole, text, flags=re.MULTILINE)
     first = re.search(r"^from dmlplayground", text, re.MULTILINE)
@@ -77,10 +75,10 @@ def _check(plural: str, word: str, name: str) -> None:
 
 
 def _places(plural: str, name: str) -> dict[str, Path]:
-    """Where each file of a part belongs within a checkout, as far as there is a template of it; the test is the last."""
+    """Where each file of a part belongs within a checkout; the test is the last."""
     package = Path(*registry.kind(plural).package.split("."))
     settings = Path("hyperparams", name)
-    places = {
+    return {
         "part": package / f"{name}.py",
         "reference": Path("tests", "reference", f"{name}.py"),
         "common": settings / "common.yaml",
@@ -89,7 +87,6 @@ def _places(plural: str, name: str) -> dict[str, Path]:
         "grid": Path("experiments", name, "table1.yaml"),
         "test": Path("tests", f"test_{plural}_{name}.py"),
     }
-    return _with_template(plural, places)
 
 
 def _beside(plural: str, name: str) -> dict[str, Path]:
@@ -99,11 +96,7 @@ def _beside(plural: str, name: str) -> dict[str, Path]:
             "a study has files in several folders of a checkout of the source: name it with --into FOLDER."
         )
     names = {"part": name, "reference": f"{name}_reference", "test": f"test_{name}"}
-    return _with_template(plural, {kind: Path(f"{file}.py") for kind, file in names.items()})
-
-
-def _with_template(plural: str, places: dict[str, Path]) -> dict[str, Path]:
-    return {kind: place for kind, place in places.items() if _template(plural, kind).is_file()}
+    return {kind: Path(f"{file}.py") for kind, file in names.items()}
 
 
 def _template(plural: str, kind: str) -> Path:
