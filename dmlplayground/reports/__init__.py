@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -32,7 +32,7 @@ from . import (
 from .compare import compare
 from .figures import Figure
 from .grouping import Arena, arenas
-from .leaderboard import arena_table, leaderboard, scores
+from .leaderboard import LEADERBOARD, arena_table, leaderboard, scores
 from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
 
@@ -120,41 +120,34 @@ def _page(
 ) -> page.Page:
     """The content of the page for these records, whose trials are in ``store``, with its figures drawn as such files."""
 
-    def drawn(figures: Iterable[Figure | None]) -> list[page.Drawn]:
-        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in figures if one]
+    def drawn(*made: Figure | None) -> list[page.Drawn]:
+        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in made if one]
 
-    all_arenas = arenas(found, stated.trials, stated.search)
+    name, all_arenas = store.resolve().name, arenas(found, stated.trials, stated.search)
     pictures, left_out = embedding_pictures.within_budget(
         embedding_pictures.of_arena(arena, store) for arena in all_arenas
     )
+    warnings = _unfinished(all_arenas)
+    if left_out:
+        warnings.append(embedding_pictures.LEFT_OUT.format("; ".join(left_out)))
     sections = [
+        page.Section(one.title, repeated.tables(one), drawn(repeated.figure(one)))
+        for one in joined or repeated.of_arenas(all_arenas)
+    ]
+    if (lengths := rungs.read(store)) and (table := rungs.table(lengths, name)):
+        sections.append(page.Section(f"{table.title} ({table.of})", [table]))
+    sections += [
         page.Section(
-            arena,
-            answers.of_arena(arena, all_arenas),
+            arena.title,
             _tables(arena, all_arenas),
-            drawn([*figures.of_arena(arena, all_arenas), transfer.figure(arena)]),
+            drawn(*figures.of_arena(arena, all_arenas), transfer.figure(arena)),
+            answers.of_arena(arena, all_arenas),
             shown,
         )
         for arena, shown in zip(all_arenas, pictures)
     ]
-    warnings = [
-        *_unfinished(all_arenas),
-        *([embedding_pictures.LEFT_OUT.format("; ".join(left_out))] if left_out else []),
-    ]
-    title = stated.title or store.resolve().name
-    overviews = [
-        page.Overview(one.title, repeated.tables(one), drawn([repeated.figure(one)]))
-        for one in joined or repeated.of_arenas(all_arenas)
-    ]
-    overviews += _lengths(store)
-    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
-
-
-def _lengths(store: Path) -> list[page.Overview]:
-    """What the searches in a store and below it say of length."""
-    found = rungs.read(store)
-    table = rungs.table(found, store.resolve().name) if found else None
-    return [page.Overview(f"{table.title} ({table.of})", [table], [])] if table else []
+    place = shlex.quote(str(store))
+    return page.Page(stated.title or name, stated.about, place, sections, all_arenas, warnings)
 
 
 def _write(
@@ -163,18 +156,22 @@ def _write(
     """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``. Returns the page's path, and
     the leaderboards."""
     content = _page(store, found, stated, joined=joined)
-    written: list[str] = []
-    for one in content.overviews:
-        written += _write_tables(folder / FOLDER, one.tables)
-        written += _write_figures(folder / FOLDER, one.figures, slug(one.title))
+    target = folder / FOLDER
+    written: dict[str, bytes] = {}
     for section in content.sections:
-        written += _write_tables(folder / FOLDER, section.tables)
-        written += _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
-    _clear_away(folder / FOLDER, written)
-    index = folder / FOLDER / "index.html"
-    with files.replacing(index) as stream:
+        for table in section.tables:
+            written |= {f"{table.name}{suffix}": form(table).encode() for suffix, form in FORMS.items()}
+        for figure, drawn in section.figures:
+            name = f"{figure.name}-{slug(section.title)}"
+            written |= {f"{name}{suffix}": file for suffix, file in drawn.items()}
+    for name, file in written.items():
+        with files.replacing(target / name, "wb") as stream:
+            stream.write(file)
+    _clear_away(target, written)
+    with files.replacing(target / "index.html") as stream:
         stream.write(page.render(content))
-    return index, [section.tables[0] for section in content.sections]
+    every = (table for section in content.sections for table in section.tables)
+    return target / "index.html", [table for table in every if table.kind == LEADERBOARD]
 
 
 def _unfinished(found: Iterable[Arena]) -> list[str]:
@@ -191,6 +188,7 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
 
 
 def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
+    """The first is the one to see first."""
     if not arena.finished:
         return [arena_table(arena)]
     return [
@@ -203,30 +201,11 @@ def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
     ]
 
 
-def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
-    """Yields the names of the files."""
-    for table in tables:
-        for suffix, form in FORMS.items():
-            with files.replacing(folder / f"{table.name}{suffix}") as stream:
-                stream.write(form(table))
-            yield f"{table.name}{suffix}"
-
-
-def _write_figures(folder: Path, drawn: Iterable[page.Drawn], arena: str) -> Iterator[str]:
-    """Yields the names of the files."""
-    for figure, contents in drawn:
-        for suffix, content in contents.items():
-            with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
-                stream.write(content)
-            yield f"{figure.name}-{arena}{suffix}"
-
-
-def _clear_away(folder: Path, written: list[str]) -> None:
+def _clear_away(folder: Path, written: Iterable[str]) -> None:
     """Remove the tables and figures that an earlier report wrote here and this one did not."""
     before = files.read_json(folder / FILES) if (folder / FILES).exists() else []
-    for name in set(before) - set(written):
-        if (
-            Path(name).name == name and (folder / name).is_file()
-        ):  # only in this folder, whatever the list says
+    for name in set(before).difference(written):
+        # Only in this folder, whatever the list says.
+        if Path(name).name == name and (folder / name).is_file():
             (folder / name).unlink(missing_ok=True)
-    files.write_json(folder / FILES, written)
+    files.write_json(folder / FILES, [*written])

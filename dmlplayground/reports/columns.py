@@ -9,7 +9,7 @@ from typing import Any, Optional
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES
 from ..studies.published import Quoted
-from .grouping import Arena, Cell, name
+from .grouping import Arena, Cell
 from .statistics import leaders
 from .tables import Column, Row, Table
 
@@ -52,7 +52,7 @@ def _factor(key: str) -> Field:
 
     of_network = value if key.startswith("backbone.") else nothing
     of_features = value if key.startswith(("backbone.", "transform.")) else nothing
-    return Field(Column(name(key), numeric=False), value, of_network, of_features)
+    return Field(Column(key.removesuffix(".name"), numeric=False), value, of_network, of_features)
 
 
 def score(arena: Arena, metric: str, which: str, column: Column) -> Field:

@@ -16,6 +16,7 @@ from .columns import Field
 from .grouping import Arena, Cell, arenas
 from .tables import Column, Difference, Seconds, Table, units
 
+LEADERBOARD = "leaderboard"
 RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A row below a significantly worse row is "
@@ -76,7 +77,7 @@ def arena_table(arena: Arena) -> Table:
         cost.LOOKED,
         Field(Column("time", "wall time of a trial, mean over seeds"), _seconds),
     ]
-    return _table("leaderboard", "Leaderboard", arena, fields)
+    return _table(LEADERBOARD, "Leaderboard", arena, fields)
 
 
 def _leading(arena: Arena, quoted: Collection[str]) -> list[str]:

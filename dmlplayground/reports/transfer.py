@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Optional
 
+import numpy as np
+
 from ..parts import metrics, protocols
 from ..trial.store.records import Record
 from . import columns
@@ -44,8 +46,6 @@ class Predictor:
 
     def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
         """The interval of the correlation, by bootstrap over cells. None if too few draws have a correlation."""
-        import numpy as np
-
         draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))
         drawn = ([point for cell in row for point in self.points[cell]] for row in draws)
         found = [value for one in drawn if (value := correlation(one, ranked)) is not None]
@@ -57,7 +57,6 @@ class Predictor:
 
 def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
     """Pearson's correlation, or Spearman's (Pearson's of the ranks). None if either side is constant."""
-    import numpy as np
     from scipy import stats
 
     both = np.array(points, dtype=np.float64).T
