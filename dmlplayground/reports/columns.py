@@ -8,8 +8,7 @@ from typing import Any, Optional
 
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES
-from ..studies.published import Quoted
-from .grouping import Arena, Cell
+from .grouping import Arena, Cell, shown
 from .statistics import leaders
 from .tables import Column, Row, Table
 
@@ -48,7 +47,8 @@ def naming(arena: Arena) -> list[Field]:
 
 def _factor(key: str) -> Field:
     def value(cell: Cell) -> Optional[str]:
-        return cell.factor(key)
+        found = cell.factors[key]
+        return None if found is None else shown(found)
 
     of_network = value if key.startswith("backbone.") else nothing
     of_features = value if key.startswith(("backbone.", "transform.")) else nothing
@@ -69,11 +69,8 @@ def score(arena: Arena, metric: str, which: str, column: Column) -> Field:
 
 def quoted(metric: str, which: str, heading: str) -> Field:
     """What was published."""
-
-    def value(cell: Cell) -> Optional[Quoted]:
-        return cell.published(which).get(metric)
-
-    return Field(Column(heading, "quoted from the study, not measured here"), value)
+    column = Column(heading, "quoted from the study, not measured here")
+    return Field(column, lambda cell: cell.published(which).get(metric))
 
 
 def table(
@@ -92,11 +89,7 @@ def table(
     above = [Row([field.of_features(cell) for field in fields], kind="baseline") for cell in features]
     above += [Row([field.of_network(cell) for field in fields], kind="baseline") for cell in networks]
     rows = [
-        Row(
-            [field.of_cell(cell) for field in fields],
-            kind="" if cell.records else "incomplete",
-            cell=cell.key,
-        )
+        Row([field.of_cell(cell) for field in fields], set(), "" if cell.records else "incomplete", cell.key)
         for cell in cells
     ]
     for index, field in enumerate(fields):

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError
 from ..parts import metrics
 from . import usable_records
-from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, flatten, plain
+from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, plain
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed, units
 
@@ -55,11 +56,15 @@ def compare(a: str | Path, b: str | Path) -> Table:
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
     rows = _rows(gaps, titles)
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
-    ignored = [f"Only one store's configurations have: {', '.join(unshared)}."] if unshared else []
-    changed = (
-        [f"Changed between A and B: {'; '.join(map(_change_in_words, changes.items()))}."] if changes else []
-    )
-    notes = [*changed, *_units(gaps), RULE, *ignored]
+    notes = [*_units(gaps), RULE]
+    if changes:
+        words = (
+            f"{key} from {' or '.join(sorted(ours))} to {' or '.join(sorted(theirs))}"
+            for key, (ours, theirs) in changes.items()
+        )
+        notes.insert(0, f"Changed between A and B: {'; '.join(words)}.")
+    if unshared:
+        notes.append(f"Only one store's configurations have: {', '.join(unshared)}.")
     return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, notes)
 
 
@@ -73,18 +78,12 @@ def _finished(store: str | Path) -> list[Arena]:
 def of_cells(a: Cell, b: Cell) -> Table:
     """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
     gaps = list(_gaps(a, b))
-    rows = _rows(gaps, {cell.key: "" for cell in (a, b)})
+    rows = [Row(list(map(_by_side, row.values[2:]))) for row in _rows(gaps, {a.key: "", b.key: ""})]
     columns = [
         replace(column, name=_by_side(column.name), about=_by_side(column.about)) for column in COLUMNS[2:]
     ]
-    return Table(
-        "comparison",
-        "Comparison",
-        f"left {a.label}, right {b.label}",
-        columns,
-        [Row([_by_side(value) for value in row.values[2:]]) for row in rows],
-        [*_units(gaps), _by_side(RULE)],
-    )
+    title = f"left {a.label}, right {b.label}"
+    return Table("comparison", "Comparison", title, columns, rows, [*_units(gaps), _by_side(RULE)])
 
 
 def _by_side(value: Any) -> Any:
@@ -102,32 +101,27 @@ def _rows(gaps: Sequence[CellDifference], titles: dict[str, str]) -> list[Row]:
 
 
 def _keys(cells: Iterable[Cell]) -> set[str]:
-    return {key for cell in cells for key in flatten(cell.config)}
+    return {key for cell in cells for key in cell.settings}
 
 
 def _met(cells: Iterable[Cell], others: Iterable[Cell]) -> list[Cell]:
     """The cells whose method, data and protocol are also those of some of the others."""
-
-    def about(cell: Cell) -> tuple[Any, ...]:
-        flat = flatten(cell.config)
-        return tuple(flat.get(key) for key in OF)
-
-    known = set(map(about, others))
-    return [cell for cell in cells if about(cell) in known]
+    about = itemgetter(*OF)
+    known = {about(cell.settings) for cell in others}
+    return [cell for cell in cells if about(cell.settings) in known]
 
 
 def _by_signature(cells: Sequence[Cell], shared: set[str]) -> dict[str, Cell]:
-    """The cells by the part of their configuration that both stores know; a later version may have more keys. Cells
-    that differ only in such a key have no counterpart in the other store, and keep their full configuration.
-    """
+    """The cells by the part of their configuration that both stores know; a later version may have more keys. Cells that
+    differ only in such a key have no counterpart in the other store, and keep their full configuration."""
     signatures = [_signature(cell, shared) for cell in cells]
     counts = Counter(signatures)
     return {one if counts[one] == 1 else cell.key: cell for one, cell in zip(signatures, cells)}
 
 
 def _signature(cell: Cell, shared: set[str]) -> str:
-    flat = flatten(cell.config)
-    return canonical({key: flat[key] for key in flat if key in shared and key not in SEED_AND_PLACE})
+    told = shared.difference(SEED_AND_PLACE)
+    return canonical({key: value for key, value in cell.settings.items() if key in told})
 
 
 def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[str]) -> dict[str, Sides]:
@@ -135,16 +129,13 @@ def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[s
     counterpart. A cell's method, data and protocol are never such keys: another method is another cell, and what only
     one store tried says nothing of a change.
     """
-    alone, others = (
-        [cell for one, cell in side.items() if one not in other]
-        for side, other in ((ours, theirs), (theirs, ours))
-    )
-    met = (_met(alone, others), _met(others, alone))
-    sides = [[flatten(cell.config) for cell in side] for side in met]
+    alone = [cell for one, cell in ours.items() if one not in theirs]
+    others = [cell for one, cell in theirs.items() if one not in ours]
+    sides = _met(alone, others), _met(others, alone)
     if not all(sides):
         return {}
     values = {
-        key: tuple({plain(config[key]) for config in side if key in config} for side in sides)
+        key: tuple({plain(cell.settings[key]) for cell in side if key in cell.settings} for side in sides)
         for key in sorted(shared.difference(SEED_AND_PLACE, OF))
     }
     return {key: (a, b) for key, (a, b) in values.items() if a != b}
@@ -160,12 +151,6 @@ def _without(
     counts = Counter(others.values())
     alone = {one: other for one, other in others.items() if counts[other] == 1}
     return {alone.get(one, one): cell for one, cell in side.items()}
-
-
-def _change_in_words(change: tuple[str, Sides]) -> str:
-    """``optimizer.lr from 0.001 to 0.003``"""
-    key, sides = change
-    return f"{key} from {' or '.join(sorted(sides[0]))} to {' or '.join(sorted(sides[1]))}"
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,13 @@ class Cell:
         return {"name": given["name"], **{key: given.get(key) for key in self.protocol.comparable}}
 
     @cached_property
+    def settings(self) -> Flat:
+        return flatten(self.config)
+
+    @cached_property
     def flat(self) -> Flat:
-        return published.flat(self.config)
+        """Its settings under the name of its method in tables."""
+        return {**self.settings, "method.name": self.method}
 
     @property
     def trained(self) -> bool:
@@ -90,11 +95,6 @@ class Cell:
         """What distinguishes it from the arena's other cells of its method."""
         write = plain if self.in_full else shown
         return [f"{key.removesuffix('.name')} {write(self.factors[key])}" for key in self.telling]
-
-    def factor(self, key: str) -> str | None:
-        """As tables show it; None where it has no such setting."""
-        value = self.factors[key]
-        return None if value is None else shown(value)
 
     @property
     def length(self) -> int:
@@ -119,7 +119,7 @@ class Cell:
         """A key that all trials of the cell share, and no others. What is null or empty is not set, as if it were missing."""
         shared = {
             key: value
-            for key, value in flatten(self.config).items()
+            for key, value in self.settings.items()
             if key not in SEED_AND_PLACE and value not in (None, [])
         }
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
@@ -157,10 +157,8 @@ class Cell:
     @property
     def rank(self) -> tuple:
         """Sorts cells: the best first, those without a score last."""
-        if not self.score:
-            return (True, 0.0, self.label)
-        mean = self.score.mean
-        return (False, -mean if self.metric.higher_is_better else mean, self.label)
+        mean = self.score.mean if self.score else 0.0
+        return (not self.score, -mean if self.metric.higher_is_better else mean, self.label)
 
     @property
     def backbone(self) -> str:

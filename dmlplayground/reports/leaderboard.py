@@ -72,23 +72,17 @@ def arena_table(arena: Arena) -> Table:
         if metric in published_here:
             quoted = columns.quoted(metric, first.primary, f"{metric} published")
             fields += [quoted, _difference(metric, quoted.of_cell)]
-    fields += [
-        cost.SEEN,
-        cost.LOOKED,
-        Field(Column("time", "wall time of a trial, mean over seeds"), _seconds),
-    ]
-    return _table(LEADERBOARD, "Leaderboard", arena, fields)
+    time = Field(Column("time", "wall time of a trial, mean over seeds"), _seconds)
+    return _table(LEADERBOARD, "Leaderboard", arena, [*fields, cost.SEEN, cost.LOOKED, time])
 
 
 def _leading(arena: Arena, quoted: Collection[str]) -> list[str]:
     """The few metrics to show. Of clusterings, the metric that a study has published rather than one that it has not."""
-    published = [name for name in arena.metrics if name in quoted and metrics.get(name).needs == "clusters"]
+    of_clusters = {name for name in arena.metrics if metrics.get(name).needs == "clusters"}
+    published = [name for name in arena.metrics if name in quoted and name in of_clusters][:1]
     leading = metrics.leading([arena.headline, *arena.metrics])
-    return list(
-        dict.fromkeys(
-            published[0] if published and metrics.get(name).needs == "clusters" else name for name in leading
-        )
-    )
+    shown = (published[0] if published and name in of_clusters else name for name in leading)
+    return list(dict.fromkeys(shown))
 
 
 def scores(arena: Arena) -> Table:
@@ -98,9 +92,8 @@ def scores(arena: Arena) -> Table:
     for metric in arena.metrics:
         fields.append(columns.score(arena, metric, which, Column(metric, arena.protocol.meaning(which))))
         if metric == arena.headline:
-            fields.append(
-                Field(Column("95 % interval", f"of the mean of {metric}, by Student's t"), _interval)
-            )
+            heading = Column("95 % interval", f"of the mean of {metric}, by Student's t")
+            fields.append(Field(heading, _interval))
     return _table("scores", f"All scores ({which})", arena, fields)
 
 
@@ -126,9 +119,8 @@ def _seeds(cell: Cell) -> Any:
     if not cell.problems:
         return len(cell.records)
     counts = Counter(problem.status for problem in cell.problems)
-    return (
-        f"{len(cell.records)} ({', '.join(f'{count} {status}' for status, count in sorted(counts.items()))})"
-    )
+    others = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    return f"{len(cell.records)} ({others})"
 
 
 def _seconds(cell: Cell) -> Any:
@@ -153,33 +145,23 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     return columns.table(kind, title, arena, fields, notes, arena.cells, arena.untouched(), networks_first)
 
 
-def _below(arena: Arena, start: Callable[[Cell], float | None]) -> list[str]:
-    """The cells where training made the network worse at classes that it has not seen."""
-    metric = arena.metric
-    return [
-        cell.label
-        for cell in arena.finished
-        if cell.trained
-        and (end := cell.scores(cell.protocol.trained, arena.headline))
-        and (before := start(cell)) is not None
-        and metric.better(before, end.mean)
-    ]
-
-
 def _below_start(arena: Arena) -> list[str]:
-    """A sentence for each start that some cells' training ended below, with what to do."""
+    """A sentence for each start that some cells' training ended below, at classes that it has not seen, with what to do."""
     untrained = arena.untrained(arena.headline) if arena.untrained_on == {"test"} else {}
-    starts = {
+    starts: dict[str, Callable[[Cell], float | None]] = {
         BELOW_FEATURES: lambda cell: cell.untouched(cell.protocol.trained, arena.headline),
         BELOW: lambda cell: untrained[cell.backbone].mean if cell.backbone in untrained else None,
     }
-    worse = {sentence: _below(arena, start) for sentence, start in starts.items()}
-    rows = layout.plural(len(arena.finished), "row")
-    said = [
-        f"{sentence} {len(cells)} of {rows}: {'; '.join(cells)}."
-        for sentence, cells in worse.items()
-        if cells
-    ]
+    trained = [cell for cell in arena.finished if cell.trained]
+    ends = [(cell, cell.scores(cell.protocol.trained, arena.headline)) for cell in trained]
+    said = []
+    for sentence, start in starts.items():
+        before = ((cell, start(cell), end) for cell, end in ends if end)
+        better = arena.metric.better
+        worse = [cell.label for cell, score, end in before if score is not None and better(score, end.mean)]
+        if worse:
+            rows = layout.plural(len(arena.finished), "row")
+            said.append(f"{sentence} {len(worse)} of {rows}: {'; '.join(worse)}.")
     return [*said, ADVICE] if said else []
 
 

@@ -19,6 +19,8 @@ from .grouping import Arena
 from .statistics import Summary
 from .tables import Column, Row, Seconds, Table, bare, text
 
+HERE = Path(__file__).parent
+
 
 class Drawn(NamedTuple):
     figure: Figure
@@ -47,7 +49,6 @@ class Page:
 
 
 def render(page: Page) -> str:
-    here = Path(__file__).parent
     cells = trial_details.of_arenas(page.arenas)
     content = {
         "store": page.store,
@@ -56,25 +57,33 @@ def render(page: Page) -> str:
         "cells": cells,
         "percent": sorted(trial_details.in_percent(cells)),
     }
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    below = f"""<dialog id="trial"></dialog>
+<div id="tip" role="status" hidden></div>
+<script type="application/json" id="data">{embedded(content)}</script>
+<script>
+{script}</script>
+"""
+    sections = "".join(map(_section, page.sections))
+    return document(page.title, f"{_header(page)}{sections}{TRIALS}", below)
+
+
+def document(title: str, main: str, below: str = "") -> str:
+    """A page in the style of all pages."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(page.title)}</title>
+<title>{escape(title)}</title>
 <style>
-{(here / "page.css").read_text(encoding="utf-8")}</style>
+{(HERE / "page.css").read_text(encoding="utf-8")}</style>
 </head>
 <body>
 <main>
-{_header(page)}{"".join(map(_section, page.sections))}{TRIALS}
+{main}
 </main>
-<dialog id="trial"></dialog>
-<div id="tip" role="status" hidden></div>
-<script type="application/json" id="data">{embedded(content)}</script>
-<script>
-{(here / "page.js").read_text(encoding="utf-8")}</script>
-</body>
+{below}</body>
 </html>
 """
 

@@ -205,19 +205,21 @@ def latex(table: Table) -> str:
     return "\n".join([f"% {table.heading}", *notes, *begin, *rows, end, r"\end{tabular}"]) + "\n"
 
 
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "−": "$-$",
-}
-_TEX.update({character: "\\" + character for character in "&%$#_{}"})
+_TEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "–": "--",
+        "−": "$-$",
+        **{character: "\\" + character for character in "&%$#_{}"},
+    }
+)
 
 
 def _tex(content: str) -> str:
-    return content.translate(str.maketrans(_TEX))
+    return content.translate(_TEX)
 
 
 # The mean stands under the column's own name; low and high are the ends of the 95 % interval.

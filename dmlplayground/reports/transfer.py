@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any, Optional
 
@@ -84,11 +85,8 @@ def predictors(arena: Arena, which: str = "") -> list[Predictor]:
 
 
 def _points(arena: Arena, part: str, number: str, which: str) -> list[list[tuple[float, float]]]:
-    cells = (
-        [_point(cell, record, part, number, which) for record in cell.records] for cell in arena.finished
-    )
-    known = ([point for point in cell if point] for cell in cells)
-    return [cell for cell in known if cell]
+    cells = [[_point(cell, one, part, number, which) for one in cell.records] for cell in arena.finished]
+    return [known for cell in cells if (known := [point for point in cell if point])]
 
 
 def _point(cell: Cell, record: Record, part: str, number: str, which: str) -> Optional[tuple[float, float]]:
@@ -105,17 +103,12 @@ def numbers_of(record: Record, part: str, which: str = "") -> dict[str, Optional
     scored = record.results.get(which or protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
     names = [name for name in (entries[0] if entries else {}) if part != TEST or _of_embeddings(name)]
-    values = {number: [entry.get(number) for entry in entries] for number in names}
-    return {number: _mean(found) for number, found in values.items()}
+    values: dict[str, list[Any]] = {number: [entry.get(number) for entry in entries] for number in names}
+    return {number: None if None in found else fmean(found) for number, found in values.items()}
 
 
 def _of_embeddings(name: str) -> bool:
     return metrics.get(name).needs == "embeddings"
-
-
-def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
-    known = [value for value in values if value is not None]
-    return fmean(known) if len(known) == len(values) else None
 
 
 def tables(arena: Arena) -> list[Table]:
@@ -130,19 +123,17 @@ def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> T
     heads = [Column("number", numeric=False), Column("of", numeric=False), Column("trials")]
     for kind in ("Spearman", "Pearson"):
         heads += [Column(kind), Column(f"{kind} interval", "95 %, by bootstrap", numeric=False)]
-    rows = [
-        Row([one.number, MEASURED_ON[one.part], one.trials, *_values(one, True), *_values(one, False)])
-        for one in found
-    ]
-    title = (
-        f"What predicts transfer: correlation with {arena.headline} ({which or arena.finished[0].primary})"
+    rows = []
+    for one in found:
+        values: list[Any] = []
+        for ranked in (True, False):
+            interval = one.interval(ranked)
+            values += [one.correlation(ranked), interval and "{:+.2f} to {:+.2f}".format(*interval)]
+        rows.append(Row([one.number, MEASURED_ON[one.part], one.trials, *values]))
+    score = f"{arena.headline} ({which or arena.finished[0].primary})"
+    return Table(
+        "transfer", f"What predicts transfer: correlation with {score}", arena.title, heads, rows, NOTES
     )
-    return Table("transfer", title, arena.title, heads, rows, NOTES)
-
-
-def _values(one: Predictor, ranked: bool) -> list[Any]:
-    interval = one.interval(ranked)
-    return [one.correlation(ranked), f"{interval[0]:+.2f} to {interval[1]:+.2f}" if interval else None]
 
 
 def _measured(arena: Arena) -> Table:
@@ -152,16 +143,13 @@ def _measured(arena: Arena) -> Table:
     known = {number for cell in arena.finished for number in cell.published(TRAINING)}
     fields = columns.naming(arena)
     for number in names:
-        fields.append(_mean_of(number))
+        fields.append(columns.Field(Column(number), partial(_over_seeds, number)))
         fields += [columns.quoted(number, TRAINING, f"{number} published")] if number in known else []
     return columns.table("training", "Embeddings of the training images", arena, fields)
 
 
-def _mean_of(number: str) -> columns.Field:
-    def value(cell: Cell) -> Summary:
-        return summary((record.seed, numbers_of(record, TRAINING).get(number)) for record in cell.records)
-
-    return columns.Field(Column(number), value)
+def _over_seeds(number: str, cell: Cell) -> Summary:
+    return summary((record.seed, numbers_of(record, TRAINING).get(number)) for record in cell.records)
 
 
 def figure(arena: Arena, which: str = "") -> Optional[Figure]:
@@ -177,12 +165,10 @@ def figure(arena: Arena, which: str = "") -> Optional[Figure]:
                 series.setdefault(cell.method, Series(cell.method)).put(
                     *point, label=label, colour=arena.colour(cell)
                 )
-    return Figure(
-        "transfer",
+    shown = f"{arena.headline} ({which or arena.finished[0].primary}){arena.metric.suffix}"
+    title, number = (
         f"{arena.headline} against {one.number} of training images",
-        "points",
         f"{one.number}, training images",
-        f"{arena.headline} ({which or arena.finished[0].primary}){arena.metric.suffix}",
-        list(series.values()),
-        note=f"Spearman's correlation {one.correlation(True):+.2f}.",
     )
+    note = f"Spearman's correlation {one.correlation(True):+.2f}."
+    return Figure("transfer", title, "points", number, shown, [*series.values()], note=note)

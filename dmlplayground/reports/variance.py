@@ -259,7 +259,10 @@ class Comparison:
         division, search, both, _ = squares
         cells = len(self.divisions) * self.searches
         if division and search and both:
-            return _sum(division, search, both, cells)
+            # What they have in common is counted once, but neither part alone may exceed it.
+            together = division.value + search.value - both.value
+            value = np.maximum.reduce([division.value, search.value, together])
+            return Square(value / cells, _freedom(value, division, search))
         only = division or search
         return Square(only.value / cells, only.freedom) if only else Square(0.0, math.inf)
 
@@ -281,7 +284,8 @@ class Comparison:
             own = self._error(self.squares(name)._replace(division=self.common if several else None))
         if several and len(self.means) > 1:
             common = Square(self.common.value / (len(self.divisions) * self.searches), self.common.freedom)
-            own = _added(own, common)
+            value = own.value + common.value
+            own = Square(value, _freedom(value, own, common))
         return _around(self.mean(name), own)
 
     def gap(self, a: str, b: str) -> Gap:
@@ -299,7 +303,7 @@ class Comparison:
         """The normal probability that a single score of one is better, given what the mean squares may be."""
         from scipy import special
 
-        (error, single), (other_error, other_single) = self._noise(a), self._noise(b)
+        (error, single), (other_error, other_single) = self._noise[a], self._noise[b]
         gap = (self.mean(a) - self.mean(b)) * (1 if self.higher else -1)
         gaps = gap + np.random.default_rng(1).normal(size=DRAWS) * np.sqrt(error + other_error)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -307,10 +311,12 @@ class Comparison:
         shares = np.where(np.isnan(shares), 0.5, shares)  # no gap and no noise
         return Estimate(float(shares.mean()), _ends(shares))
 
-    def _noise(self, name: str) -> tuple[Any, Any]:
-        """Draws of the squared error of a method's mean, and of the variance of a single score of it; both apart from what
+    @cached_property
+    def _noise(self) -> dict[str, tuple[Any, Any]]:
+        """Of every method draws of the squared error of its mean, and of the variance of a single score; both apart from what
         is common to all methods."""
-        if name not in self._noises:
+        found = {}
+        for name in self.means:
             squares = self._squares[name] if name in self.unlike else self.pooled
             drawn = self._drawn(squares)
             parts = self._parts(drawn, self.common)
@@ -319,17 +325,13 @@ class Comparison:
             )
             known = self._error(squares).value
             scale = self.error(name).value / known if known else 1.0
-            self._noises[name] = (scale * self._error(drawn).value, np.maximum(single, 0))
-        return self._noises[name]
+            found[name] = (scale * self._error(drawn).value, np.maximum(single, 0))
+        return found
 
     def draws(self, name: str, stream: int) -> Any:
         """What a method's mean may be, given what was measured, apart from what is common to all methods."""
-        error, _ = self._noise(name)
+        error, _ = self._noise[name]
         return self.mean(name) + np.random.default_rng([2, stream]).normal(size=len(error)) * np.sqrt(error)
-
-    @cached_property
-    def _noises(self) -> dict[str, tuple[Any, Any]]:
-        return {}
 
     @cached_property
     def gaps(self) -> dict[tuple[str, str], Gap]:
@@ -395,16 +397,6 @@ def _together(squares: Iterable[Square]) -> Optional[Square]:
 
 def _less(square: Any, rest: Any, count: float) -> Any:
     return (square - (0 if rest is None else rest)) / count
-
-
-def _sum(division: Square, search: Square, both: Square, cells: int) -> Square:
-    """The error of a mean over both: what they have in common is counted once, but neither part alone may exceed it."""
-    value = np.maximum.reduce([division.value, search.value, division.value + search.value - both.value])
-    return Square(value / cells, _freedom(value, division, search))
-
-
-def _added(a: Square, b: Square) -> Square:
-    return Square(a.value + b.value, _freedom(a.value + b.value, a, b))
 
 
 def _freedom(value: float, a: Square, b: Square) -> float:

@@ -145,26 +145,21 @@ class Trials(NamedTuple):
 
 def notes(shown: Iterable[Trials]) -> list[str]:
     """Notes on the published figures beside these trials: their source, what is doubtful, what differs."""
-    sources: dict[str, None] = {}
-    doubts: dict[str, None] = {}
-    apart: dict[str, None] = {}
+    sources, doubts, apart = [], [], []
     for trials in shown:
         method = method_of(trials.config)
         for quote in _beside(trials.config, trials.runs):
             study = get(quote.study)
             if _outcome(quote, trials.config) in trials.outcomes:
-                sources[
-                    f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}".strip()
-                ] = None
-                for metric, score in quote.scores.items():
-                    if score.doubt:
-                        doubts[f"Doubtful (?): {method} {metric}: {score.doubt}."] = None
+                said = f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}"
+                sources.append(said.strip())
+                known = [(metric, score.doubt) for metric, score in quote.scores.items() if score.doubt]
+                doubts += [f"Doubtful (?): {method} {metric}: {doubt}." for metric, doubt in known]
         if near := differences(trials.config, trials.runs):
             quote, found = near
-            apart[
-                f"Not compared with the published row of {method} ({quote.study}, {quote.source}): {'; '.join(found)}."
-            ] = None
-    return [*sources, *doubts, *_shortened(list(apart))]
+            row = f"published row of {method} ({quote.study}, {quote.source})"
+            apart.append(f"Not compared with the {row}: {'; '.join(found)}.")
+    return [*dict.fromkeys(sources + doubts), *_shortened([*dict.fromkeys(apart)])]
 
 
 def _shortened(lines: list[str], limit: int = 6) -> list[str]:
