@@ -21,7 +21,6 @@ from . import (
     embedding_pictures,
     figure_files,
     figures,
-    folds_table,
     optimism,
     page,
     repeated,
@@ -32,7 +31,7 @@ from . import (
 from .compare import compare
 from .figures import Figure
 from .grouping import Arena, arenas
-from .leaderboard import LEADERBOARD, arena_table, leaderboard, scores
+from .leaderboard import LEADERBOARD, arena_table, leaderboard, of_studies, scores
 from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
 
@@ -194,7 +193,7 @@ def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
     return [
         arena_table(arena),
         *optimism.tables(arena, others),
-        *folds_table.tables(arena),
+        *of_studies(arena),
         scores(arena),
         cost.table(arena),
         *transfer.tables(arena),

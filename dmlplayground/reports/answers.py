@@ -68,14 +68,13 @@ def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:
     if features is not None:
         below = metrics.get(cell.headline).better(features, score.mean)
         details.append((BELOW if below else "{}: {:.2f}").format(UNTOUCHED_FEATURES, features))
-    details += [_optimism(one) for one in optimism.of_arena(arena, others) if one.cell is cell]
+    for one in optimism.of_arena(arena, others):
+        if one.cell is cell:
+            gap = differences(one.reported, one.validated)
+            validated = f", {signed(gap.mean)} against its validated folds" if gap else ""
+            beside = f"against its {cell.protocol.beside} epoch"
+            details.append(f"optimism: {signed(one.gain.mean)} {beside}{validated}")
     return Answer("Best method", cell.label, details)
-
-
-def _optimism(one: optimism.Optimism) -> str:
-    said = f"optimism: {signed(one.gain.mean)} against its {one.cell.protocol.beside} epoch"
-    gap = differences(one.reported, one.validated)
-    return f"{said}, {signed(gap.mean)} against its validated folds" if gap else said
 
 
 def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:

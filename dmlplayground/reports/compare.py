@@ -69,7 +69,7 @@ def compare(a: str | Path, b: str | Path) -> Table:
 
 
 def _finished(store: str | Path) -> list[Arena]:
-    found = arenas(usable_records.load(store))
+    found = arenas(usable_records.load(store, epochs=False))
     if not any(arena.finished for arena in found):
         raise UserError(f"no trial in {store} has finished: there is nothing to compare.")
     return found

@@ -292,10 +292,14 @@ def arenas(
     """All cells of a store, and of the trials that it is to hold, by arena. Trials of a search are ranked by the
     scores that the search maximised."""
     cells: dict[str, Cell] = {}
+    of_settings: dict[str, Cell] = {}
 
     def cell_of(recorded: Mapping[str, Any]) -> Cell:
-        cell = Cell(config.upgraded(recorded), searched=searched)
-        return cells.setdefault(cell.key, cell)
+        settings = seedless(recorded)
+        if settings not in of_settings:
+            cell = Cell(config.upgraded(recorded), searched=searched)
+            of_settings[settings] = cells.setdefault(cell.key, cell)
+        return of_settings[settings]
 
     known = set()
     for record in sorted(records, key=lambda record: (record.seed, record.started)):
@@ -399,11 +403,13 @@ def named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
     return names
 
 
-# --- configurations as text ---------------------------------------------------------------------------------
-
-
 def canonical(content: Any) -> str:
     return json.dumps(content, sort_keys=True)
+
+
+def seedless(recorded: Mapping[str, Any]) -> str:
+    """A key that records share which were written alike but for their seed."""
+    return json.dumps({key: value for key, value in recorded.items() if key != "seed"})
 
 
 def shown(value: Any) -> str:

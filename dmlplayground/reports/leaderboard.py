@@ -10,11 +10,12 @@ from ..base import layout
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD
 from ..studies import published
+from ..studies.published import Study
 from ..trial.store.records import Record
 from . import columns, cost
 from .columns import Field
 from .grouping import Arena, Cell, arenas
-from .tables import Column, Difference, Seconds, Table, units
+from .tables import Column, Difference, Interval, Seconds, Table, ends, units
 
 LEADERBOARD = "leaderboard"
 RULE = (
@@ -45,6 +46,11 @@ BELOW_FEATURES = "Training ended below the untouched features for"
 ADVICE = "They generalise better as they were: lower optimizer.lr, train fewer steps, or use the features themselves."
 
 
+INTERVALS = (
+    "±: half of the 95 % interval of the mean over runs, by Student's t. Fewer than three runs have none."
+)
+
+
 def leaderboard(
     records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Table]:
@@ -72,7 +78,8 @@ def arena_table(arena: Arena) -> Table:
         if metric in published_here:
             quoted = columns.quoted(metric, first.primary, f"{metric} published")
             fields += [quoted, _difference(metric, quoted.of_cell)]
-    time = Field(Column("time", "wall time of a trial, mean over seeds"), _seconds)
+    spent = Column("time", "wall time of a trial, mean over seeds")
+    time = Field(spent, lambda cell: Seconds(cell.seconds.mean) if cell.seconds else None)
     return _table(LEADERBOARD, "Leaderboard", arena, [*fields, cost.SEEN, cost.LOOKED, time])
 
 
@@ -93,11 +100,8 @@ def scores(arena: Arena) -> Table:
         fields.append(columns.score(arena, metric, which, Column(metric, arena.protocol.meaning(which))))
         if metric == arena.headline:
             heading = Column("95 % interval", f"of the mean of {metric}, by Student's t")
-            fields.append(Field(heading, _interval))
+            fields.append(Field(heading, lambda cell: ends(cell.score.interval if cell.score else None)))
     return _table("scores", f"All scores ({which})", arena, fields)
-
-
-# --- columns ------------------------------------------------------------------------------------------------
 
 
 def _naming(arena: Arena) -> list[Field]:
@@ -121,18 +125,6 @@ def _seeds(cell: Cell) -> Any:
     counts = Counter(problem.status for problem in cell.problems)
     others = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     return f"{len(cell.records)} ({others})"
-
-
-def _seconds(cell: Cell) -> Any:
-    return Seconds(cell.seconds.mean) if cell.seconds else None
-
-
-def _interval(cell: Cell) -> Any:
-    interval = cell.score.interval if cell.score else None
-    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else None
-
-
-# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
@@ -169,22 +161,59 @@ def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
     first = arena.cells[0]
     notes = units(shown, "mean ± sample standard deviation over seeds")
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
-    if first.searched:
-        notes.append(LOST)
-    if arena.untouched():
-        notes.append(FEATURES)
-    if arena.untrained(arena.headline):
-        names = {cell.before for cell in arena.finished}
-        notes.append(BASELINE.format(UNTRAINED_HEAD if names == {UNTRAINED_HEAD} else UNTRAINED))
-    notes.append(RULE)
-    notes += _below_start(arena)
-    if any(len(cell.records) == 1 for cell in arena.cells):
-        notes.append(SINGLE)
-    if any(len(cell.records) == 2 for cell in arena.cells):
-        notes.append(PAIR)
-    if arena.untrained_on - {"test"}:
-        notes.append(ON_VALIDATION)
+    before = {cell.before for cell in arena.finished}
+    counts = {len(cell.records) for cell in arena.cells}
+    conditions: dict[str, Any] = {
+        LOST: first.searched,
+        FEATURES: arena.untouched(),
+        BASELINE.format(UNTRAINED_HEAD if before == {UNTRAINED_HEAD} else UNTRAINED): arena.untrained(
+            arena.headline
+        ),
+        RULE: True,
+        **dict.fromkeys(_below_start(arena), True),
+        SINGLE: 1 in counts,
+        PAIR: 2 in counts,
+        ON_VALIDATION: arena.untrained_on - {"test"},
+    }
+    notes += [note for note, holds in conditions.items() if holds]
     return notes + published.notes(
         published.Trials(cell.config, len(cell.records), (cell.primary, cell.secondary))
         for cell in arena.finished
     )
+
+
+def of_studies(arena: Arena) -> list[Table]:
+    """The results of a protocol with folds under the names of each study whose tables show them, if its metrics were measured."""
+    return [
+        _of_study(arena, study)
+        for study in published.tabulated(arena.protocol.key)
+        if set(study.metrics) <= set(arena.metrics)
+    ]
+
+
+def _of_study(arena: Arena, study: Study) -> Table:
+    labels = arena.protocol.labels
+    fields = [*columns.naming(arena), Field(Column("runs"), lambda cell: len(cell.records))]
+    for which, label in labels.items():
+        known = {metric for cell in arena.finished for metric in cell.published(which)}
+        for metric, theirs in study.metrics.items():
+            fields.append(_mean(which, metric, f"{label} {theirs}"))
+            if metric in known:
+                fields.append(columns.quoted(metric, which, f"{label} {theirs} published"))
+    # Untrained networks first, then the best first.
+    cells = sorted(arena.finished, key=lambda cell: cell.trained)
+    meanings = "; ".join(f"{label}: {arena.protocol.results[which]}" for which, label in labels.items())
+    quotes = published.notes(
+        published.Trials(cell.config, len(cell.records), tuple(labels)) for cell in arena.finished
+    )
+    notes = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS, *quotes]
+    title = " and ".join(labels.values()).capitalize()
+    return columns.table("repeats", title, arena, fields, notes, cells, arena.untouched())
+
+
+def _mean(which: str, metric: str, heading: str) -> Field:
+    def value(cell: Cell) -> Interval | None:
+        measured = cell.scores(which, metric)
+        return Interval.of(measured.mean, measured.interval) if measured else None
+
+    return Field(Column(heading), value, of_features=lambda cell: cell.untouched(which, metric))

@@ -143,8 +143,6 @@ def _figures(drawn: Iterable[Drawn]) -> str:
     return f'<div class="figures">{figures}</div><p class="note">{escape(INTERVAL)}</p>' if figures else ""
 
 
-# --- pictures -----------------------------------------------------------------------------------------------
-
 STRIPS = (
     "Every method at its best setting, the seed nearest to the mean. Queries drawn at random, each followed "
     "by its nearest neighbours: right (✓) and wrong (✗)."
@@ -164,11 +162,12 @@ def _pictures(found: list[Picture]) -> str:
     return f'<div class="block">{title}{parts}</div>'
 
 
-# --- tables -------------------------------------------------------------------------------------------------
-
-
 def table_html(table: Table) -> str:
-    heads = "".join(map(_head_html, table.columns))
+    heads = ""
+    for column in table.columns:
+        kind = ' class="num"' if column.numeric else ""
+        about = f' title="{escape(column.about)}"' if column.about else ""
+        heads += f'<th scope="col"{kind}{about}><button type="button">{escape(column.name)}</button></th>'
     rows = "".join(
         f'<tr class="{row.kind}">{"".join(map(_cell_html, count(), table.columns, repeat(row)))}</tr>'
         for row in table.rows
@@ -179,12 +178,6 @@ def table_html(table: Table) -> str:
         f'<table class="sortable ranking" id="{table.name}"><thead><tr>{heads}</tr></thead>'
         f'<tbody>{rows}</tbody></table></div><ul class="notes">{notes}</ul></div>'
     )
-
-
-def _head_html(column: Column) -> str:
-    kind = ' class="num"' if column.numeric else ""
-    about = f' title="{escape(column.about)}"' if column.about else ""
-    return f'<th scope="col"{kind}{about}><button type="button">{escape(column.name)}</button></th>'
 
 
 def _cell_html(index: int, column: Column, row: Row) -> str:

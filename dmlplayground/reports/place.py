@@ -18,8 +18,8 @@ from ..sweeps import arenas
 from ..trial import config
 from ..trial.store.records import Record
 from . import cost, grouping, repeated, rungs, usable_records, write
-from .repeated import Repeated, ends
-from .tables import Column, Difference, Interval, Row, Seconds, Table
+from .repeated import Repeated
+from .tables import Column, Difference, Interval, Row, Seconds, Table, ends
 from .variance import Comparison
 
 BADGE = "badge.svg"  # beside the page

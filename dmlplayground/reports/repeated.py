@@ -20,7 +20,7 @@ from . import orders
 from .figures import Figure, Series
 from .grouping import PROMINENT, Arena, Cell, canonical, named, score
 from .statistics import LEVEL
-from .tables import Column, Interval, Row, Table
+from .tables import Column, Interval, Row, Table, ends
 from .variance import SOURCES, Comparison, Estimate, Run
 
 SEARCH = "search"
@@ -64,44 +64,42 @@ class Repeated:
         known = filter(common.__contains__, self.protocol.results)
         return sorted(known, key=lambda which: which in (self.protocol.leading, self.protocol.beside))
 
-    def compared(self, which: str = "", metric: str = "") -> Comparison:
+    def compared(self, which: str = "") -> Comparison:
         """By a result, in percent."""
-        wanted = which or self.results[0], metric or self.metric
-        if wanted not in self._compared:
-            found = {name: self.values(name, *wanted) for name in self.runs}
-            self._compared[wanted] = Comparison.of(found, metrics.get(wanted[1]).higher_is_better)
-        return self._compared[wanted]
+        which = which or self.results[0]
+        if which not in self._compared:
+            found = {name: _scores(runs, which, self.metric) for name, runs in self.runs.items()}
+            self._compared[which] = Comparison.of(found, metrics.get(self.metric).higher_is_better)
+        return self._compared[which]
 
-    def values(self, name: str, which: str = "", metric: str = "") -> dict[Run, float]:
-        """A method's scores by division, search and seed, in percent."""
-        return _scores(self.runs[name], which or self.results[0], metric or self.metric)
+    _compared: dict[str, Comparison] = field(default_factory=dict)
 
-    _compared: dict[tuple[str, str], Comparison] = field(default_factory=dict)
-
-    def gained(self, first: str, second: str, metric: str = "") -> Comparison:
+    def gained(self, first: str, second: str) -> Comparison:
         """How much more one result of the same training is than another."""
-        pairs = {name: [self.values(name, which, metric) for which in (first, second)] for name in self.runs}
-        return Comparison.of(
-            {name: {run: a[run] - b[run] for run in a if run in b} for name, (a, b) in pairs.items()}
-        )
+        found = {}
+        for name, runs in self.runs.items():
+            a, b = (_scores(runs, which, self.metric) for which in (first, second))
+            found[name] = {run: a[run] - b[run] for run in a if run in b}
+        return Comparison.of(found)
 
-    def before(self, metric: str = "") -> dict[str, Comparison]:
+    def before(self) -> dict[str, Comparison]:
         """The scores without any training: of the untouched features, of the trials' own networks at first, and of trials that
         trained nothing. Each alone, as there are no searches."""
-        metric = metric or self.metric
         features: dict[Run, float] = {}
         starts: dict[Run, list[float]] = defaultdict(list)
         for runs in self.runs.values():
             for (place, _, seed), record in runs.items():
-                value = score(record, UNTRAINED, metric)
+                value = score(record, UNTRAINED, self.metric)
                 if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
                     starts[place, 0, seed].append(value)
-                untouched = self.protocol.untouched(record.results, self.results[0]).get(metric)
+                untouched = self.protocol.untouched(record.results, self.results[0]).get(self.metric)
                 if untouched is not None:
-                    features[place, 0, 0] = metrics.get(metric).scale * untouched
+                    features[place, 0, 0] = metrics.get(self.metric).scale * untouched
         head = {run: fmean(values) for run, values in starts.items()}
         found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
-        found |= {name: _scores(runs, self.protocol.beside, metric) for name, runs in self.beside.items()}
+        found |= {
+            name: _scores(runs, self.protocol.beside, self.metric) for name, runs in self.beside.items()
+        }
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 
@@ -239,13 +237,6 @@ def _notes(one: Repeated, found: Comparison) -> Iterator[str]:
 
 def _interval(found: Comparison, name: str) -> Optional[Interval]:
     return Interval.of(found.mean(name), found.interval(name)) if name in found.means else None
-
-
-def ends(interval: Optional[tuple[float, float]], digits: int = 2) -> Optional[str]:
-    """``1.20 to 3.40``"""
-    if interval is None:
-        return None
-    return " to ".join(f"{end:.{digits}f}".replace("-", "−") for end in interval)
 
 
 def noise(one: Repeated) -> Table:

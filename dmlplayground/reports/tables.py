@@ -103,6 +103,13 @@ def text(value: Any) -> str:
     return str(value)
 
 
+def ends(interval: tuple[float, float] | None, digits: int = 2) -> str | None:
+    """``1.20 to 3.40``"""
+    if interval is None:
+        return None
+    return " to ".join(f"{end:.{digits}f}".replace("-", "−") for end in interval)
+
+
 def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 

@@ -67,31 +67,25 @@ def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional
     return float(np.corrcoef(both)[0, 1])
 
 
-def predictors(arena: Arena, which: str = "") -> list[Predictor]:
-    """All numbers that have a correlation, the strongest first. Empty if no trial measured its training embeddings.
-    Numbers and score are those of the epochs of the result ``which``, or else of the epochs that were chosen."""
+def predictors(arena: Arena) -> list[Predictor]:
+    """All numbers that have a correlation, the strongest first. Empty if no trial measured its training embeddings."""
     records = [record for cell in arena.finished for record in cell.records]
-    if not any(numbers_of(record, part, which) for record in records for part in (TRAINING, TEST)):
+    if not any(numbers_of(record, part) for record in records for part in (TRAINING, TEST)):
         return []
-    names = dict.fromkeys(
-        (part, number)
-        for record in records
-        for part in MEASURED_ON
-        for number in numbers_of(record, part, which)
-    )
-    found = [Predictor(part, number, _points(arena, part, number, which)) for part, number in names]
+    parts = [(record, part) for record in records for part in MEASURED_ON]
+    names = dict.fromkeys((part, number) for record, part in parts for number in numbers_of(record, part))
+    found = [Predictor(part, number, _points(arena, part, number)) for part, number in names]
     usable = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
     return sorted(usable, key=lambda one: -abs(one.correlation(True) or 0))
 
 
-def _points(arena: Arena, part: str, number: str, which: str) -> list[list[tuple[float, float]]]:
-    cells = [[_point(cell, one, part, number, which) for one in cell.records] for cell in arena.finished]
+def _points(arena: Arena, part: str, number: str) -> list[list[tuple[float, float]]]:
+    cells = [[_point(cell, one, part, number) for one in cell.records] for cell in arena.finished]
     return [known for cell in cells if (known := [point for point in cell if point])]
 
 
-def _point(cell: Cell, record: Record, part: str, number: str, which: str) -> Optional[tuple[float, float]]:
-    value = numbers_of(record, part, which).get(number)
-    reached = score(record, which or cell.primary, cell.headline)
+def _point(cell: Cell, record: Record, part: str, number: str) -> Optional[tuple[float, float]]:
+    value, reached = numbers_of(record, part).get(number), score(record, cell.primary, cell.headline)
     if value is None or reached is None or not math.isfinite(value) or not math.isfinite(reached):
         return None
     return value, reached
@@ -118,7 +112,7 @@ def tables(arena: Arena) -> list[Table]:
     return [*first, _measured(arena)] if any(one.part == TRAINING for one in found) else first
 
 
-def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> Table:
+def correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
     """A row for each of these numbers of the arena."""
     heads = [Column("number", numeric=False), Column("of", numeric=False), Column("trials")]
     for kind in ("Spearman", "Pearson"):
@@ -130,10 +124,9 @@ def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> T
             interval = one.interval(ranked)
             values += [one.correlation(ranked), interval and "{:+.2f} to {:+.2f}".format(*interval)]
         rows.append(Row([one.number, MEASURED_ON[one.part], one.trials, *values]))
-    score = f"{arena.headline} ({which or arena.finished[0].primary})"
-    return Table(
-        "transfer", f"What predicts transfer: correlation with {score}", arena.title, heads, rows, NOTES
-    )
+    score = f"{arena.headline} ({arena.finished[0].primary})"
+    title = f"What predicts transfer: correlation with {score}"
+    return Table("transfer", title, arena.title, heads, rows, NOTES)
 
 
 def _measured(arena: Arena) -> Table:
@@ -152,20 +145,20 @@ def _over_seeds(number: str, cell: Cell) -> Summary:
     return summary((record.seed, numbers_of(record, TRAINING).get(number)) for record in cell.records)
 
 
-def figure(arena: Arena, which: str = "") -> Optional[Figure]:
+def figure(arena: Arena) -> Optional[Figure]:
     """The score against the strongest predictor that was measured on training images. A point is a trial."""
-    one = next((one for one in predictors(arena, which) if one.part == TRAINING), None)
+    one = next((one for one in predictors(arena) if one.part == TRAINING), None)
     if one is None:
         return None
     series: dict[str, Series] = {}
     for cell in arena.finished:
         for record in cell.records:
-            if point := _point(cell, record, TRAINING, one.number, which):
+            if point := _point(cell, record, TRAINING, one.number):
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
                 series.setdefault(cell.method, Series(cell.method)).put(
                     *point, label=label, colour=arena.colour(cell)
                 )
-    shown = f"{arena.headline} ({which or arena.finished[0].primary}){arena.metric.suffix}"
+    shown = f"{arena.headline} ({arena.finished[0].primary}){arena.metric.suffix}"
     title, number = (
         f"{arena.headline} against {one.number} of training images",
         f"{one.number}, training images",

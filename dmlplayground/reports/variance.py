@@ -113,7 +113,12 @@ class Comparison:
         shares = [1 / len(seeds) for each in groups.values() for seeds in each]
         return cls(
             {name: means[name] for name in order},
-            {name: _within(each) for name, each in groups.items()},
+            {
+                name: _together(
+                    Square(float(np.var(one, ddof=1)), len(one) - 1) for one in each if len(one) > 1
+                )
+                for name, each in groups.items()
+            },
             len(shares) / sum(shares) if shares else 0.0,
             *design,
             tuple(name for name in scores if name not in groups),
@@ -362,9 +367,6 @@ class Comparison:
         return above + 1, len(self.means) - below
 
 
-# --- designs --------------------------------------------------------------------------------------------------------
-
-
 def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
     """The scores of every division, by search; empty if some division lacks a search."""
     found: dict[Any, dict[Any, list[float]]] = {}
@@ -372,13 +374,6 @@ def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
         found.setdefault(division, {}).setdefault(search, []).append(value)
     searches = {search for row in found.values() for search in row}
     return found if all(len(row) == len(searches) for row in found.values()) else {}
-
-
-def _within(cells: Iterable[list[float]]) -> Optional[Square]:
-    return _together(Square(float(np.var(cell, ddof=1)), len(cell) - 1) for cell in cells if len(cell) > 1)
-
-
-# --- mean squares ---------------------------------------------------------------------------------------------------
 
 
 def _drawn(square: Optional[Square], stream: int) -> Any:

@@ -33,10 +33,6 @@ class Known(NamedTuple):
     stopped: Optional[dict[str, Any]] = None
     problem: str = ""
 
-    def settled(self, now: int) -> bool:
-        """Whether it changes only with its stamps. Two changes within a moment may leave the same ones."""
-        return self.record is None and now - self.stamps[0] > MOMENT
-
 
 NEW = Known((), 0)
 
@@ -102,7 +98,9 @@ class Listing:
             if name in self._moving or known.stamps != new:
                 found = self._trials[name] = self._read(folder, new)
                 changed |= found != known
-                (self._moving.discard if found.settled(now) else self._moving.add)(name)
+                # It changes only with its stamps; two changes within a moment may leave the same ones.
+                settled = found.record is None and now - new[0] > MOMENT
+                (self._moving.discard if settled else self._moving.add)(name)
         return changed
 
     def _list(self) -> bool:
