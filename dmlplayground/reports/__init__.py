@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..base import files, layout
 from ..base.errors import UserError
-from ..trial.store import manifest, packed, records
+from ..trial.store import manifest, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
 from . import (
@@ -21,6 +21,7 @@ from . import (
     embedding_pictures,
     figure_files,
     figures,
+    kept_cells,
     optimism,
     page,
     repeated,
@@ -31,13 +32,13 @@ from . import (
 from .compare import compare
 from .figures import Figure
 from .grouping import Arena, arenas
-from .leaderboard import LEADERBOARD, arena_table, leaderboard, of_studies, scores
+from .kept_cells import FOLDER
+from .leaderboard import arena_table, leaderboard, of_studies, scores
 from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
 
 __all__ = ["compare", "html", "leaderboard", "report", "terminal", "write"]
 
-FOLDER = "report"
 FILES = "files.json"  # in the report's folder: a list of its tables and figures
 
 
@@ -53,25 +54,26 @@ def report(path: str | Path) -> Path:
 
 def made(path: str | Path) -> tuple[Path, list[Table]]:
     """The same, with the leaderboards of the page."""
-    path = Path(path)
+    path, began = Path(path), time.time_ns()
     found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
-        return _write(folder, folder.parent, found, Manifest(found[0].id))
+        content = _page(folder.parent, found, Manifest(found[0].id))
+        return _write(folder, content), content.leaderboards
     if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
-    return _write(folder, folder, found, usable_records.planned(folder, found))
+    stated = usable_records.planned(folder, found)
+    content = _page(folder, found, stated)
+    index = _write(folder, content)
+    if not stated.trials and not stated.search:
+        kept_cells.keep(folder, content.arenas, began)
+    return index, content.leaderboards
 
 
 def unchanged(store: Path) -> Path | None:
     """The page of a store that was made after every change of its records and of its manifest."""
     index = store / FOLDER / "index.html"
-    if not index.exists():
-        return None
-    made = index.stat().st_mtime_ns
-    newer = (path for path in (store / manifest.FILE, store / packed.FILE) if path.exists())
-    every = chain(newer, store.glob(f"*/{records.RECORD}"))
-    return None if any(path.stat().st_mtime_ns > made for path in every) else index
+    return index if usable_records.unchanged(store, index) else None
 
 
 def write(
@@ -96,7 +98,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated, joined)[0]
+    return _write(store, _page(store, found, stated, joined=joined))
 
 
 def html(store: str | Path) -> str:
@@ -149,12 +151,8 @@ def _page(
     return page.Page(stated.title or name, stated.about, place, sections, all_arenas, warnings)
 
 
-def _write(
-    folder: Path, store: Path, found: Iterable[Record], stated: Manifest, joined: Sequence[Repeated] = ()
-) -> tuple[Path, list[Table]]:
-    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``. Returns the page's path, and
-    the leaderboards."""
-    content = _page(store, found, stated, joined=joined)
+def _write(folder: Path, content: page.Page) -> Path:
+    """Write into the ``report`` folder of ``folder``. Returns the page's path."""
     target = folder / FOLDER
     written: dict[str, bytes] = {}
     for section in content.sections:
@@ -169,8 +167,7 @@ def _write(
     _clear_away(target, written)
     with files.replacing(target / "index.html") as stream:
         stream.write(page.render(content))
-    every = (table for section in content.sections for table in section.tables)
-    return target / "index.html", [table for table in every if table.kind == LEADERBOARD]
+    return target / "index.html"
 
 
 def _unfinished(found: Iterable[Arena]) -> list[str]:

@@ -10,14 +10,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import UserError
 from ..parts import metrics
-from . import usable_records
-from .grouping import SEED_AND_PLACE, Arena, Cell, arenas, canonical, plain
+from .grouping import SEED_AND_PLACE, Cell, canonical, plain
+from .kept_cells import Compared, compared, of_store
 from .statistics import LEVEL, Summary, differences, holm, paired, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed, units
 
 OF = ("method.name", "data.name", "protocol.name")
+NOTHING = Summary({})
 Sides = tuple[set[str], set[str]]  # a key's values in A and in B
 
 RULE = (
@@ -45,16 +45,14 @@ def compare(a: str | Path, b: str | Path) -> Table:
     >>> table.rows[0].values[-3]
     'same numbers'
     """
-    finished = [_finished(store) for store in (a, b)]
-    titles = {cell.key: arena.title for side in finished for arena in side for cell in arena.cells}
-    before, after = ([cell for arena in side for cell in arena.cells] for side in finished)
+    before, after = (of_store(store) for store in (a, b))
     shared = _keys(before) & _keys(after)
     ours, theirs = _by_signature(before, shared), _by_signature(after, shared)
     changes = _changes(ours, theirs, shared)
     same = ours.keys() & theirs.keys()
     ours, theirs = (_without(side, changes, shared, same) for side in (ours, theirs))
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
-    rows = _rows(gaps, titles)
+    rows = _rows(gaps)
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     notes = [*_units(gaps), RULE]
     if changes:
@@ -68,17 +66,10 @@ def compare(a: str | Path, b: str | Path) -> Table:
     return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, notes)
 
 
-def _finished(store: str | Path) -> list[Arena]:
-    found = arenas(usable_records.load(store, epochs=False))
-    if not any(arena.finished for arena in found):
-        raise UserError(f"no trial in {store} has finished: there is nothing to compare.")
-    return found
-
-
 def of_cells(a: Cell, b: Cell) -> Table:
     """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
-    gaps = list(_gaps(a, b))
-    rows = [Row(list(map(_by_side, row.values[2:]))) for row in _rows(gaps, {a.key: "", b.key: ""})]
+    gaps = list(_gaps(compared(a), compared(b)))
+    rows = [Row(list(map(_by_side, row.values[2:]))) for row in _rows(gaps)]
     columns = [
         replace(column, name=_by_side(column.name), about=_by_side(column.about)) for column in COLUMNS[2:]
     ]
@@ -96,22 +87,22 @@ def _units(gaps: Iterable[CellDifference]) -> list[str]:
     return units((gap.metric for gap in gaps), "mean ± sample standard deviation over seeds")
 
 
-def _rows(gaps: Sequence[CellDifference], titles: dict[str, str]) -> list[Row]:
-    return [_row(gap, titles, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
+def _rows(gaps: Sequence[CellDifference]) -> list[Row]:
+    return [_row(gap, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
 
 
-def _keys(cells: Iterable[Cell]) -> set[str]:
+def _keys(cells: Iterable[Compared]) -> set[str]:
     return {key for cell in cells for key in cell.settings}
 
 
-def _met(cells: Iterable[Cell], others: Iterable[Cell]) -> list[Cell]:
+def _met(cells: Iterable[Compared], others: Iterable[Compared]) -> list[Compared]:
     """The cells whose method, data and protocol are also those of some of the others."""
     about = itemgetter(*OF)
     known = {about(cell.settings) for cell in others}
     return [cell for cell in cells if about(cell.settings) in known]
 
 
-def _by_signature(cells: Sequence[Cell], shared: set[str]) -> dict[str, Cell]:
+def _by_signature(cells: Sequence[Compared], shared: set[str]) -> dict[str, Compared]:
     """The cells by the part of their configuration that both stores know; a later version may have more keys. Cells that
     differ only in such a key have no counterpart in the other store, and keep their full configuration."""
     signatures = [_signature(cell, shared) for cell in cells]
@@ -119,12 +110,14 @@ def _by_signature(cells: Sequence[Cell], shared: set[str]) -> dict[str, Cell]:
     return {one if counts[one] == 1 else cell.key: cell for one, cell in zip(signatures, cells)}
 
 
-def _signature(cell: Cell, shared: set[str]) -> str:
+def _signature(cell: Compared, shared: set[str]) -> str:
     told = shared.difference(SEED_AND_PLACE)
     return canonical({key: value for key, value in cell.settings.items() if key in told})
 
 
-def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[str]) -> dict[str, Sides]:
+def _changes(
+    ours: Mapping[str, Compared], theirs: Mapping[str, Compared], shared: set[str]
+) -> dict[str, Sides]:
     """The keys whose values differ between A and B, with the values of both sides, among the cells without a
     counterpart. A cell's method, data and protocol are never such keys: another method is another cell, and what only
     one store tried says nothing of a change.
@@ -142,8 +135,8 @@ def _changes(ours: Mapping[str, Cell], theirs: Mapping[str, Cell], shared: set[s
 
 
 def _without(
-    side: Mapping[str, Cell], changes: Collection[str], shared: set[str], same: Collection[str]
-) -> dict[str, Cell]:
+    side: Mapping[str, Compared], changes: Collection[str], shared: set[str], same: Collection[str]
+) -> dict[str, Compared]:
     """The cells by their configuration without the changed keys. Cells that both stores share stay as they were, and
     so do those that differ only in a changed key."""
     kept = shared.difference(changes)
@@ -157,7 +150,7 @@ def _without(
 class CellDifference:
     """A cell's metric in both stores; ``a`` or ``b`` is empty if that store has no result."""
 
-    cells: tuple[Cell | None, Cell | None]
+    cells: tuple[Compared | None, Compared | None]
     metric: str
     a: Summary
     b: Summary
@@ -169,15 +162,15 @@ class CellDifference:
         return paired(differences(self.b, self.a)) if same_seeds else welch(self.a, self.b)
 
 
-def _gaps(a: Cell | None, b: Cell | None) -> Iterable[CellDifference]:
+def _gaps(a: Compared | None, b: Compared | None) -> Iterable[CellDifference]:
     known = [cell for cell in (a, b) if cell]
-    for metric in metrics.leading([known[0].headline, *known[0].metrics]):
-        found = [cell.scores(cell.primary, metric) if cell else Summary({}) for cell in (a, b)]
+    for metric in metrics.leading(list(known[0].scores)):
+        found = [cell.scores.get(metric, NOTHING) if cell else NOTHING for cell in (a, b)]
         if metric == known[0].headline or any(found):
             yield CellDifference((a, b), metric, *found)
 
 
-def _row(gap: CellDifference, titles: dict[str, str], chance: float | None) -> Row:
+def _row(gap: CellDifference, chance: float | None) -> Row:
     cell = next(cell for cell in gap.cells if cell)
     times = [Seconds(each.seconds.mean) if each and each.seconds else None for each in gap.cells]
     between: list[Any] = [None, None]
@@ -186,7 +179,7 @@ def _row(gap: CellDifference, titles: dict[str, str], chance: float | None) -> R
         shown = f"{signed(interval[0])} to {signed(interval[1])}" if interval else None
         between = [Difference(gap.b.mean - gap.a.mean), shown]
     verdict = _verdict(gap, chance)
-    return Row([cell.label, titles[cell.key], gap.metric, gap.a, gap.b, *between, verdict, *times])
+    return Row([cell.label, cell.arena, gap.metric, gap.a, gap.b, *between, verdict, *times])
 
 
 def _verdict(gap: CellDifference, chance: float | None) -> str:

@@ -16,6 +16,7 @@ from .answers import Answer
 from .embedding_pictures import Picture
 from .figures import INTERVAL, Figure
 from .grouping import Arena
+from .leaderboard import LEADERBOARD
 from .statistics import Summary
 from .tables import Column, Row, Seconds, Table, bare, text
 
@@ -46,6 +47,11 @@ class Page:
     sections: list[Section]
     arenas: list[Arena]
     warnings: list[str]
+
+    @property
+    def leaderboards(self) -> list[Table]:
+        tables = (table for section in self.sections for table in section.tables)
+        return [table for table in tables if table.kind == LEADERBOARD]
 
 
 def render(page: Page) -> str:

@@ -14,7 +14,7 @@ from ..base import outside
 from ..base.errors import UserError, warn
 from ..parts import metrics
 from ..trial import config
-from ..trial.store import manifest, records
+from ..trial.store import manifest, packed, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
 from .grouping import Cell, arenas, canonical, score, seedless
@@ -124,3 +124,12 @@ def _interned(content: Any) -> Any:
     if isinstance(content, dict):
         return {intern(key): _interned(value) for key, value in content.items()}
     return [_interned(one) for one in content] if isinstance(content, list) else content
+
+
+def unchanged(store: Path, file: Path) -> bool:
+    """Whether the file was made after every change of the store's records and of its manifest."""
+    if not file.exists():
+        return False
+    made = file.stat().st_mtime_ns
+    newer = (path for path in (store / manifest.FILE, store / packed.FILE) if path.exists())
+    return all(path.stat().st_mtime_ns <= made for path in chain(newer, store.glob(f"*/{records.RECORD}")))
