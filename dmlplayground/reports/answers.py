@@ -16,6 +16,8 @@ from .tables import duration, signed, text
 
 BELOW = "below the {}, {:.2f}: use these, or train with a lower rate or fewer steps"
 
+POINTS = " points"  # of metrics in percent
+
 
 @dataclass
 class Answer:
@@ -99,16 +101,12 @@ def _gap(winner: Cell, other: Cell, lead: Lead | None) -> str:
     """How far the winner is ahead of another cell, and how likely that is by chance."""
     gap = abs(winner.score.mean - other.score.mean)
     behind = winner.metric.better(other.score.mean, winner.score.mean)
-    said = f"{gap:.2f}{_points(winner)} {'behind' if behind else 'ahead of'} {other.label}"
+    said = f"{gap:.2f}{POINTS * winner.metric.percent} {'behind' if behind else 'ahead of'} {other.label}"
     if lead is None:
         return said
     low, high = map(signed, lead.interval)
     chance = f"=\u00a0{lead.chance:.2g}" if lead.chance >= 0.001 else "<\u00a00.001"
     return f"{said} (95 % interval {low} to {high}, p\u00a0{chance})"
-
-
-def _points(cell: Cell) -> str:
-    return " points" * cell.metric.percent
 
 
 def _verdict(winner: Cell, rivals: list[Rival]) -> str:
@@ -149,7 +147,7 @@ def _published(arena: Arena, winner: Cell) -> Answer:
     ]
     own = winner.label in gaps
     gap, of = (gaps[winner.label], f"for {winner.method}") if own else (mean, "on average")
-    return Answer(question, f"{signed(gap)}{_points(winner)} {of}", details)
+    return Answer(question, f"{signed(gap)}{POINTS * winner.metric.percent} {of}", details)
 
 
 def _cost(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:

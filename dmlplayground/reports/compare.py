@@ -24,17 +24,14 @@ RULE = (
     "better, worse: B against A, a gap beyond the noise at 5 % (t-test of the differences where both have the same seeds, "
     "Welch's where not; Holm's adjustment over all rows). same numbers: every seed gave exactly the same."
 )
+OVER_SEEDS = "mean ± sample standard deviation over seeds"
 COLUMNS = [
-    Column("cell", numeric=False),
-    Column("data and protocol", numeric=False),
-    Column("metric", numeric=False),
-    Column("A", "mean ± sample standard deviation over seeds"),
-    Column("B", "mean ± sample standard deviation over seeds"),
+    *(Column(name, numeric=False) for name in ("cell", "data and protocol", "metric")),
+    *(Column(side, OVER_SEEDS) for side in "AB"),
     Column("B − A", "in percentage points where A and B are in percent"),
     Column("95 % interval", "of B − A, over the seeds that both have", numeric=False),
     Column("verdict", RULE, numeric=False),
-    Column("time A"),
-    Column("time B"),
+    *(Column(f"time {side}") for side in "AB"),
 ]
 
 
@@ -52,7 +49,7 @@ def compare(a: str | Path, b: str | Path) -> Table:
     same = ours.keys() & theirs.keys()
     ours, theirs = (_without(side, changes, shared, same) for side in (ours, theirs))
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
-    rows = _rows(gaps)
+    rows = [*_rows(gaps)]
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     notes = [*_units(gaps), RULE]
     if changes:
@@ -74,21 +71,20 @@ def of_cells(a: Cell, b: Cell) -> Table:
         replace(column, name=_by_side(column.name), about=_by_side(column.about)) for column in COLUMNS[2:]
     ]
     title = f"left {a.label}, right {b.label}"
-    return Table("comparison", "Comparison", title, columns, rows, [*_units(gaps), _by_side(RULE)])
+    return Table(
+        "comparison",
+        "Comparison",
+        title,
+        columns,
+        rows,
+        [*_units(gaps), _by_side(RULE)],
+    )
 
 
 def _by_side(value: Any) -> Any:
     """Words about stores A and B as words about cells on the left and on the right."""
     sides = {"A": "left", "B": "right"}
     return re.sub(r"\b[AB]\b", lambda letter: sides[letter[0]], value) if isinstance(value, str) else value
-
-
-def _units(gaps: Iterable[CellDifference]) -> list[str]:
-    return units((gap.metric for gap in gaps), "mean ± sample standard deviation over seeds")
-
-
-def _rows(gaps: Sequence[CellDifference]) -> list[Row]:
-    return [_row(gap, chance) for gap, chance in zip(gaps, holm([gap.chance for gap in gaps]))]
 
 
 def _keys(cells: Iterable[Compared]) -> set[str]:
@@ -146,6 +142,10 @@ def _without(
     return {alone.get(one, one): cell for one, cell in side.items()}
 
 
+def _units(gaps: Iterable[CellDifference]) -> list[str]:
+    return units((gap.metric for gap in gaps), OVER_SEEDS)
+
+
 @dataclass(frozen=True)
 class CellDifference:
     """A cell's metric in both stores; ``a`` or ``b`` is empty if that store has no result."""
@@ -170,16 +170,16 @@ def _gaps(a: Compared | None, b: Compared | None) -> Iterable[CellDifference]:
             yield CellDifference((a, b), metric, *found)
 
 
-def _row(gap: CellDifference, chance: float | None) -> Row:
-    cell = next(cell for cell in gap.cells if cell)
-    times = [Seconds(each.seconds.mean) if each and each.seconds else None for each in gap.cells]
-    between: list[Any] = [None, None]
-    if gap.a and gap.b:
-        interval = differences(gap.b, gap.a).interval
-        shown = f"{signed(interval[0])} to {signed(interval[1])}" if interval else None
-        between = [Difference(gap.b.mean - gap.a.mean), shown]
-    verdict = _verdict(gap, chance)
-    return Row([cell.label, cell.arena, gap.metric, gap.a, gap.b, *between, verdict, *times])
+def _rows(gaps: Sequence[CellDifference]) -> Iterable[Row]:
+    for gap, chance in zip(gaps, holm([gap.chance for gap in gaps])):
+        cell = next(cell for cell in gap.cells if cell)
+        times = [Seconds(each.seconds.mean) if each and each.seconds else None for each in gap.cells]
+        between: list[Any] = [None, None]
+        if gap.a and gap.b:
+            interval = differences(gap.b, gap.a).interval
+            between = [Difference(gap.b.mean - gap.a.mean), interval and " to ".join(map(signed, interval))]
+        measured = [gap.metric, gap.a, gap.b, *between]
+        yield Row([cell.label, cell.arena, *measured, _verdict(gap, chance), *times])
 
 
 def _verdict(gap: CellDifference, chance: float | None) -> str:

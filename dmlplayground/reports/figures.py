@@ -39,8 +39,9 @@ class Series:
     high: list[float | None] = field(default_factory=list)
     runs: list[list[float]] = field(default_factory=list)  # both runs where there are two seeds
     labels: list[str] = field(default_factory=list)  # what is shown when a point is pointed at
-    # Those of cells; without, the series has a shade of grey.
-    colours: list[int] = field(default_factory=list)
+    colours: list[int] = field(
+        default_factory=list
+    )  # those of cells; without, the series has a shade of grey
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
     def put(
@@ -138,9 +139,8 @@ def bars(arena: Arena) -> Figure:
         category = cell.label_without("backbone.name")
         colour = arena.colour(cell) if len(backbones) == 1 else None
         measured.setdefault(backbone, Series(backbone)).add(category, cell.score, colour=colour)
-        quoted.setdefault(backbone, Series(f"{backbone}, published", backbone)).quote(
-            category, cell.published(cell.primary).get(cell.headline)
-        )
+        theirs = quoted.setdefault(backbone, Series(f"{backbone}, published", backbone))
+        theirs.quote(category, cell.published(cell.primary).get(cell.headline))
     series = [*measured.values(), *(one for one in quoted.values() if one.x)]
     untrained = list(arena.untrained(arena.headline).values())
     lines = _untouched(arena, cells[0].primary)

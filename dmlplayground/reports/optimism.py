@@ -85,14 +85,12 @@ Values = dict[Column, Callable[[Optimism], Summary]]
 
 def _own(protocol: ProtocolPart) -> Values:
     first, second = protocol.leading, protocol.beside
-    gain = (
-        f"{first} − {second}: what the choice of the test epoch adds to the same runs (mean ± spread of the gaps, seed "
-        "by seed)."
-    )
+    gain = f"{first} − {second}"
+    about = f"{gain}: what the choice of the test epoch adds to the same runs (mean ± spread of the gaps, seed by seed)."
     return {
         Column(first, protocol.meaning(first)): lambda one: one.reported,
         Column(second, protocol.meaning(second)): lambda one: one.unchosen,
-        Column(f"{first} − {second}", gain): lambda one: one.gain,
+        Column(gain, about): lambda one: one.gain,
     }
 
 

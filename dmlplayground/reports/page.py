@@ -70,8 +70,10 @@ def render(page: Page) -> str:
 <script>
 {script}</script>
 """
-    sections = "".join(map(_section, page.sections))
-    return document(page.title, f"{_header(page)}{sections}{TRIALS}", below)
+    about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
+    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
+    header = f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
+    return document(page.title, f"{header}{''.join(map(_section, page.sections))}{TRIALS}", below)
 
 
 def document(title: str, main: str, below: str = "") -> str:
@@ -109,12 +111,6 @@ def escape(content: Any) -> str:
 def embedded(content: Any) -> str:
     """JSON that cannot end its script element, whatever a record says."""
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _header(page: Page) -> str:
-    about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
-    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
-    return f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
 
 
 def _section(section: Section) -> str:

@@ -76,10 +76,9 @@ def place(
 def _field(arena: arenas.ArenaFolder) -> Repeated:
     """Those that have been in the arena."""
     kept = arena.kept / arenas.FINALS
-    groups = repeated.of_arenas(grouping.arenas(usable_records.load(kept)))
-    if not groups:
-        raise UserError(f"the records in {kept} repeat no method, so nothing can be compared.")
-    return max(groups, key=lambda one: len(one.runs))
+    if groups := repeated.of_arenas(grouping.arenas(usable_records.load(kept))):
+        return max(groups, key=lambda one: len(one.runs))
+    raise UserError(f"the records in {kept} repeat no method, so nothing can be compared.")
 
 
 def _label(name: str, taken: Iterable[str]) -> str:

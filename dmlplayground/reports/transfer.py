@@ -96,13 +96,11 @@ def numbers_of(record: Record, part: str, which: str = "") -> dict[str, Optional
     those that look at the embeddings alone; the others are scores themselves."""
     scored = record.results.get(which or protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
-    names = [name for name in (entries[0] if entries else {}) if part != TEST or _of_embeddings(name)]
+    names = entries[0] if entries else {}
+    if part == TEST:
+        names = [name for name in names if metrics.get(name).needs == "embeddings"]
     values: dict[str, list[Any]] = {number: [entry.get(number) for entry in entries] for number in names}
     return {number: None if None in found else fmean(found) for number, found in values.items()}
-
-
-def _of_embeddings(name: str) -> bool:
-    return metrics.get(name).needs == "embeddings"
 
 
 def tables(arena: Arena) -> list[Table]:

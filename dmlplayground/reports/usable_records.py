@@ -75,9 +75,8 @@ class Reader:
         try:
             for name, value in _measured(record):
                 metric = metrics.get(name)
-                if value is None or not metric.percent:
-                    continue
-                if not metric.least - SLACK <= value <= 1 + SLACK:
+                known = value is not None and metric.percent
+                if known and not metric.least - SLACK <= value <= 1 + SLACK:
                     return f"{name} is {value:g}, and cannot be above 1 or below {metric.least:g}"
             self._try(record, settings)
         except UserError as unknown:  # a part of another version

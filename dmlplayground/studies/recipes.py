@@ -121,8 +121,9 @@ class Hyperparams(Settings):
     every_method: bool = False  # whether methods without a file are rows of the study too
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
-    # The validation score that the study reports of these settings, in percent.
-    target: Optional[float] = None
+    target: Optional[float] = (
+        None  # the validation score that the study reports of these settings, in percent
+    )
     search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
 
     @property
@@ -241,10 +242,10 @@ def _read(name: Name) -> Hyperparams:
 def _layers(name: Name) -> Iterator[Path]:
     """The files of a recipe that are there, the most general first."""
     for folder in reversed(_lineage(name.study)):
-        for place in (folder, folder / name.data):
-            for stem in (COMMON, name.row):
-                if (place / f"{stem}.yaml").is_file():
-                    yield place / f"{stem}.yaml"
+        places = [
+            place / f"{stem}.yaml" for place in (folder, folder / name.data) for stem in (COMMON, name.row)
+        ]
+        yield from filter(Path.is_file, places)
 
 
 @cache

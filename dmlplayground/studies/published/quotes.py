@@ -82,23 +82,19 @@ class Quote:
     label: str = ""  # the study's name for the row
     study: str = field(default="", compare=False)
 
-    def names(self, flat: Mapping[str, Any]) -> bool:
-        """Whether it is about this method and data set at all."""
-        return all(_agrees(self.conditions[key], flat.get(key)) for key in ("method.name", "data.name"))
-
     def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
         """How a trial differs from the published one. Empty if the two may be compared."""
         found = [
             f"{key.removesuffix('.name')} {words(there)} there, {words(flat.get(key))} here"
             for key, there in self.conditions.items()
-            if not _agrees(there, flat.get(key))
+            if not agrees(there, flat.get(key))
         ]
         if self.runs is not None and runs < self.runs:
             found.append(f"{self.runs} run{'s' * (self.runs != 1)} there, {runs} here")
         return found
 
 
-def _agrees(there: Any, here: Any) -> bool:
+def agrees(there: Any, here: Any) -> bool:
     if isinstance(there, Not):
         return bool(here != there.value)
     return here in there if isinstance(there, tuple) else bool(here == there)
