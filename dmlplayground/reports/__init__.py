@@ -178,9 +178,8 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
         return []
     total = sum(len(cell.records) + len(cell.problems) for cell in cells)
     kinds = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    return [
-        f"Of {layout.plural(total, 'trial')}, {sum(counts.values())} have no result: {kinds}. The list of trials says why."
-    ]
+    without = f"Of {layout.plural(total, 'trial')}, {sum(counts.values())} have no result"
+    return [f"{without}: {kinds}. The list of trials says why."]
 
 
 def _tables(arena: Arena, others: list[Arena]) -> list[Table]:

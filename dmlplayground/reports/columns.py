@@ -37,12 +37,11 @@ def naming(arena: Arena) -> list[Field]:
     method = Field(
         heading, lambda cell: cell.method, lambda cell: cell.before, lambda cell: UNTOUCHED_FEATURES
     )
-    factors = [_factor(key) for key in arena.factors if key != LENGTH]
+    fields = [method]
     if len({cell.length for cell in arena.cells if cell.trained}) > 1:
-        factors.insert(
-            0, Field(Column("numbers", "of an embedding"), lambda cell: cell.length if cell.trained else None)
-        )
-    return [method, *factors]
+        numbers = Column("numbers", "of an embedding")
+        fields.append(Field(numbers, lambda cell: cell.length if cell.trained else None))
+    return fields + [_factor(key) for key in arena.factors if key != LENGTH]
 
 
 def _factor(key: str) -> Field:

@@ -74,13 +74,12 @@ def _mean(
 
 SEEN = _mean(Column("images", IMAGES), images)
 LOOKED = _mean(Column("looks", LOOKS), looks)
+LEARNED = Column("parameters", "numbers that a training learns")
 FIELDS = (
     SEEN,
     _mean(Column("steps"), steps),
     LOOKED,
-    _mean(
-        Column("parameters", "numbers that a training learns"), lambda record: record.cost.get("parameters")
-    ),
+    _mean(LEARNED, lambda record: record.cost.get("parameters")),
     _mean(Column("training"), training, Seconds),
     _mean(Column("processor", PROCESSOR), processor, Seconds),
     _mean(Column("evaluation"), evaluation, Seconds),

@@ -161,14 +161,13 @@ def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
     first = arena.cells[0]
     notes = units(shown, "mean ± sample standard deviation over seeds")
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
-    before = {cell.before for cell in arena.finished}
+    untrained = arena.untrained(arena.headline)
+    headed = {cell.before for cell in arena.finished} == {UNTRAINED_HEAD}
     counts = {len(cell.records) for cell in arena.cells}
     conditions: dict[str, Any] = {
         LOST: first.searched,
         FEATURES: arena.untouched(),
-        BASELINE.format(UNTRAINED_HEAD if before == {UNTRAINED_HEAD} else UNTRAINED): arena.untrained(
-            arena.headline
-        ),
+        BASELINE.format(UNTRAINED_HEAD if headed else UNTRAINED): untrained,
         RULE: True,
         **dict.fromkeys(_below_start(arena), True),
         SINGLE: 1 in counts,

@@ -96,9 +96,8 @@ def _compared(entry: arenas.Entrant, field: Repeated, placed: list[Record]) -> P
     joined = replace(field, title=f"Arena {arena}", runs={**field.runs, name: own}, _compared={})
     found = joined.compared()
     if name not in found.methods:
-        raise UserError(
-            f"the records of {arena} have no divisions and searches in common with those of {name}."
-        )
+        shared = "divisions and searches in common"
+        raise UserError(f"the records of {arena} have no {shared} with those of {name}.")
     joined.first = [table(joined, name)]
     page = write(
         entry.store / arenas.FINALS,

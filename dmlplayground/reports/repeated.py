@@ -97,9 +97,8 @@ class Repeated:
                     features[place, 0, 0] = metrics.get(self.metric).scale * untouched
         head = {run: fmean(values) for run, values in starts.items()}
         found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
-        found |= {
-            name: _scores(runs, self.protocol.beside, self.metric) for name, runs in self.beside.items()
-        }
+        for name, runs in self.beside.items():
+            found[name] = _scores(runs, self.protocol.beside, self.metric)
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 

@@ -153,13 +153,10 @@ def figure(arena: Arena) -> Optional[Figure]:
         for record in cell.records:
             if point := _point(cell, record, TRAINING, one.number):
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
-                series.setdefault(cell.method, Series(cell.method)).put(
-                    *point, label=label, colour=arena.colour(cell)
-                )
+                points = series.setdefault(cell.method, Series(cell.method))
+                points.put(*point, label=label, colour=arena.colour(cell))
     shown = f"{arena.headline} ({arena.finished[0].primary}){arena.metric.suffix}"
-    title, number = (
-        f"{arena.headline} against {one.number} of training images",
-        f"{one.number}, training images",
-    )
+    title = f"{arena.headline} against {one.number} of training images"
+    number = f"{one.number}, training images"
     note = f"Spearman's correlation {one.correlation(True):+.2f}."
     return Figure("transfer", title, "points", number, shown, [*series.values()], note=note)

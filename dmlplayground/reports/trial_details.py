@@ -58,6 +58,8 @@ def _cell(cell: Cell, arena: Arena, curves: bool) -> dict[str, Any]:
 
 
 def _finished(record: Record, cell: Cell, curves: bool) -> dict[str, Any]:
+    results = (cell.primary, cell.secondary)
+    shown = [score(record, which, cell.headline) if cell.tells(which) else None for which in results]
     return {
         "id": record.id,
         "seed": record.seed,
@@ -65,12 +67,7 @@ def _finished(record: Record, cell: Cell, curves: bool) -> dict[str, Any]:
         "seconds": round(record.seconds, 1),
         "started": record.started,
         "made": {**record.data, **record.machine, **record.versions},
-        "shown": rounded(
-            [
-                score(record, which, cell.headline) if cell.tells(which) else None
-                for which in (cell.primary, cell.secondary)
-            ]
-        ),
+        "shown": rounded(shown),
         "scores": rounded(_scores(record, cell)),
         **({"curves": rounded(_curves(record))} if curves else {}),
     }

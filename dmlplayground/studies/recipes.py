@@ -122,7 +122,7 @@ class Hyperparams(Settings):
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
     target: Optional[float] = (
-        None  # the validation score that the study reports of these settings, in percent
+        None  # in percent: the validation score that the study reports of these settings
     )
     search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
 
@@ -242,10 +242,9 @@ def _read(name: Name) -> Hyperparams:
 def _layers(name: Name) -> Iterator[Path]:
     """The files of a recipe that are there, the most general first."""
     for folder in reversed(_lineage(name.study)):
-        places = [
-            place / f"{stem}.yaml" for place in (folder, folder / name.data) for stem in (COMMON, name.row)
-        ]
-        yield from filter(Path.is_file, places)
+        for place in (folder, folder / name.data):
+            files = (place / f"{stem}.yaml" for stem in (COMMON, name.row))
+            yield from filter(Path.is_file, files)
 
 
 @cache
