@@ -16,9 +16,8 @@ A row is named after its method; where a study has two rows of one method, the f
     backbones:                       # what differs again, with another backbone than the study's first
       resnet50_v2: {source: script, values: {...}}
 
-A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. One
-that says ``every_method: true`` has a row for every method on its data sets, files or not. The
-results that were published with such settings stand in ``reports/published``.
+A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. One that
+says ``every_method: true`` has a row for every method on its data sets, files or not. Published results are in ``published``.
 
 In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
 ``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
@@ -283,7 +282,7 @@ def _own_file(given: str, method: str, search: int) -> Optional[Path]:
     winners = [folder / method / WINNER for folder in (path / str(search), path)]
     found = next((file for file in winners if file.is_file()), None)
     if found is None and path.is_dir() and method and next(path.glob(f"**/{WINNER}"), None):
-        raise UserError(f"{given} holds no winner for {method}" + f" of search {search}." * bool(search))
+        raise UserError(f"{given} holds no winner for {method}{f' of search {search}' * bool(search)}.")
     return found
 
 
