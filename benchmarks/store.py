@@ -89,6 +89,7 @@ def measured(code: str, *words: str) -> tuple[float, float]:
 def rows(store: Path, file: Path) -> Iterator[tuple[str, str, str]]:
     main = "from dmlplayground.cli import main; main(sys.argv[1:])"
     commands = {
+        "compare, no report": ["compare", str(store), str(store)],
         "report": ["report", str(store)],
         "compare with itself": ["compare", str(store), str(store)],
         "sweep, all done": ["sweep", str(file), "--store", str(store)],

@@ -14,7 +14,7 @@ from markdown_text import folded, inline, table
 from dmlplayground import __version__, config, metrics
 from dmlplayground.base import registry, resources
 from dmlplayground.base.registry import Kind, Part
-from dmlplayground.reports import badge
+from dmlplayground.reports import place
 from dmlplayground.trial.store import records
 
 WARNING = "Small images and a training of seconds: this shows what the part does and what it costs, not how good it is."
@@ -228,9 +228,7 @@ PLACES = (
 def badges() -> dict[str, str]:
     """Path of each badge -> the picture."""
     return {
-        f"parts/methods/{_badge(method, name)}": badge.of_place(
-            name, tuple(how["places"]), len(one["methods"])
-        )
+        f"parts/methods/{_badge(method, name)}": place.badge(name, tuple(how["places"]), len(one["methods"]))
         for name, one in found().items()
         for method, how in one["methods"].items()
     }
@@ -256,7 +254,7 @@ def _ends(how: Mapping[str, Any]) -> str:
 
 
 def _place(one: Mapping[str, Any], method: str) -> str:
-    return badge.among(tuple(one["methods"][method]["places"]), len(one["methods"]))
+    return place.among(tuple(one["methods"][method]["places"]), len(one["methods"]))
 
 
 def _badge(method: str, arena: str) -> str:

@@ -18,7 +18,7 @@ import dmlplayground as dml
 from dmlplayground import methods
 from dmlplayground.base.errors import UserError
 from dmlplayground.cli import main, templates
-from dmlplayground.reports import badge
+from dmlplayground.reports import place
 from dmlplayground.reports.variance import Comparison
 from dmlplayground.sweeps import arenas, proposals
 
@@ -264,7 +264,7 @@ def test_places_leave_out_what_the_noise_hides():
 
 
 def test_a_badge_is_a_picture_of_its_words():
-    drawn = ElementTree.fromstring(badge.of_place("a<b", (1, 6), 13))
+    drawn = ElementTree.fromstring(place.badge("a<b", (1, 6), 13))
     texts = [one.text for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == ["dmlplayground a<b", "place 1 to 6 of 13"]
 

@@ -1,10 +1,14 @@
 """Two stores side by side."""
 
+import json
+import shutil
+
 import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
 from dmlplayground.base.errors import UserError
+from dmlplayground.trial.store import checks
 
 
 def stored(folder, records):
@@ -133,3 +137,48 @@ def test_cells_that_both_have_stay_together_beside_changed_ones(two):
 def test_a_store_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match="there is no store"):
         reports.compare(tmp_path / "a", tmp_path / "b")
+
+
+def shown(a, b):
+    return reports.terminal(reports.compare(a, b))
+
+
+@pytest.fixture
+def reported(two, monkeypatch):
+    """Two stores with their reports, after which no record is read."""
+    runs = [fixture.record(method, seed) for method in ("npairs", "margin") for seed in range(3)]
+    runs.append(fixture.record("angular", 0, status="failed"))
+    a, b = two(runs, [fixture.record("npairs", seed, 0.45) for seed in range(4)])
+    before = shown(a, b)
+    for store in (a, b):
+        reports.report(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(reports.usable_records, "load", None)
+        assert shown(a, b) == before
+    return a, b, before
+
+
+def test_what_a_report_keeps_gives_the_same_comparison(reported):
+    a, _, _ = reported
+    assert "same numbers" in shown(a, a)
+
+
+@pytest.mark.parametrize("change", ["better", "gone", "more", "damaged", "older"])
+def test_what_a_report_has_kept_holds_until_a_record_changes(reported, change):
+    a, b, before = reported
+    kept, last = b / "report" / "cells.json", b / fixture.record("npairs", 3).id
+    if change == "better":
+        fixture.record("npairs", 3, 0.6).save(last)
+    elif change == "gone":
+        shutil.rmtree(last)
+    elif change == "more":
+        fixture.record("margin", 0).save(b / fixture.record("margin", 0).id)
+    elif change == "damaged":
+        kept.write_text(kept.read_text().replace("npairs", "margin"))
+    else:
+        content = {**json.loads(kept.read_text()), "version": "0.0.1", "cells": []}
+        kept.write_text(json.dumps(checks.sealed(content)))
+    now = shown(a, b)
+    shutil.rmtree(b / "report")
+    assert now == shown(a, b)
+    assert (now == before) is (change in ("damaged", "older"))

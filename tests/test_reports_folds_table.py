@@ -9,8 +9,9 @@ import pytest
 import reports_fixture as fixture
 
 from dmlplayground import reports
-from dmlplayground.reports import folds_table, tables
+from dmlplayground.reports import tables
 from dmlplayground.reports.grouping import arenas
+from dmlplayground.reports.leaderboard import of_studies
 
 CUB = {
     "data": "cub200", "backbone": "inception_bn_caffe", "embed_dim": 128, "batch_size": 32,
@@ -22,7 +23,7 @@ T_OF_9 = 2.262157  # Student's t, 0.975, nine degrees of freedom
 
 def table(runs, **changes):
     records = [fixture.record("margin", seed, 0.5, **{**CUB, **changes}) for seed in range(runs)]
-    return records, folds_table.tables(arenas(records, [])[0])[0]
+    return records, of_studies(arenas(records, [])[0])[0]
 
 
 def row_of(made):
@@ -64,7 +65,7 @@ def test_the_network_before_training_is_the_first_row():
     first.status = "finished"
     first.results = {**records[1].results, "untrained": {"measured_on": "test", "metrics": {"R@1": 0.9}}}
     (arena,) = arenas(records, [])
-    (made,) = folds_table.tables(arena)
+    (made,) = of_studies(arena)
     row = row_of(made)
     assert row["method"] == "no training"
     assert (tables.text(row["concatenated P@1 published"]), tables.text(row["separated P@1 published"])) == (
@@ -82,7 +83,7 @@ def test_a_single_run_has_no_interval():
 
 
 def test_other_protocols_have_no_such_table():
-    assert folds_table.tables(arenas([fixture.record("margin")], [])[0]) == []
+    assert of_studies(arenas([fixture.record("margin")], [])[0]) == []
 
 
 def test_rows_that_end_below_the_untrained_network_are_named():

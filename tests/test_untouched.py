@@ -13,9 +13,9 @@ from trained_fixture import TRIAL
 import dmlplayground as dml
 from dmlplayground import protocols, reports
 from dmlplayground.cli import run_summary
-from dmlplayground.reports import answers, figures, folds_table
+from dmlplayground.reports import answers, figures
 from dmlplayground.reports.grouping import arenas
-from dmlplayground.reports.leaderboard import scores
+from dmlplayground.reports.leaderboard import of_studies, scores
 from dmlplayground.trial.training import models, scoring, untouched
 
 VALIDATED = {"name": "validated", "folds": 2}
@@ -178,6 +178,6 @@ def test_the_table_of_folds_begins_with_them_too():
     records, _ = of_folds(2)
     for record in records:
         record.results[protocols.UNTOUCHED] = {"measured_on": "test", "metrics": fixture._metrics(0.4)}
-    made = folds_table.tables(arenas(records, [])[0])[0]
+    made = of_studies(arenas(records, [])[0])[0]
     first = dict(zip((column.name for column in made.columns), made.rows[0].values))
     assert (first["method"], first["concatenated P@1"]) == ("untouched features", 40.0)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..base import files, layout
 from ..base.errors import UserError
-from ..trial.store import manifest, packed, records
+from ..trial.store import manifest, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
 from . import (
@@ -21,7 +21,7 @@ from . import (
     embedding_pictures,
     figure_files,
     figures,
-    folds_table,
+    kept_cells,
     optimism,
     page,
     repeated,
@@ -32,13 +32,13 @@ from . import (
 from .compare import compare
 from .figures import Figure
 from .grouping import Arena, arenas
-from .leaderboard import arena_table, leaderboard, scores
+from .kept_cells import FOLDER
+from .leaderboard import arena_table, leaderboard, of_studies, scores
 from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
 
 __all__ = ["compare", "html", "leaderboard", "report", "terminal", "write"]
 
-FOLDER = "report"
 FILES = "files.json"  # in the report's folder: a list of its tables and figures
 
 
@@ -54,25 +54,26 @@ def report(path: str | Path) -> Path:
 
 def made(path: str | Path) -> tuple[Path, list[Table]]:
     """The same, with the leaderboards of the page."""
-    path = Path(path)
+    path, began = Path(path), time.time_ns()
     found = usable_records.load(path)
     folder = path.parent if path.is_file() else path
     if (folder / records.RECORD).is_file():  # one trial: its store is the folder above
-        return _write(folder, folder.parent, found, Manifest(found[0].id))
+        content = _page(folder.parent, found, Manifest(found[0].id))
+        return _write(folder, content), content.leaderboards
     if not found and not (folder / manifest.FILE).exists() and not rungs.read(folder):
         raise UserError(f"{path} holds no records of trials.")
-    return _write(folder, folder, found, usable_records.planned(folder, found))
+    stated = usable_records.planned(folder, found)
+    content = _page(folder, found, stated)
+    index = _write(folder, content)
+    if not stated.trials and not stated.search:
+        kept_cells.keep(folder, content.arenas, began)
+    return index, content.leaderboards
 
 
 def unchanged(store: Path) -> Path | None:
     """The page of a store that was made after every change of its records and of its manifest."""
     index = store / FOLDER / "index.html"
-    if not index.exists():
-        return None
-    made = index.stat().st_mtime_ns
-    newer = (path for path in (store / manifest.FILE, store / packed.FILE) if path.exists())
-    every = chain(newer, store.glob(f"*/{records.RECORD}"))
-    return None if any(path.stat().st_mtime_ns > made for path in every) else index
+    return index if usable_records.unchanged(store, index) else None
 
 
 def write(
@@ -97,7 +98,7 @@ def write(
     stated = usable_records.planned(store)
     trials = stated.trials if expected is None else [dict(trial) for trial in expected]
     stated = replace(stated, title=title or stated.title, about=about or stated.about, trials=trials)
-    return _write(store, store, found, stated, joined)[0]
+    return _write(store, _page(store, found, stated, joined=joined))
 
 
 def html(store: str | Path) -> str:
@@ -120,61 +121,53 @@ def _page(
 ) -> page.Page:
     """The content of the page for these records, whose trials are in ``store``, with its figures drawn as such files."""
 
-    def drawn(figures: Iterable[Figure | None]) -> list[page.Drawn]:
-        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in figures if one]
+    def drawn(*made: Figure | None) -> list[page.Drawn]:
+        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in made if one]
 
-    all_arenas = arenas(found, stated.trials, stated.search)
+    name, all_arenas = store.resolve().name, arenas(found, stated.trials, stated.search)
     pictures, left_out = embedding_pictures.within_budget(
         embedding_pictures.of_arena(arena, store) for arena in all_arenas
     )
+    warnings = _unfinished(all_arenas)
+    if left_out:
+        warnings.append(embedding_pictures.LEFT_OUT.format("; ".join(left_out)))
     sections = [
+        page.Section(one.title, repeated.tables(one), drawn(repeated.figure(one)))
+        for one in joined or repeated.of_arenas(all_arenas)
+    ]
+    if (lengths := rungs.read(store)) and (table := rungs.table(lengths, name)):
+        sections.append(page.Section(f"{table.title} ({table.of})", [table]))
+    sections += [
         page.Section(
-            arena,
-            answers.of_arena(arena, all_arenas),
+            arena.title,
             _tables(arena, all_arenas),
-            drawn([*figures.of_arena(arena, all_arenas), transfer.figure(arena)]),
+            drawn(*figures.of_arena(arena, all_arenas), transfer.figure(arena)),
+            answers.of_arena(arena, all_arenas),
             shown,
         )
         for arena, shown in zip(all_arenas, pictures)
     ]
-    warnings = [
-        *_unfinished(all_arenas),
-        *([embedding_pictures.LEFT_OUT.format("; ".join(left_out))] if left_out else []),
-    ]
-    title = stated.title or store.resolve().name
-    overviews = [
-        page.Overview(one.title, repeated.tables(one), drawn([repeated.figure(one)]))
-        for one in joined or repeated.of_arenas(all_arenas)
-    ]
-    overviews += _lengths(store)
-    return page.Page(title, stated.about, shlex.quote(str(store)), sections, warnings, overviews)
+    place = shlex.quote(str(store))
+    return page.Page(stated.title or name, stated.about, place, sections, all_arenas, warnings)
 
 
-def _lengths(store: Path) -> list[page.Overview]:
-    """What the searches in a store and below it say of length."""
-    found = rungs.read(store)
-    table = rungs.table(found, store.resolve().name) if found else None
-    return [page.Overview(f"{table.title} ({table.of})", [table], [])] if table else []
-
-
-def _write(
-    folder: Path, store: Path, found: Iterable[Record], stated: Manifest, joined: Sequence[Repeated] = ()
-) -> tuple[Path, list[Table]]:
-    """Write into the ``report`` folder of ``folder``; the records' trials are in ``store``. Returns the page's path, and
-    the leaderboards."""
-    content = _page(store, found, stated, joined=joined)
-    written: list[str] = []
-    for one in content.overviews:
-        written += _write_tables(folder / FOLDER, one.tables)
-        written += _write_figures(folder / FOLDER, one.figures, slug(one.title))
+def _write(folder: Path, content: page.Page) -> Path:
+    """Write into the ``report`` folder of ``folder``. Returns the page's path."""
+    target = folder / FOLDER
+    written: dict[str, bytes] = {}
     for section in content.sections:
-        written += _write_tables(folder / FOLDER, section.tables)
-        written += _write_figures(folder / FOLDER, section.figures, slug(section.arena.title))
-    _clear_away(folder / FOLDER, written)
-    index = folder / FOLDER / "index.html"
-    with files.replacing(index) as stream:
+        for table in section.tables:
+            written |= {f"{table.name}{suffix}": form(table).encode() for suffix, form in FORMS.items()}
+        for figure, drawn in section.figures:
+            name = f"{figure.name}-{slug(section.title)}"
+            written |= {f"{name}{suffix}": file for suffix, file in drawn.items()}
+    for name, file in written.items():
+        with files.replacing(target / name, "wb") as stream:
+            stream.write(file)
+    _clear_away(target, written)
+    with files.replacing(target / "index.html") as stream:
         stream.write(page.render(content))
-    return index, [section.tables[0] for section in content.sections]
+    return target / "index.html"
 
 
 def _unfinished(found: Iterable[Arena]) -> list[str]:
@@ -185,48 +178,29 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
         return []
     total = sum(len(cell.records) + len(cell.problems) for cell in cells)
     kinds = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    return [
-        f"Of {layout.plural(total, 'trial')}, {sum(counts.values())} have no result: {kinds}. The list of trials says why."
-    ]
+    without = f"Of {layout.plural(total, 'trial')}, {sum(counts.values())} have no result"
+    return [f"{without}: {kinds}. The list of trials says why."]
 
 
 def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
+    """The first is the one to see first."""
     if not arena.finished:
         return [arena_table(arena)]
     return [
         arena_table(arena),
         *optimism.tables(arena, others),
-        *folds_table.tables(arena),
+        *of_studies(arena),
         scores(arena),
         cost.table(arena),
         *transfer.tables(arena),
     ]
 
 
-def _write_tables(folder: Path, tables: Iterable[Table]) -> Iterator[str]:
-    """Yields the names of the files."""
-    for table in tables:
-        for suffix, form in FORMS.items():
-            with files.replacing(folder / f"{table.name}{suffix}") as stream:
-                stream.write(form(table))
-            yield f"{table.name}{suffix}"
-
-
-def _write_figures(folder: Path, drawn: Iterable[page.Drawn], arena: str) -> Iterator[str]:
-    """Yields the names of the files."""
-    for figure, contents in drawn:
-        for suffix, content in contents.items():
-            with files.replacing(folder / f"{figure.name}-{arena}{suffix}", "wb") as stream:
-                stream.write(content)
-            yield f"{figure.name}-{arena}{suffix}"
-
-
-def _clear_away(folder: Path, written: list[str]) -> None:
+def _clear_away(folder: Path, written: Iterable[str]) -> None:
     """Remove the tables and figures that an earlier report wrote here and this one did not."""
     before = files.read_json(folder / FILES) if (folder / FILES).exists() else []
-    for name in set(before) - set(written):
-        if (
-            Path(name).name == name and (folder / name).is_file()
-        ):  # only in this folder, whatever the list says
+    for name in set(before).difference(written):
+        # Only in this folder, whatever the list says.
+        if Path(name).name == name and (folder / name).is_file():
             (folder / name).unlink(missing_ok=True)
-    files.write_json(folder / FILES, written)
+    files.write_json(folder / FILES, [*written])

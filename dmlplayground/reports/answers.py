@@ -11,10 +11,12 @@ from ..parts.protocols import UNTOUCHED_FEATURES
 from ..studies import published
 from . import optimism
 from .grouping import Arena, Cell
-from .statistics import LEVEL, Lead, Summary, best, differences, leaders, leads, welch
+from .statistics import LEVEL, Lead, best, differences, leaders, leads, welch
 from .tables import duration, signed, text
 
 BELOW = "below the {}, {:.2f}: use these, or train with a lower rate or fewer steps"
+
+POINTS = " points"  # of metrics in percent
 
 
 @dataclass
@@ -30,12 +32,13 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     if not cells:
         return []
     # The network as it came is no method, unless there is nothing else.
-    cells = [cell for cell in cells if cell.method != published.UNTRAINED] or cells
+    cells = [cell for cell in cells if cell.trained] or cells
     given = [cell.score for cell in cells], arena.metric.higher_is_better
-    top, ahead, level = best(*given), leads(*given), leaders(*given)
-    rivals = [Rival(cell, ahead[index], index in level) for index, cell in enumerate(cells) if index != top]
+    winner, ahead, level = cells[best(*given)], leads(*given), leaders(*given)
+    rivals = [
+        Rival(cell, ahead[index], index in level) for index, cell in enumerate(cells) if cell is not winner
+    ]
     rivals.sort(key=lambda rival: rival.cell.rank)
-    winner = cells[top]
     return [
         _winner(arena, winner, others),
         _lead(arena, winner, rivals),
@@ -59,38 +62,29 @@ def _winner(arena: Arena, cell: Cell, others: Sequence[Arena]) -> Answer:
     details = [f"{cell.headline} {text(score)} ({cell.primary}), {counted(score.n, 'seed')}"]
     untrained = arena.untrained(cell.headline).get(cell.backbone)
     if untrained and arena.untrained_on == {"test"}:
-        details.append(_against_untrained(cell, untrained))
+        chance = welch(score, untrained)
+        better = cell.metric.better(score.mean, untrained.mean) and (chance is None or chance < LEVEL)
+        words = "untrained network: " if better else "no better than the untrained network, "
+        details.append(f"{words}{untrained.mean:.2f}")
     features = cell.untouched(cell.primary, cell.headline)
     if features is not None:
         below = metrics.get(cell.headline).better(features, score.mean)
         details.append((BELOW if below else "{}: {:.2f}").format(UNTOUCHED_FEATURES, features))
-    details += [_optimism(one) for one in optimism.of_arena(arena, others) if one.cell is cell]
+    for one in optimism.of_arena(arena, others):
+        if one.cell is cell:
+            gap = differences(one.reported, one.validated)
+            validated = f", {signed(gap.mean)} against its validated folds" if gap else ""
+            beside = f"against its {cell.protocol.beside} epoch"
+            details.append(f"optimism: {signed(one.gain.mean)} {beside}{validated}")
     return Answer("Best method", cell.label, details)
-
-
-def _optimism(one: optimism.Optimism) -> str:
-    said = f"optimism: {signed(one.gain.mean)} against its {one.cell.protocol.beside} epoch"
-    gap = differences(one.reported, one.validated)
-    return f"{said}, {signed(gap.mean)} against its validated folds" if gap else said
-
-
-def _against_untrained(cell: Cell, untrained: Summary) -> str:
-    chance = welch(cell.score, untrained)
-    better = cell.metric.better(cell.score.mean, untrained.mean)
-    if not better or (chance is not None and chance >= LEVEL):
-        return f"no better than the untrained network, {untrained.mean:.2f}"
-    return f"untrained network: {untrained.mean:.2f}"
 
 
 def _lead(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     question = "Is the lead more than noise?"
     settings = [cell for cell in arena.finished if cell.method == winner.method]
-    ahead = leads([cell.score for cell in settings], winner.metric.higher_is_better)
-    following = [
-        f"{_gap(winner, cell, lead)}, its next setting"
-        for cell, lead in zip(settings, ahead)
-        if cell is not winner
-    ][:1]
+    ahead = zip(settings, leads([cell.score for cell in settings], winner.metric.higher_is_better))
+    others = [_gap(winner, cell, lead) for cell, lead in ahead if cell is not winner]
+    following = [f"{gap}, its next setting" for gap in others[:1]]
     if not rivals:
         return Answer(question, "There is no other method to compare it with", following)
     second = rivals[0]
@@ -107,15 +101,12 @@ def _gap(winner: Cell, other: Cell, lead: Lead | None) -> str:
     """How far the winner is ahead of another cell, and how likely that is by chance."""
     gap = abs(winner.score.mean - other.score.mean)
     behind = winner.metric.better(other.score.mean, winner.score.mean)
-    said = f"{gap:.2f}{_points(winner)} {'behind' if behind else 'ahead of'} {other.label}"
+    said = f"{gap:.2f}{POINTS * winner.metric.percent} {'behind' if behind else 'ahead of'} {other.label}"
     if lead is None:
         return said
     low, high = map(signed, lead.interval)
-    return f"{said} (95 % interval {low} to {high}, p\u00a0{_p(lead.chance)})"
-
-
-def _points(cell: Cell) -> str:
-    return " points" * cell.metric.percent
+    chance = f"=\u00a0{lead.chance:.2g}" if lead.chance >= 0.001 else "<\u00a00.001"
+    return f"{said} (95 % interval {low} to {high}, p\u00a0{chance})"
 
 
 def _verdict(winner: Cell, rivals: list[Rival]) -> str:
@@ -140,44 +131,34 @@ def _beside_leader(winner: Cell, rivals: list[Rival]) -> list[str]:
 
 def _published(arena: Arena, winner: Cell) -> Answer:
     question = "How does it compare with published numbers?"
-    gaps = {cell.label: gap for cell in arena.finished if (gap := _against_published(cell)) is not None}
+    quotes = ((cell, cell.published(cell.primary).get(cell.headline)) for cell in arena.finished)
+    gaps = {cell.label: cell.score.mean - quote.value for cell, quote in quotes if quote}
     if not gaps:
-        near = published.differences(winner.config, len(winner.records))
-        return Answer(
-            question,
-            "No published number has the same conditions",
-            [f"nearest to {winner.method}: {near[0].study}, {near[0].source}: {'; '.join(near[1])}"]
-            if near
-            else [],
-        )
+        details = []
+        if near := published.differences(winner.config, len(winner.records)):
+            quote, apart = near
+            details = [f"nearest to {winner.method}: {quote.study}, {quote.source}: {'; '.join(apart)}"]
+        return Answer(question, "No published number has the same conditions", details)
     mean = sum(gaps.values()) / len(gaps)
     furthest = max(gaps, key=lambda label: abs(gaps[label]))
     details = [
         f"{arena.headline} here − published (quoted), mean of {counted(len(gaps), 'row')}: {signed(mean)}",
         f"furthest: {furthest} {signed(gaps[furthest])}",
     ]
-    if winner.label not in gaps:
-        return Answer(question, f"{signed(mean)}{_points(winner)} on average", details)
-    return Answer(question, f"{signed(gaps[winner.label])}{_points(winner)} for {winner.method}", details)
-
-
-def _against_published(cell: Cell) -> float | None:
-    quote = cell.published(cell.primary).get(cell.headline)
-    return cell.score.mean - quote.value if quote else None
+    own = winner.label in gaps
+    gap, of = (gaps[winner.label], f"for {winner.method}") if own else (mean, "on average")
+    return Answer(question, f"{signed(gap)}{POINTS * winner.metric.percent} {of}", details)
 
 
 def _cost(arena: Arena, winner: Cell, rivals: list[Rival]) -> Answer:
     details = []
     level = [rival.cell for rival in rivals if rival.level]
     cheaper = min(level, key=lambda cell: cell.seconds.mean, default=winner)
-    if cheaper.seconds.mean < winner.seconds.mean:
-        details.append(
-            f"not significantly worse, and faster: {cheaper.method}, {duration(cheaper.seconds.mean)}"
-        )
+    if (seconds := cheaper.seconds.mean) < winner.seconds.mean:
+        details.append(f"not significantly worse, and faster: {cheaper.method}, {duration(seconds)}")
     records = [record for cell in arena.finished for record in cell.records]
-    details.append(
-        f"{layout.plural(len(records), 'trial')} in all: {duration(sum(record.seconds for record in records))}"
-    )
+    spent = duration(sum(record.seconds for record in records))
+    details.append(f"{layout.plural(len(records), 'trial')} in all: {spent}")
     machines = {record.machine.get("processor", "") for record in records} - {""}
     if len(machines) > 1:
         details.append(f"times are from {len(machines)} kinds of machine")
@@ -193,7 +174,3 @@ def counted(number: int, thing: str) -> str:
 def listing(words: Iterable[str]) -> str:
     words = list(words)
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _p(value: float) -> str:
-    return f"=\u00a0{value:.2g}" if value >= 0.001 else "<\u00a00.001"

@@ -8,8 +8,7 @@ from typing import Any, Optional
 
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES
-from ..studies.published import Quoted
-from .grouping import Arena, Cell, name
+from .grouping import Arena, Cell, shown
 from .statistics import leaders
 from .tables import Column, Row, Table
 
@@ -38,21 +37,21 @@ def naming(arena: Arena) -> list[Field]:
     method = Field(
         heading, lambda cell: cell.method, lambda cell: cell.before, lambda cell: UNTOUCHED_FEATURES
     )
-    factors = [_factor(key) for key in arena.factors if key != LENGTH]
+    fields = [method]
     if len({cell.length for cell in arena.cells if cell.trained}) > 1:
-        factors.insert(
-            0, Field(Column("numbers", "of an embedding"), lambda cell: cell.length if cell.trained else None)
-        )
-    return [method, *factors]
+        numbers = Column("numbers", "of an embedding")
+        fields.append(Field(numbers, lambda cell: cell.length if cell.trained else None))
+    return fields + [_factor(key) for key in arena.factors if key != LENGTH]
 
 
 def _factor(key: str) -> Field:
     def value(cell: Cell) -> Optional[str]:
-        return cell.factor(key)
+        found = cell.factors[key]
+        return None if found is None else shown(found)
 
     of_network = value if key.startswith("backbone.") else nothing
     of_features = value if key.startswith(("backbone.", "transform.")) else nothing
-    return Field(Column(name(key), numeric=False), value, of_network, of_features)
+    return Field(Column(key.removesuffix(".name"), numeric=False), value, of_network, of_features)
 
 
 def score(arena: Arena, metric: str, which: str, column: Column) -> Field:
@@ -69,11 +68,8 @@ def score(arena: Arena, metric: str, which: str, column: Column) -> Field:
 
 def quoted(metric: str, which: str, heading: str) -> Field:
     """What was published."""
-
-    def value(cell: Cell) -> Optional[Quoted]:
-        return cell.published(which).get(metric)
-
-    return Field(Column(heading, "quoted from the study, not measured here"), value)
+    column = Column(heading, "quoted from the study, not measured here")
+    return Field(column, lambda cell: cell.published(which).get(metric))
 
 
 def table(
@@ -92,11 +88,7 @@ def table(
     above = [Row([field.of_features(cell) for field in fields], kind="baseline") for cell in features]
     above += [Row([field.of_network(cell) for field in fields], kind="baseline") for cell in networks]
     rows = [
-        Row(
-            [field.of_cell(cell) for field in fields],
-            kind="" if cell.records else "incomplete",
-            cell=cell.key,
-        )
+        Row([field.of_cell(cell) for field in fields], set(), "" if cell.records else "incomplete", cell.key)
         for cell in cells
     ]
     for index, field in enumerate(fields):

@@ -92,10 +92,7 @@ def table(arena: Arena) -> Table:
     """A row for each cell with a result, in the order of the leaderboard: means over its runs."""
     notes = ["Means over runs.", IMAGES, LOOKS, PROCESSOR, LOAD]
     # Nobody has counted the images that a command shows its network.
-    if names := dict.fromkeys(
-        cell.method
-        for cell in arena.finished
-        if any(record.cost.get("images_declared") for record in cell.records)
-    ):
+    runs = ((cell.method, record) for cell in arena.finished for record in cell.records)
+    if names := dict.fromkeys(method for method, record in runs if record.cost.get("images_declared")):
         notes.append(f"Images of {', '.join(names)}: as the command declares them.")
     return columns.table("costs", "What it cost", arena, [*columns.naming(arena), *FIELDS], notes)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..trial.store import snapshots
-from ..trial.store.records import Record
-from .grouping import Arena, Cell
+from .grouping import Arena
 
 SIDE = 320  # of a map, in its own units
 BUDGET = 2_400_000  # characters of the page that pictures may take; a trial's are 30,000 to 70,000
@@ -40,16 +39,11 @@ def of_arena(arena: Arena, store: Path) -> list[Picture]:
     """The samples of every method at its best setting: those of the seed nearest to the mean, not of the luckiest one."""
     found = []
     for cell in arena.champions():
-        record = _typical(cell)
-        content = snapshots.load(store / record.id, record.id)
-        if content:
+        score = cell.score  # made of all of its records
+        record = min(cell.records, key=lambda record: abs(score.values[record.seed] - score.mean))
+        if content := snapshots.load(store / record.id, record.id):
             found.append(Picture(cell.label, record.seed, content))
     return found
-
-
-def _typical(cell: Cell) -> Record:
-    score = cell.score  # made of all of its records
-    return min(cell.records, key=lambda record: abs(score.values[record.seed] - score.mean))
 
 
 def within_budget(groups: Iterable[list[Picture]]) -> tuple[list[list[Picture]], list[str]]:

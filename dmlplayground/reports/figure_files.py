@@ -6,9 +6,9 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 
 from .figures import Figure, Series
@@ -29,6 +29,7 @@ VARIABLES = {
     "#ffffff": "var(--ground)",
 }
 PUBLISHED = "published"
+POINTS = "points-"  # what an SVG file calls those of a series, with its number
 WIDTH = 4.8  # inches: on a telephone its letters can still be read
 ROW = 0.18  # inches: of the legend
 LONGEST = 28  # characters of a label
@@ -76,17 +77,19 @@ def saved(sheet: Any, suffix: str) -> bytes:
 
 def draw(figure: Figure, suffixes: Collection[str] = (".png", ".svg")) -> dict[str, bytes]:
     """The figure as files, by suffix."""
-    legend = Legend.of(figure)
-    with blank(WIDTH, _height(figure) + ROW * legend.rows) as sheet:
+    rows, columns = _legend(figure)
+    with blank(WIDTH, _height(figure) + ROW * rows) as sheet:
         axes = sheet.add_subplot()
         {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
-        _references(axes.axvline if figure.kind == "bars" else axes.axhline, figure)
+        across = axes.axvline if figure.kind == "bars" else axes.axhline
+        for (name, value), dashes in zip(figure.references.items(), ("--", ":")):  # below bars and curves
+            across(value, color=INK, ls=dashes, lw=1, zorder=0.9, label=_reference(name, value))
         sheet.suptitle(figure.title, x=0.01, ha="left")
         axes.set(xlabel=figure.x_label, ylabel=figure.y_label)
-        if legend.rows:
+        if rows:
             handles, labels = axes.get_legend_handles_labels()
             entries = dict(zip(map(_short, labels), handles))  # the published values share one entry
-            sheet.legend(entries.values(), entries, loc="outside lower left", ncols=legend.columns)
+            sheet.legend(entries.values(), entries, loc="outside lower left", ncols=columns)
         files = {suffix: saved(sheet, suffix) for suffix in suffixes}
     return {suffix: _titled(file, figure) if suffix == ".svg" else file for suffix, file in files.items()}
 
@@ -97,7 +100,7 @@ def _titled(file: bytes, figure: Figure) -> bytes:
         ElementTree.register_namespace(prefix, name)
     tree = ElementTree.fromstring(file)
     for number, series in enumerate(figure.series):
-        points = tree.findall(f".//*[@id='{_points_of(number)}']//{SVG}use")
+        points = tree.findall(f".//*[@id='{POINTS}{number}']//{SVG}use")
         for point, words in zip(points, figure.tips(series)):
             ElementTree.SubElement(point, f"{SVG}title").text = words
     return ElementTree.tostring(tree, xml_declaration=True, encoding="utf-8")
@@ -112,24 +115,15 @@ def inline(file: bytes) -> str:
     return re.sub(r": (#[0-9a-f]{6})\b", lambda found: f": {VARIABLES.get(found[1], found[1])}", text)
 
 
-def _points_of(number: int) -> str:
-    return f"points-{number}"
-
-
-class Legend(NamedTuple):
-    rows: int
-    columns: int
-
-    @classmethod
-    def of(cls, figure: Figure) -> Legend:
-        """As many columns as there is room for, below the axes."""
-        names = [one.name for one in figure.series if not one.quoted_for and not _named_beside(figure, one)]
-        names += [PUBLISHED] * any(one.quoted_for for one in figure.series)
-        names += [_reference(*one) for one in figure.references.items()]
-        if not names or len(figure.series) + len(figure.references) < 2:
-            return cls(0, 1)
-        columns = max(1, int(72 * WIDTH / (36 + 4.7 * max(len(_short(name)) for name in names))))
-        return cls(math.ceil(len(names) / columns), columns)
+def _legend(figure: Figure) -> tuple[int, int]:
+    """Its rows, below the axes, and as many columns as there is room for."""
+    names = [one.name for one in figure.measured if not _named_beside(figure, one)]
+    names += [PUBLISHED] * (len(figure.measured) < len(figure.series))
+    names += [_reference(*one) for one in figure.references.items()]
+    if not names or len(figure.series) + len(figure.references) < 2:
+        return 0, 1
+    columns = max(1, int(72 * WIDTH / (36 + 4.7 * max(len(_short(name)) for name in names))))
+    return math.ceil(len(names) / columns), columns
 
 
 def _short(label: str) -> str:
@@ -142,32 +136,30 @@ def _height(figure: Figure) -> float:
     """In inches. Every bar needs a row."""
     if figure.kind != "bars":
         return 2.9
-    measured = [series for series in figure.series if not series.quoted_for]
-    rows = len({x for series in measured for x in series.x})
-    return 0.9 + rows * (0.14 + 0.14 * len(measured))
+    rows = len({x for series in figure.measured for x in series.x})
+    return 0.9 + rows * (0.14 + 0.14 * len(figure.measured))
 
 
 def placed(figure: Figure) -> Iterator[tuple[int, Series]]:
     """The series with their places: published values have that of what they stand beside."""
-    measured = [series.name for series in figure.series if not series.quoted_for]
-    return ((measured.index(series.quoted_for or series.name), series) for series in figure.series)
+    names = [series.name for series in figure.measured]
+    return ((names.index(series.quoted_for or series.name), series) for series in figure.series)
 
 
 def _colours(figure: Figure, place: int) -> list[str]:
     """The colours of the series at this place, one for each point or one for all: its cells' or a shade of grey."""
-    series = [one for one in figure.series if not one.quoted_for][place]
-    return [COLOURS[colour % len(COLOURS)] for colour in series.colours] or [SHADES[place % len(SHADES)]]
+    own = figure.measured[place].colours
+    return [COLOURS[colour % len(COLOURS)] for colour in own] or [SHADES[place % len(SHADES)]]
 
 
 def _round(figure: Figure, place: int) -> int:
     """How often the colours have come round, and how many series before this one have its colour: tells them apart."""
-    measured = [series for series in figure.series if not series.quoted_for]
-    colours = [series.colours[0] if series.colours else number for number, series in enumerate(measured)]
+    colours = [one.colours[0] if one.colours else number for number, one in enumerate(figure.measured)]
     return colours[place] // len(COLOURS) + colours[:place].count(colours[place])
 
 
 def _bars(axes: Any, figure: Figure) -> None:
-    count = sum(not series.quoted_for for series in figure.series)
+    count = len(figure.measured)
     categories = list(dict.fromkeys(x for series in figure.series for x in series.x))
     width = 0.75 / count
     for number, (place, series) in enumerate(placed(figure)):
@@ -196,13 +188,7 @@ def _named_beside(figure: Figure, series: Series) -> bool:
 
 def _to_point_at(axes: Any, xs: list[float], ys: list[float], number: int) -> None:
     """Points that nobody sees, whose titles say what stands there."""
-    axes.plot(xs, ys, "o", ms=9, alpha=0, gid=_points_of(number))
-
-
-def _references(across: Callable, figure: Figure) -> None:
-    """The lines drawn across, below bars and curves."""
-    for reference, dashes in zip(figure.references.items(), ("--", ":")):
-        across(reference[1], color=INK, ls=dashes, lw=1, zorder=0.9, label=_reference(*reference))
+    axes.plot(xs, ys, "o", ms=9, alpha=0, gid=f"{POINTS}{number}")
 
 
 def _reference(label: str, value: float) -> str:

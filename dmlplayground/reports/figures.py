@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Literal
 
 from ..parts import metrics
@@ -21,11 +22,8 @@ INTERVAL = (
     "show both runs as dots."
 )
 BANDS = 4  # with more lines than this, none has a band
-BARS, CURVES, POINTS = (
-    30,
-    16,
-    200,
-)  # with more cells than this, only the best setting of every method is shown
+# With more cells than this, only the best setting of every method is shown.
+BARS, CURVES, POINTS = 30, 16, 200
 BEST = "Every method at its best setting."
 
 
@@ -41,8 +39,9 @@ class Series:
     high: list[float | None] = field(default_factory=list)
     runs: list[list[float]] = field(default_factory=list)  # both runs where there are two seeds
     labels: list[str] = field(default_factory=list)  # what is shown when a point is pointed at
-    # Those of cells; without, the series has a shade of grey.
-    colours: list[int] = field(default_factory=list)
+    colours: list[int] = field(
+        default_factory=list
+    )  # those of cells; without, the series has a shade of grey
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
     def put(
@@ -92,17 +91,18 @@ class Figure:
         """What is said of each point of a series when it is pointed at."""
         heads = map(str, series.x) if self.kind == "bars" else (f"{self.x_label} {x:.5g}" for x in series.x)
         found = []
-        for i, (head, y) in enumerate(zip(heads, series.y)):
+        points: Any = zip_longest(heads, series.y, series.low, series.high, series.runs, series.labels)
+        for head, y, low, high, runs, label in points:
             lines = [head, f"{series.name}: {y:.4g}"]
-            if series.low[i:] and series.low[i] is not None:
-                lines.append(f"95 % interval {series.low[i]:.4g} to {series.high[i]:.4g}")
-            lines += [
-                f"runs {' and '.join(f'{run:.4g}' for run in runs)}"
-                for runs in series.runs[i : i + 1]
-                if runs
-            ]
-            found.append("\n".join([*lines, *filter(None, series.labels[i : i + 1])]))
+            lines += [] if low is None else [f"95 % interval {low:.4g} to {high:.4g}"]
+            lines += [f"runs {' and '.join(f'{run:.4g}' for run in runs)}"] if runs else []
+            found.append("\n".join([*lines, label] if label else lines))
         return found
+
+    @property
+    def measured(self) -> list[Series]:
+        """Those that were not published."""
+        return [one for one in self.series if not one.quoted_for]
 
     @property
     def tangle(self) -> bool:
@@ -123,8 +123,8 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Figure]:
     """Every figure for which the arena, with the others of its store, has numbers."""
     if not arena.finished:
         return []
-    made = [bars(arena), optimism(arena, others)]
-    made += [make(arena) for make in (learning_curves, cost, embedding_size, batch_size)]
+    made = [bars(arena), optimism(arena, others), learning_curves(arena), cost(arena)]
+    made += [against(arena, "embed_dim", "embedding size"), against(arena, "batch_size", "batch size")]
     return [figure for figure in made if figure]
 
 
@@ -139,15 +139,13 @@ def bars(arena: Arena) -> Figure:
         category = cell.label_without("backbone.name")
         colour = arena.colour(cell) if len(backbones) == 1 else None
         measured.setdefault(backbone, Series(backbone)).add(category, cell.score, colour=colour)
-        quoted.setdefault(backbone, Series(f"{backbone}, published", backbone)).quote(
-            category, cell.published(cell.primary).get(cell.headline)
-        )
+        theirs = quoted.setdefault(backbone, Series(f"{backbone}, published", backbone))
+        theirs.quote(category, cell.published(cell.primary).get(cell.headline))
     series = [*measured.values(), *(one for one in quoted.values() if one.x)]
     untrained = list(arena.untrained(arena.headline).values())
-    lines = {}
+    lines = _untouched(arena, cells[0].primary)
     if len(untrained) == 1 and arena.untrained_on == {"test"}:
-        lines[cells[0].before] = untrained[0].mean
-    lines |= _untouched(arena, cells[0].primary)
+        lines = {cells[0].before: untrained[0].mean, **lines}
     title = f"{arena.headline} by method"
     return Figure("bars", title, "bars", _axis(arena), "", series, note=note, references=lines)
 
@@ -171,12 +169,10 @@ def learning_curves(arena: Arena) -> Figure | None:
     series = [_curve(cell, arena.colour(cell)) for cell in cells]
     if max(len(curve.x) for curve in series) < 2:
         return None
-    watched = f"{arena.protocol.watches} classes"
-    label = f"{arena.headline} on {watched}{arena.metric.suffix}"
-    figure = Figure("curves", "Learning curves", "lines", "epoch", label, series, note=note)
-    on_validation = arena.protocol.watches == VALIDATION
-    figure.references = _untouched(arena, VALIDATION if on_validation else cells[0].protocol.leading)
-    return figure
+    watched = arena.protocol.watches
+    label = f"{arena.headline} on {watched} classes{arena.metric.suffix}"
+    across = _untouched(arena, VALIDATION if watched == VALIDATION else arena.protocol.leading)
+    return Figure("curves", "Learning curves", "lines", "epoch", label, series, note=note, references=across)
 
 
 def _curve(cell: Cell, colour: int) -> Series:
@@ -205,15 +201,7 @@ def position(record: Record, entry: dict[str, Any]) -> int:
     return entry.get("member", 0) * record.config["epochs"] + entry["epoch"]
 
 
-def embedding_size(arena: Arena) -> Figure | None:
-    return _against(arena, "embed_dim", "embedding size")
-
-
-def batch_size(arena: Arena) -> Figure | None:
-    return _against(arena, "batch_size", "batch size")
-
-
-def _against(arena: Arena, key: str, words: str) -> Figure | None:
+def against(arena: Arena, key: str, words: str) -> Figure | None:
     """The score against a size, with a line for each group of cells that differ in nothing else. None if no line has
     two points."""
     lines: Mapping[str, list[Cell]] = defaultdict(list)
@@ -257,17 +245,10 @@ def cost(arena: Arena) -> Figure | None:
         points = series.setdefault(cell.method, Series(cell.method))
         points.add(cell.seconds.mean, cell.score, ", ".join(cell.distinctions), arena.colour(cell))
         points.sizes += [str(cell.length)] if len(sizes) > 1 else []
-    label = "seconds per trial (wall time, with evaluation)"
-    return Figure(
-        "cost",
-        f"{arena.headline} against training time",
-        "points",
-        label,
-        _axis(arena),
-        list(series.values()),
-        note=note,
-        references=_untouched(arena, arena.cells[0].primary),
-    )
+    title, label = f"{arena.headline} against training time", "seconds per trial (wall time, with evaluation)"
+    across = _untouched(arena, arena.cells[0].primary)
+    made = [*series.values()]
+    return Figure("cost", title, "points", label, _axis(arena), made, note=note, references=across)
 
 
 def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
@@ -286,9 +267,8 @@ def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
         f"The latter were trained on fewer classes, so their gap is an upper bound of the optimism. {note}"
     )
     title = "Optimism of the best test epoch"
-    label = f"{arena.headline}{', points' * arena.metric.percent}"
-    if not arena.metric.higher_is_better:
-        label += ", lower is better"
+    lower = ", lower is better" * (not arena.metric.higher_is_better)
+    label = f"{arena.headline}{', points' * arena.metric.percent}{lower}"
     return Figure("optimism", title, "bars", label, "", series, note=note) if series else None
 
 

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
@@ -67,7 +68,6 @@ class Cell:
 
     @property
     def protocol(self) -> ProtocolPart:
-        """The facts of the protocol."""
         return protocols.get(self.config["protocol"]["name"])
 
     @property
@@ -77,8 +77,13 @@ class Cell:
         return {"name": given["name"], **{key: given.get(key) for key in self.protocol.comparable}}
 
     @cached_property
+    def settings(self) -> Flat:
+        return flatten(self.config)
+
+    @cached_property
     def flat(self) -> Flat:
-        return {**flatten(self.config), "method.name": self.method}
+        """Its settings under the name of its method in tables."""
+        return {**self.settings, "method.name": self.method}
 
     @property
     def trained(self) -> bool:
@@ -89,12 +94,7 @@ class Cell:
     def distinctions(self) -> list[str]:
         """What distinguishes it from the arena's other cells of its method."""
         write = plain if self.in_full else shown
-        return [f"{name(key)} {write(self.factors[key])}" for key in self.telling]
-
-    def factor(self, key: str) -> str | None:
-        """As tables show it; None where it has no such setting."""
-        value = self.factors[key]
-        return None if value is None else shown(value)
+        return [f"{key.removesuffix('.name')} {write(self.factors[key])}" for key in self.telling]
 
     @property
     def length(self) -> int:
@@ -119,7 +119,7 @@ class Cell:
         """A key that all trials of the cell share, and no others. What is null or empty is not set, as if it were missing."""
         shared = {
             key: value
-            for key, value in flatten(self.config).items()
+            for key, value in self.settings.items()
             if key not in SEED_AND_PLACE and value not in (None, [])
         }
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
@@ -147,7 +147,6 @@ class Cell:
 
     @property
     def metric(self) -> metrics.Metric:
-        """What is known of the headline."""
         return metrics.get(self.headline)
 
     @cached_property
@@ -158,10 +157,8 @@ class Cell:
     @property
     def rank(self) -> tuple:
         """Sorts cells: the best first, those without a score last."""
-        if not self.score:
-            return (True, 0.0, self.label)
-        mean = self.score.mean
-        return (False, -mean if self.metric.higher_is_better else mean, self.label)
+        mean = self.score.mean if self.score else 0.0
+        return (not self.score, -mean if self.metric.higher_is_better else mean, self.label)
 
     @property
     def backbone(self) -> str:
@@ -262,23 +259,18 @@ class Arena:
 
     def untouched(self) -> list[Cell]:
         """A cell for each kind of untouched features that cells begin with, best first."""
-        found = {cell.beginning: cell for cell in self.finished if self._features(cell) is not None}
-        return sorted(
-            found.values(), key=lambda cell: self._features(cell) or 0.0, reverse=self.metric.higher_is_better
-        )
-
-    def _features(self, cell: Cell) -> float | None:
-        return cell.untouched(cell.primary, self.headline)
+        scores = ((cell.untouched(cell.primary, self.headline), cell) for cell in self.finished)
+        found = {cell.beginning: (score, cell) for score, cell in scores if score is not None}
+        order = sorted(found.values(), key=itemgetter(0), reverse=self.metric.higher_is_better)
+        return [cell for _, cell in order]
 
     def untrained(self, metric: str) -> dict[str, Summary]:
-        """The score before any training, by backbone and pretraining, over seeds. Methods with the same seed start
-        from the same network up to their head, so a seed counts once, as their mean.
-        """
+        """The score before any training, by backbone and pretraining, over seeds. Methods with the same seed start from the
+        same network up to their head, so a seed counts once, as their mean."""
         values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for cell in (cell for cell in self.finished if cell.trained):
             for record in cell.records:
-                value = score(record, UNTRAINED, metric)
-                if value is not None:
+                if (value := score(record, UNTRAINED, metric)) is not None:
                     values[cell.backbone][record.seed].append(value)
         return {
             backbone: Summary({seed: fmean(found) for seed, found in sorted(seeds.items())})
@@ -300,10 +292,14 @@ def arenas(
     """All cells of a store, and of the trials that it is to hold, by arena. Trials of a search are ranked by the
     scores that the search maximised."""
     cells: dict[str, Cell] = {}
+    of_settings: dict[str, Cell] = {}
 
     def cell_of(recorded: Mapping[str, Any]) -> Cell:
-        cell = Cell(config.upgraded(recorded), searched=searched)
-        return cells.setdefault(cell.key, cell)
+        settings = seedless(recorded)
+        if settings not in of_settings:
+            cell = Cell(config.upgraded(recorded), searched=searched)
+            of_settings[settings] = cells.setdefault(cell.key, cell)
+        return of_settings[settings]
 
     known = set()
     for record in sorted(records, key=lambda record: (record.seed, record.started)):
@@ -312,7 +308,8 @@ def arenas(
         if record.status == "finished":
             cell.add(record)
         else:
-            cell.problems.append(Problem(record.id, record.config, record.status, _reason(record), record))
+            reason = record.error.strip().splitlines()[-1] if record.error else SILENT[record.status]
+            cell.problems.append(Problem(record.id, record.config, record.status, reason, record))
     for missing in expected or ():
         cell = cell_of(missing["config"])
         if not {missing["id"], (cell.key, missing["config"]["seed"])} & known:
@@ -322,23 +319,23 @@ def arenas(
     for cell in cells.values():
         groups[canonical([cell.config["data"], cell.compared_under])].append(cell)
     found = [_arena(group) for group in groups.values()]
-    for arena, title in zip(found, _titles(found)):
-        arena.title = title
+    # Data set and protocol, with the options by which those of one name differ.
+    data = named([arena.data for arena in found])
+    protocol = named([arena.cells[0].compared_under for arena in found], " protocol")
+    for arena, *title in zip(found, data, protocol):
+        arena.title = ", ".join(title)
     return found
 
 
 def _arena(cells: list[Cell]) -> Arena:
-    flat = [cell.flat for cell in cells]
-    factors = _factors(flat)
-    headline = _headline(cells)
+    factors, headline = _factors([cell.flat for cell in cells]), _headline(cells)
     methods: dict[str, list[Flat]] = defaultdict(list)
-    for one in flat:
-        methods[one["method.name"]].append(one)
-    telling = {name: _differing([group], factors) for name, group in methods.items()}
-    for cell, one in zip(cells, flat):
-        cell.factors = {key: one.get(key) for key in factors}
-        cell.telling = telling[one["method.name"]]
-        cell.headline = headline
+    for cell in cells:
+        methods[cell.method].append(cell.flat)
+    telling = {method: _differing([group], factors) for method, group in methods.items()}
+    for cell in cells:
+        cell.factors = {key: cell.flat.get(key) for key in factors}
+        cell.telling, cell.headline = telling[cell.method], headline
     labels = [cell.label for cell in cells]
     counts = Counter(labels)
     for cell, label in zip(cells, labels):
@@ -350,16 +347,15 @@ def _arena(cells: list[Cell]) -> Arena:
 
 def _headline(cells: Sequence[Cell]) -> str:
     """The metric that the cells ask for, if all have it; otherwise the first that all have."""
-    wanted = [_wanted(cell) for cell in cells]
+    wanted = [
+        str(cell.config["protocol"]["criterion"])
+        if cell.searched
+        else metrics.headline(cell.config.get("evaluation", {})).key
+        for cell in cells
+    ]
     measured = [cell.metrics for cell in cells if cell.records]
     common = [name for name in (measured or [wanted])[0] if all(name in names for names in measured)]
     return next(name for name in [*wanted, *common] if name in common)
-
-
-def _wanted(cell: Cell) -> str:
-    if cell.searched:
-        return str(cell.config["protocol"]["criterion"])
-    return metrics.headline(cell.config.get("evaluation", {})).key
 
 
 def _factors(configs: Sequence[Flat]) -> list[str]:
@@ -373,17 +369,14 @@ def _factors(configs: Sequence[Flat]) -> list[str]:
         return []
     keys = list(dict.fromkeys(key for config in configs for key in config if key not in SEED_AND_PLACE))
     factors = _differing([configs], PROMINENT)
-    factors += _differing(
-        _alike(configs, ["backbone.name"]), [key for key in keys if key.startswith("backbone.")]
-    )
-    for key in sorted(filter(lambda key: _chooses(configs, key), keys), key=lambda key: name(key) == key):
+    options = [key for key in keys if key.startswith("backbone.")]
+    factors += _differing(_alike(configs, ["backbone.name"]), options)
+    # What names a part or turns something on: words and truths, no amounts; parts first.
+    chooses = (str, bool, type(None))
+    choices = [key for key in keys if all(isinstance(config.get(key), chooses) for config in configs)]
+    for key in sorted(choices, key=lambda key: not key.endswith(".name")):
         factors += _differing(_alike(configs, ["method.name", *factors]), [key])
     return factors + _differing(_alike(configs, ["method.name", *factors]), keys)
-
-
-def _chooses(configs: Iterable[Flat], key: str) -> bool:
-    """Whether it names a part or turns something on: words and truths, no amounts."""
-    return all(isinstance(config.get(key), (str, bool, type(None))) for config in configs)
 
 
 def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[Flat]]:
@@ -399,13 +392,6 @@ def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[
     return [key for key in keys if any(len({plain(flat.get(key)) for flat in group}) > 1 for group in groups)]
 
 
-def _titles(found: Sequence[Arena]) -> list[str]:
-    """Data set and protocol, with the options by which those of one name differ."""
-    data = named([arena.data for arena in found])
-    protocol = named([arena.cells[0].compared_under for arena in found], " protocol")
-    return [", ".join(pair) for pair in zip(data, protocol)]
-
-
 def named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
     """Each by its name, with the options in which it differs from another of that name."""
     flat = [flatten(part) for part in parts]
@@ -417,22 +403,13 @@ def named(parts: Sequence[Mapping[str, Any]], kind: str = "") -> list[str]:
     return names
 
 
-def _reason(record: Record) -> str:
-    if record.error:
-        return record.error.strip().splitlines()[-1]
-    return SILENT[record.status]
-
-
-# --- configurations as text ---------------------------------------------------------------------------------
-
-
 def canonical(content: Any) -> str:
     return json.dumps(content, sort_keys=True)
 
 
-def name(key: str) -> str:
-    """A configuration key as a heading: ``backbone.name`` is ``backbone``."""
-    return key[: -len(".name")] if key.endswith(".name") else key
+def seedless(recorded: Mapping[str, Any]) -> str:
+    """A key that records share which were written alike but for their seed."""
+    return json.dumps({key: value for key, value in recorded.items() if key != "seed"})
 
 
 def shown(value: Any) -> str:

@@ -10,12 +10,14 @@ from ..base import layout
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD
 from ..studies import published
+from ..studies.published import Study
 from ..trial.store.records import Record
 from . import columns, cost
 from .columns import Field
 from .grouping import Arena, Cell, arenas
-from .tables import Column, Difference, Seconds, Table, units
+from .tables import Column, Difference, Interval, Seconds, Table, ends, units
 
+LEADERBOARD = "leaderboard"
 RULE = (
     "Bold (* in a terminal): the best of the column, and all that are not significantly different from it "
     "(Welch's t-test over seeds, 5 %, Holm's adjustment for many comparisons). A row below a significantly worse row is "
@@ -42,6 +44,11 @@ ON_VALIDATION = (
 BELOW = "Training ended below the untrained network for"
 BELOW_FEATURES = "Training ended below the untouched features for"
 ADVICE = "They generalise better as they were: lower optimizer.lr, train fewer steps, or use the features themselves."
+
+
+INTERVALS = (
+    "±: half of the 95 % interval of the mean over runs, by Student's t. Fewer than three runs have none."
+)
 
 
 def leaderboard(
@@ -71,23 +78,18 @@ def arena_table(arena: Arena) -> Table:
         if metric in published_here:
             quoted = columns.quoted(metric, first.primary, f"{metric} published")
             fields += [quoted, _difference(metric, quoted.of_cell)]
-    fields += [
-        cost.SEEN,
-        cost.LOOKED,
-        Field(Column("time", "wall time of a trial, mean over seeds"), _seconds),
-    ]
-    return _table("leaderboard", "Leaderboard", arena, fields)
+    spent = Column("time", "wall time of a trial, mean over seeds")
+    time = Field(spent, lambda cell: Seconds(cell.seconds.mean) if cell.seconds else None)
+    return _table(LEADERBOARD, "Leaderboard", arena, [*fields, cost.SEEN, cost.LOOKED, time])
 
 
 def _leading(arena: Arena, quoted: Collection[str]) -> list[str]:
     """The few metrics to show. Of clusterings, the metric that a study has published rather than one that it has not."""
-    published = [name for name in arena.metrics if name in quoted and metrics.get(name).needs == "clusters"]
+    of_clusters = {name for name in arena.metrics if metrics.get(name).needs == "clusters"}
+    published = [name for name in arena.metrics if name in quoted and name in of_clusters][:1]
     leading = metrics.leading([arena.headline, *arena.metrics])
-    return list(
-        dict.fromkeys(
-            published[0] if published and metrics.get(name).needs == "clusters" else name for name in leading
-        )
-    )
+    shown = (published[0] if published and name in of_clusters else name for name in leading)
+    return list(dict.fromkeys(shown))
 
 
 def scores(arena: Arena) -> Table:
@@ -97,13 +99,9 @@ def scores(arena: Arena) -> Table:
     for metric in arena.metrics:
         fields.append(columns.score(arena, metric, which, Column(metric, arena.protocol.meaning(which))))
         if metric == arena.headline:
-            fields.append(
-                Field(Column("95 % interval", f"of the mean of {metric}, by Student's t"), _interval)
-            )
+            heading = Column("95 % interval", f"of the mean of {metric}, by Student's t")
+            fields.append(Field(heading, lambda cell: ends(cell.score.interval if cell.score else None)))
     return _table("scores", f"All scores ({which})", arena, fields)
-
-
-# --- columns ------------------------------------------------------------------------------------------------
 
 
 def _naming(arena: Arena) -> list[Field]:
@@ -125,21 +123,8 @@ def _seeds(cell: Cell) -> Any:
     if not cell.problems:
         return len(cell.records)
     counts = Counter(problem.status for problem in cell.problems)
-    return (
-        f"{len(cell.records)} ({', '.join(f'{count} {status}' for status, count in sorted(counts.items()))})"
-    )
-
-
-def _seconds(cell: Cell) -> Any:
-    return Seconds(cell.seconds.mean) if cell.seconds else None
-
-
-def _interval(cell: Cell) -> Any:
-    interval = cell.score.interval if cell.score else None
-    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else None
-
-
-# --- rows ---------------------------------------------------------------------------------------------------
+    others = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    return f"{len(cell.records)} ({others})"
 
 
 def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
@@ -152,33 +137,23 @@ def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     return columns.table(kind, title, arena, fields, notes, arena.cells, arena.untouched(), networks_first)
 
 
-def _below(arena: Arena, start: Callable[[Cell], float | None]) -> list[str]:
-    """The cells where training made the network worse at classes that it has not seen."""
-    metric = arena.metric
-    return [
-        cell.label
-        for cell in arena.finished
-        if cell.trained
-        and (end := cell.scores(cell.protocol.trained, arena.headline))
-        and (before := start(cell)) is not None
-        and metric.better(before, end.mean)
-    ]
-
-
 def _below_start(arena: Arena) -> list[str]:
-    """A sentence for each start that some cells' training ended below, with what to do."""
+    """A sentence for each start that some cells' training ended below, at classes that it has not seen, with what to do."""
     untrained = arena.untrained(arena.headline) if arena.untrained_on == {"test"} else {}
-    starts = {
+    starts: dict[str, Callable[[Cell], float | None]] = {
         BELOW_FEATURES: lambda cell: cell.untouched(cell.protocol.trained, arena.headline),
         BELOW: lambda cell: untrained[cell.backbone].mean if cell.backbone in untrained else None,
     }
-    worse = {sentence: _below(arena, start) for sentence, start in starts.items()}
-    rows = layout.plural(len(arena.finished), "row")
-    said = [
-        f"{sentence} {len(cells)} of {rows}: {'; '.join(cells)}."
-        for sentence, cells in worse.items()
-        if cells
-    ]
+    trained = [cell for cell in arena.finished if cell.trained]
+    ends = [(cell, cell.scores(cell.protocol.trained, arena.headline)) for cell in trained]
+    said = []
+    for sentence, start in starts.items():
+        before = ((cell, start(cell), end) for cell, end in ends if end)
+        better = arena.metric.better
+        worse = [cell.label for cell, score, end in before if score is not None and better(score, end.mean)]
+        if worse:
+            rows = layout.plural(len(arena.finished), "row")
+            said.append(f"{sentence} {len(worse)} of {rows}: {'; '.join(worse)}.")
     return [*said, ADVICE] if said else []
 
 
@@ -186,22 +161,58 @@ def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
     first = arena.cells[0]
     notes = units(shown, "mean ± sample standard deviation over seeds")
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
-    if first.searched:
-        notes.append(LOST)
-    if arena.untouched():
-        notes.append(FEATURES)
-    if arena.untrained(arena.headline):
-        names = {cell.before for cell in arena.finished}
-        notes.append(BASELINE.format(UNTRAINED_HEAD if names == {UNTRAINED_HEAD} else UNTRAINED))
-    notes.append(RULE)
-    notes += _below_start(arena)
-    if any(len(cell.records) == 1 for cell in arena.cells):
-        notes.append(SINGLE)
-    if any(len(cell.records) == 2 for cell in arena.cells):
-        notes.append(PAIR)
-    if arena.untrained_on - {"test"}:
-        notes.append(ON_VALIDATION)
+    untrained = arena.untrained(arena.headline)
+    headed = {cell.before for cell in arena.finished} == {UNTRAINED_HEAD}
+    counts = {len(cell.records) for cell in arena.cells}
+    conditions: dict[str, Any] = {
+        LOST: first.searched,
+        FEATURES: arena.untouched(),
+        BASELINE.format(UNTRAINED_HEAD if headed else UNTRAINED): untrained,
+        RULE: True,
+        **dict.fromkeys(_below_start(arena), True),
+        SINGLE: 1 in counts,
+        PAIR: 2 in counts,
+        ON_VALIDATION: arena.untrained_on - {"test"},
+    }
+    notes += [note for note, holds in conditions.items() if holds]
     return notes + published.notes(
         published.Trials(cell.config, len(cell.records), (cell.primary, cell.secondary))
         for cell in arena.finished
     )
+
+
+def of_studies(arena: Arena) -> list[Table]:
+    """The results of a protocol with folds under the names of each study whose tables show them, if its metrics were measured."""
+    return [
+        _of_study(arena, study)
+        for study in published.tabulated(arena.protocol.key)
+        if set(study.metrics) <= set(arena.metrics)
+    ]
+
+
+def _of_study(arena: Arena, study: Study) -> Table:
+    labels = arena.protocol.labels
+    fields = [*columns.naming(arena), Field(Column("runs"), lambda cell: len(cell.records))]
+    for which, label in labels.items():
+        known = {metric for cell in arena.finished for metric in cell.published(which)}
+        for metric, theirs in study.metrics.items():
+            fields.append(_mean(which, metric, f"{label} {theirs}"))
+            if metric in known:
+                fields.append(columns.quoted(metric, which, f"{label} {theirs} published"))
+    # Untrained networks first, then the best first.
+    cells = sorted(arena.finished, key=lambda cell: cell.trained)
+    meanings = "; ".join(f"{label}: {arena.protocol.results[which]}" for which, label in labels.items())
+    quotes = published.notes(
+        published.Trials(cell.config, len(cell.records), tuple(labels)) for cell in arena.finished
+    )
+    notes = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS, *quotes]
+    title = " and ".join(labels.values()).capitalize()
+    return columns.table("repeats", title, arena, fields, notes, cells, arena.untouched())
+
+
+def _mean(which: str, metric: str, heading: str) -> Field:
+    def value(cell: Cell) -> Interval | None:
+        measured = cell.scores(which, metric)
+        return Interval.of(measured.mean, measured.interval) if measured else None
+
+    return Field(Column(heading), value, of_features=lambda cell: cell.untouched(which, metric))

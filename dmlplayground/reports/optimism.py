@@ -24,12 +24,12 @@ class Optimism:
 
     @property
     def reported(self) -> Summary:
-        return self._score(self.cell, self.cell.protocol.leading)
+        return self.cell.scores(self.cell.protocol.leading, self.cell.headline)
 
     @property
     def unchosen(self) -> Summary:
         """What the same runs scored where the test classes chose nothing."""
-        return self._score(self.cell, self.cell.protocol.beside)
+        return self.cell.scores(self.cell.protocol.beside, self.cell.headline)
 
     @property
     def gain(self) -> Summary:
@@ -37,35 +37,25 @@ class Optimism:
 
     @property
     def validated(self) -> Summary:
-        """The twin's models, each scored alone; empty where there is no twin."""
-        return self._score(self.twin, self.twin.protocol.chosen) if self.twin else Summary({})
+        """The twin's models, each scored alone."""
+        return self.of_twin(self.twin.protocol.chosen) if self.twin else Summary({})
 
-    @property
-    def combined(self) -> Summary:
-        """The twin's models as one; empty where there is no twin."""
-        return self._score(self.twin, self.twin.protocol.leading) if self.twin else Summary({})
-
-    def _score(self, cell: Cell, which: str) -> Summary:
-        return cell.scores(which, self.cell.headline)
+    def of_twin(self, which: str) -> Summary:
+        return self.twin.scores(which, self.cell.headline) if self.twin else Summary({})
 
 
 def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
     """Of every cell, the best first; none where validation classes chose."""
     if arena.protocol.watches != "test":
         return []
-    twins = {
-        _without_protocol(cell): cell
-        for other in others
-        if other.protocol.watches == VALIDATION
-        for cell in other.finished
-    }
+    validated = [other for other in others if other.protocol.watches == VALIDATION]
+    twins = {_without_protocol(cell): cell for other in validated for cell in other.finished}
     return [Optimism(cell, twins.get(_without_protocol(cell))) for cell in arena.finished]
 
 
 def _without_protocol(cell: Cell) -> str:
-    return canonical(
-        {key: value for key, value in cell.config.items() if key not in (*SEED_AND_PLACE, "protocol")}
-    )
+    others = cell.config.keys() - {*SEED_AND_PLACE, "protocol"}
+    return canonical({key: cell.config[key] for key in others})
 
 
 def tables(arena: Arena, others: Sequence[Arena]) -> list[Table]:
@@ -95,14 +85,12 @@ Values = dict[Column, Callable[[Optimism], Summary]]
 
 def _own(protocol: ProtocolPart) -> Values:
     first, second = protocol.leading, protocol.beside
-    gain = (
-        f"{first} − {second}: what the choice of the test epoch adds to the same runs (mean ± spread of the gaps, seed "
-        "by seed)."
-    )
+    gain = f"{first} − {second}"
+    about = f"{gain}: what the choice of the test epoch adds to the same runs (mean ± spread of the gaps, seed by seed)."
     return {
         Column(first, protocol.meaning(first)): lambda one: one.reported,
         Column(second, protocol.meaning(second)): lambda one: one.unchosen,
-        Column(f"{first} − {second}", gain): lambda one: one.gain,
+        Column(gain, about): lambda one: one.gain,
     }
 
 
@@ -116,7 +104,7 @@ def _beside_twin(protocol: ProtocolPart, validated: ProtocolPart) -> Values:
     ensemble = f"{first} − {together}: against the models of all folds side by side, an ensemble of several times the size."
     kinds: list[tuple[str, str, Callable[[Optimism], Summary]]] = [(alone, bound, lambda one: one.validated)]
     if together != alone:
-        kinds.append((together, ensemble, lambda one: one.combined))
+        kinds.append((together, ensemble, lambda one: one.of_twin(together)))
     shown = {Column(which, f"{validated.key}: {validated.meaning(which)}"): of for which, _, of in kinds}
     return shown | {
         Column(f"{first} − {which}", about): lambda one, of=of: differences(one.reported, of(one))

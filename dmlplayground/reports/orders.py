@@ -6,6 +6,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, NamedTuple, Optional
 
+import numpy as np
+
 from .variance import Comparison
 
 WIDE = 1.96  # standard errors that make a 95 % interval
@@ -16,16 +18,13 @@ class Agreement(NamedTuple):
     methods: list[str]
     tau: float
     interval: Optional[tuple[float, float]]
-    reversed: list[
-        tuple[str, str]
-    ]  # pairs that both sides tell apart, in opposite order; as the first has them
+    # Pairs that both sides tell apart, in opposite order; as the first has them.
+    reversed: list[tuple[str, str]]
 
 
 def taus(a: Any, b: Any) -> Any:
     """Tau-b over the last axis of two arrays: pairs in the same order less pairs in opposite order, as a share of the
     pairs; not a number where one side has no order at all."""
-    import numpy as np
-
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     first, second = np.triu_indices(a.shape[-1], 1)
     ours, theirs = (np.sign(side[..., first] - side[..., second]) for side in (a, b))
@@ -41,8 +40,6 @@ def agreement(a: Comparison, b: Comparison) -> Optional[Agreement]:
     much as the orders drawn agree less than entirely with the one they were drawn from; so the interval holds both the tau
     that was measured and what it would be without that pull, with twice the standard error beyond either, within -1 and 1.
     """
-    import numpy as np
-
     methods = [name for name in a.methods if name in b.methods]
     if len(methods) < LEAST:
         return None
@@ -59,16 +56,13 @@ def agreement(a: Comparison, b: Comparison) -> Optional[Agreement]:
         error = float(np.nanstd(taus(ours, theirs)))
         ends = sorted([tau, tau / pull])
         interval = max(-1.0, ends[0] - WIDE * error), min(1.0, ends[1] + WIDE * error)
-    return Agreement(
-        methods, tau, interval, [pair for pair in a.gaps if pair in a.apart and pair[::-1] in b.apart]
-    )
+    turned = [pair for pair in a.gaps if pair in a.apart and pair[::-1] in b.apart]
+    return Agreement(methods, tau, interval, turned)
 
 
 def by_search(found: Comparison) -> Optional[float]:
     """The tau between the orders by one search of every method and by another: what a new search alone does to an order. The
     mean over pairs of searches."""
-    import numpy as np
-
     if found.searches < 2 or len(found.means) < LEAST:
         return None
     columns = np.array([cells.mean(axis=0) for cells in found.means.values()])

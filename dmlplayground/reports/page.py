@@ -6,6 +6,7 @@ import html
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +16,11 @@ from .answers import Answer
 from .embedding_pictures import Picture
 from .figures import INTERVAL, Figure
 from .grouping import Arena
+from .leaderboard import LEADERBOARD
 from .statistics import Summary
-from .tables import Column, Row, Seconds, Table, text
+from .tables import Column, Row, Seconds, Table, bare, text
+
+HERE = Path(__file__).parent
 
 
 class Drawn(NamedTuple):
@@ -26,22 +30,13 @@ class Drawn(NamedTuple):
 
 @dataclass
 class Section:
-    """All that is shown of one arena."""
-
-    arena: Arena
-    answers: list[Answer]
-    tables: list[Table]  # the first is the one to see first
-    figures: list[Drawn]
-    pictures: list[Picture]
-
-
-@dataclass
-class Overview:
-    """What is shown of several arenas together."""
+    """All that is shown of one arena, or of several together."""
 
     title: str
-    tables: list[Table]
-    figures: list[Drawn]
+    tables: list[Table]  # the first is the one to see first
+    figures: list[Drawn] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
 
 
 @dataclass
@@ -50,14 +45,17 @@ class Page:
     about: str
     store: str  # as written in the commands
     sections: list[Section]
-    warnings: list[str] = field(default_factory=list)
-    overviews: list[Overview] = field(default_factory=list)
+    arenas: list[Arena]
+    warnings: list[str]
+
+    @property
+    def leaderboards(self) -> list[Table]:
+        tables = (table for section in self.sections for table in section.tables)
+        return [table for table in tables if table.kind == LEADERBOARD]
 
 
 def render(page: Page) -> str:
-    here = Path(__file__).parent
-    sections = "".join([*map(_overview, page.overviews), *map(_section, page.sections)])
-    cells = trial_details.of_arenas(section.arena for section in page.sections)
+    cells = trial_details.of_arenas(page.arenas)
     content = {
         "store": page.store,
         "made": trial_details.shared(cells),
@@ -65,25 +63,35 @@ def render(page: Page) -> str:
         "cells": cells,
         "percent": sorted(trial_details.in_percent(cells)),
     }
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    below = f"""<dialog id="trial"></dialog>
+<div id="tip" role="status" hidden></div>
+<script type="application/json" id="data">{embedded(content)}</script>
+<script>
+{script}</script>
+"""
+    about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
+    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
+    header = f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
+    return document(page.title, f"{header}{''.join(map(_section, page.sections))}{TRIALS}", below)
+
+
+def document(title: str, main: str, below: str = "") -> str:
+    """A page in the style of all pages."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(page.title)}</title>
+<title>{escape(title)}</title>
 <style>
-{(here / "page.css").read_text(encoding="utf-8")}</style>
+{(HERE / "page.css").read_text(encoding="utf-8")}</style>
 </head>
 <body>
 <main>
-{_header(page)}{sections}{TRIALS}
+{main}
 </main>
-<dialog id="trial"></dialog>
-<div id="tip" role="status" hidden></div>
-<script type="application/json" id="data">{embedded(content)}</script>
-<script>
-{(here / "page.js").read_text(encoding="utf-8")}</script>
-</body>
+{below}</body>
 </html>
 """
 
@@ -105,27 +113,12 @@ def embedded(content: Any) -> str:
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _header(page: Page) -> str:
-    about = f'<p class="about">{escape(page.about)}</p>' if page.about else ""
-    warnings = "".join(f'<p class="warning">{escape(warning)}</p>' for warning in page.warnings)
-    return f"<header><h1>{escape(page.title)}</h1>{about}{warnings}</header>"
-
-
-def _overview(one: Overview) -> str:
-    first, *others = _without_repetition(one.tables)
-    return (
-        f"<section><h2>{escape(one.title)}</h2>{table_html(first)}{_figures(one.figures)}"
-        f"{''.join(map(table_html, others))}</section>"
-    )
-
-
 def _section(section: Section) -> str:
-    leaderboard, *others = _without_repetition(section.tables)
+    first, *others = _without_repetition(section.tables)
+    cards = f'<div class="cards">{"".join(map(_card, section.answers))}</div>' if section.answers else ""
     return (
-        f"<section><h2>{escape(section.arena.title)}</h2>"
-        f'<div class="cards">{"".join(map(_card, section.answers))}</div>'
-        f"{table_html(leaderboard)}{_figures(section.figures)}{_pictures(section.pictures)}"
-        f"{''.join(map(table_html, others))}</section>"
+        f"<section><h2>{escape(section.title)}</h2>{cards}{table_html(first)}{_figures(section.figures)}"
+        f"{_pictures(section.pictures)}{''.join(map(table_html, others))}</section>"
     )
 
 
@@ -152,8 +145,6 @@ def _figures(drawn: Iterable[Drawn]) -> str:
     return f'<div class="figures">{figures}</div><p class="note">{escape(INTERVAL)}</p>' if figures else ""
 
 
-# --- pictures -----------------------------------------------------------------------------------------------
-
 STRIPS = (
     "Every method at its best setting, the seed nearest to the mean. Queries drawn at random, each followed "
     "by its nearest neighbours: right (✓) and wrong (✗)."
@@ -163,26 +154,26 @@ STRIPS = (
 def _pictures(found: list[Picture]) -> str:
     if not found:
         return ""
-    parts = "".join(_picture(picture, index == 0) for index, picture in enumerate(found))
+    parts = "".join(
+        f'<details class="pictures"{" open" * (picture is found[0])}><summary>{escape(picture.label)} '
+        f'<span class="soft">seed {picture.seed}</span></summary><div class="looks">'
+        f"{embedding_pictures.strips(picture)}{''.join(embedding_pictures.maps(picture))}</div></details>"
+        for picture in found
+    )
     title = f'<h3>What the embeddings look like</h3><p class="note">{STRIPS}</p>'
     return f'<div class="block">{title}{parts}</div>'
 
 
-def _picture(picture: Picture, opened: bool) -> str:
-    title = f'{escape(picture.label)} <span class="soft">seed {picture.seed}</span>'
-    looks = embedding_pictures.strips(picture) + "".join(embedding_pictures.maps(picture))
-    return (
-        f'<details class="pictures"{" open" * opened}><summary>{title}</summary>'
-        f'<div class="looks">{looks}</div></details>'
-    )
-
-
-# --- tables -------------------------------------------------------------------------------------------------
-
-
 def table_html(table: Table) -> str:
-    heads = "".join(map(_head_html, table.columns))
-    rows = "".join(_row_html(table, row) for row in table.rows)
+    heads = ""
+    for column in table.columns:
+        kind = ' class="num"' if column.numeric else ""
+        about = f' title="{escape(column.about)}"' if column.about else ""
+        heads += f'<th scope="col"{kind}{about}><button type="button">{escape(column.name)}</button></th>'
+    rows = "".join(
+        f'<tr class="{row.kind}">{"".join(map(_cell_html, count(), table.columns, repeat(row)))}</tr>'
+        for row in table.rows
+    )
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     return (
         f'<div class="block"><h3>{escape(table.title)}</h3><div class="scroll">'
@@ -191,18 +182,7 @@ def table_html(table: Table) -> str:
     )
 
 
-def _head_html(column: Column) -> str:
-    kind = ' class="num"' if column.numeric else ""
-    about = f' title="{escape(column.about)}"' if column.about else ""
-    return f'<th scope="col"{kind}{about}><button type="button">{escape(column.name)}</button></th>'
-
-
-def _row_html(table: Table, row: Row) -> str:
-    cells = [_cell_html(row, index, column) for index, column in enumerate(table.columns)]
-    return f'<tr class="{row.kind}">{"".join(cells)}</tr>'
-
-
-def _cell_html(row: Row, index: int, column: Column) -> str:
+def _cell_html(index: int, column: Column, row: Row) -> str:
     value = row.values[index]
     shown = escape(text(value)).replace("± ", "±\u00a0")  # where a line must break, before the spread
     if index in row.bold:
@@ -212,15 +192,9 @@ def _cell_html(row: Row, index: int, column: Column) -> str:
     classes = " ".join(["num"] * column.numeric + ["quoted"] * isinstance(value, Quoted))
     hover = f' title="{escape(_hover(value))}"' if _hover(value) else ""
     attributes = (
-        f'class="{classes}" data-label="{escape(column.name)}" data-key="{escape(sort_key(value))}"{hover}'
+        f'class="{classes}" data-label="{escape(column.name)}" data-key="{escape(bare(value))}"{hover}'
     )
     return f'<th scope="row" {attributes}>{shown}</th>' if index == 0 else f"<td {attributes}>{shown}</td>"
-
-
-def sort_key(value: Any) -> Any:
-    if isinstance(value, Summary):
-        return value.mean if value else ""
-    return "" if value is None else getattr(value, "value", value)
 
 
 def _hover(value: Any) -> str:

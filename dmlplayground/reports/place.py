@@ -1,9 +1,11 @@
-"""``place``: where a method stands in an arena, against the records of those that have been there."""
+"""``place``: where a method stands in an arena, against the records of those that have been there. The one report that has
+to train first, so it alone knows ``sweeps``, the room below."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from html import escape
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -15,12 +17,13 @@ from ..parts import metrics
 from ..sweeps import arenas
 from ..trial import config
 from ..trial.store.records import Record
-from . import badge, cost, grouping, repeated, rungs, usable_records, write
-from .repeated import Repeated, ends
-from .tables import Column, Difference, Interval, Row, Seconds, Table
+from . import cost, grouping, repeated, rungs, usable_records, write
+from .repeated import Repeated
+from .tables import Column, Difference, Interval, Row, Seconds, Table, ends
 from .variance import Comparison
 
 BADGE = "badge.svg"  # beside the page
+LETTER, EDGE = 6.6, 6  # pixels: the width of a letter of it, about; beside a text
 BETTER = "better: the probability that it scores more with a new division, search and seed of each; and its 95 % interval."
 
 
@@ -73,10 +76,9 @@ def place(
 def _field(arena: arenas.ArenaFolder) -> Repeated:
     """Those that have been in the arena."""
     kept = arena.kept / arenas.FINALS
-    groups = repeated.of_arenas(grouping.arenas(usable_records.load(kept)))
-    if not groups:
-        raise UserError(f"the records in {kept} repeat no method, so nothing can be compared.")
-    return max(groups, key=lambda one: len(one.runs))
+    if groups := repeated.of_arenas(grouping.arenas(usable_records.load(kept))):
+        return max(groups, key=lambda one: len(one.runs))
+    raise UserError(f"the records in {kept} repeat no method, so nothing can be compared.")
 
 
 def _label(name: str, taken: Iterable[str]) -> str:
@@ -94,9 +96,8 @@ def _compared(entry: arenas.Entrant, field: Repeated, placed: list[Record]) -> P
     joined = replace(field, title=f"Arena {arena}", runs={**field.runs, name: own}, _compared={})
     found = joined.compared()
     if name not in found.methods:
-        raise UserError(
-            f"the records of {arena} have no divisions and searches in common with those of {name}."
-        )
+        shared = "divisions and searches in common"
+        raise UserError(f"the records of {arena} have no {shared} with those of {name}.")
     joined.first = [table(joined, name)]
     page = write(
         entry.store / arenas.FINALS,
@@ -106,17 +107,16 @@ def _compared(entry: arenas.Entrant, field: Repeated, placed: list[Record]) -> P
     )
     places = found.places(name)
     with files.replacing(page.with_name(BADGE)) as stream:
-        stream.write(badge.of_place(arena, places, len(found.methods)))
+        stream.write(badge(arena, places, len(found.methods)))
     said = [
         f"{name}: {joined.metric} ({joined.results[0]}) {found.mean(name):.1f} ({ends(found.interval(name), 1)}), place "
-        f"{badge.among(places, len(found.methods))} in {arena}. Beyond the noise, {places[0] - 1} are above it and "
+        f"{among(places, len(found.methods))} in {arena}. Beyond the noise, {places[0] - 1} are above it and "
         f"{len(found.methods) - places[1]} below."
     ]
     if name != entry.name and entry.name in found.means:
         gap = found.gap(name, entry.name)
-        said.append(
-            f"Against the row that {entry.name} has in the arena: {gap.mean:+.1f} ({ends(gap.interval, 1)})."
-        )
+        far = f"{gap.mean:+.1f} ({ends(gap.interval, 1)})"
+        said.append(f"Against the row that {entry.name} has in the arena: {far}.")
     return Placed(name, said, joined.first[0], page, found)
 
 
@@ -153,6 +153,28 @@ def table(joined: Repeated, name: str) -> Table:
     return Table("placed", f"{name} against the others", joined.title, columns, rows, notes)
 
 
+# --- a badge -----------------------------------------------------------------------------------------------------------
+
+
+def badge(arena: str, places: tuple[int, int], count: int) -> str:
+    """Two texts side by side in a small picture (SVG), for a page that cites the place of a method in an arena."""
+    texts = f"dmlplayground {arena}", f"place {among(places, count)}"
+    left, right = (round(len(text) * LETTER) + 2 * EDGE for text in texts)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img">
+<title>{escape(": ".join(texts))}</title>
+<rect width="{left}" height="20" fill="#555"/><rect x="{left}" width="{right}" height="20" fill="#2b6cb0"/>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
+<text x="{EDGE}" y="14" textLength="{left - 2 * EDGE}">{escape(texts[0])}</text>
+<text x="{left + EDGE}" y="14" textLength="{right - 2 * EDGE}">{escape(texts[1])}</text></g></svg>
+"""
+
+
+def among(places: tuple[int, int], count: int) -> str:
+    """``1 to 6 of 13``"""
+    first, last = places
+    return f"{first} of {count}" if first == last else f"{first} to {last} of {count}"
+
+
 # --- a first idea -------------------------------------------------------------------------------------------------------
 
 
@@ -178,11 +200,8 @@ def _first_idea(entry: arenas.Entrant, finals: Comparison, kept: rungs.Lengths, 
         "For a place, the same command without --quick goes on from these trainings.",
     ]
     if same:
-        said.insert(
-            2,
-            f"In {entry.arena.name}, {fmean(same):.0%} of the pairs of methods are in the order of the finals by it.",
-        )
+        share = f"{fmean(same):.0%} of the pairs of methods"
+        said.insert(2, f"In {entry.arena.name}, {share} are in the order of the finals by it.")
     note = f"Percent. The best of {rung.trials} trainings of search {search.number}; finals: means of all of them."
-    return Placed(
-        name, said, Table("quick", "A first idea", f"Arena {entry.arena.name}", columns, rows, [note])
-    )
+    shown = Table("quick", "A first idea", f"Arena {entry.arena.name}", columns, rows, [note])
+    return Placed(name, said, shown)

@@ -20,7 +20,7 @@ from . import orders
 from .figures import Figure, Series
 from .grouping import PROMINENT, Arena, Cell, canonical, named, score
 from .statistics import LEVEL
-from .tables import Column, Interval, Row, Table
+from .tables import Column, Interval, Row, Table, ends
 from .variance import SOURCES, Comparison, Estimate, Run
 
 SEARCH = "search"
@@ -59,53 +59,46 @@ class Repeated:
     @property
     def results(self) -> list[str]:
         """What was measured of every trial: first what was chosen without test classes, if anything was."""
-        every = [set(record.results) for runs in self.runs.values() for record in runs.values()]
-        known = [
-            which
-            for which in self.protocol.results
-            if which != UNTRAINED and all(which in one for one in every)
-        ]
+        every = [record.results for runs in self.runs.values() for record in runs.values()]
+        common = set(self.protocol.results).intersection(*every) - {UNTRAINED}
+        known = filter(common.__contains__, self.protocol.results)
         return sorted(known, key=lambda which: which in (self.protocol.leading, self.protocol.beside))
 
-    def compared(self, which: str = "", metric: str = "") -> Comparison:
+    def compared(self, which: str = "") -> Comparison:
         """By a result, in percent."""
-        wanted = which or self.results[0], metric or self.metric
-        if wanted not in self._compared:
-            found = {name: self.values(name, *wanted) for name in self.runs}
-            self._compared[wanted] = Comparison.of(found, metrics.get(wanted[1]).higher_is_better)
-        return self._compared[wanted]
+        which = which or self.results[0]
+        if which not in self._compared:
+            found = {name: _scores(runs, which, self.metric) for name, runs in self.runs.items()}
+            self._compared[which] = Comparison.of(found, metrics.get(self.metric).higher_is_better)
+        return self._compared[which]
 
-    def values(self, name: str, which: str = "", metric: str = "") -> dict[Run, float]:
-        """A method's scores by division, search and seed, in percent."""
-        return _scores(self.runs[name], which or self.results[0], metric or self.metric)
+    _compared: dict[str, Comparison] = field(default_factory=dict)
 
-    _compared: dict[tuple[str, str], Comparison] = field(default_factory=dict)
-
-    def gained(self, first: str, second: str, metric: str = "") -> Comparison:
+    def gained(self, first: str, second: str) -> Comparison:
         """How much more one result of the same training is than another."""
         found = {}
-        for name in self.runs:
-            a, b = (self.values(name, which, metric) for which in (first, second))
+        for name, runs in self.runs.items():
+            a, b = (_scores(runs, which, self.metric) for which in (first, second))
             found[name] = {run: a[run] - b[run] for run in a if run in b}
         return Comparison.of(found)
 
-    def before(self, metric: str = "") -> dict[str, Comparison]:
+    def before(self) -> dict[str, Comparison]:
         """The scores without any training: of the untouched features, of the trials' own networks at first, and of trials that
         trained nothing. Each alone, as there are no searches."""
-        metric = metric or self.metric
         features: dict[Run, float] = {}
         starts: dict[Run, list[float]] = defaultdict(list)
         for runs in self.runs.values():
             for (place, _, seed), record in runs.items():
-                value = score(record, UNTRAINED, metric)
+                value = score(record, UNTRAINED, self.metric)
                 if value is not None and record.results[UNTRAINED].get("measured_on") == "test":
                     starts[place, 0, seed].append(value)
-                untouched = self.protocol.untouched(record.results, self.results[0]).get(metric)
+                untouched = self.protocol.untouched(record.results, self.results[0]).get(self.metric)
                 if untouched is not None:
-                    features[place, 0, 0] = metrics.get(metric).scale * untouched
+                    features[place, 0, 0] = metrics.get(self.metric).scale * untouched
         head = {run: fmean(values) for run, values in starts.items()}
         found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
-        found |= {name: _scores(runs, self.protocol.beside, metric) for name, runs in self.beside.items()}
+        for name, runs in self.beside.items():
+            found[name] = _scores(runs, self.protocol.beside, self.metric)
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 
@@ -151,11 +144,8 @@ def of_arenas(arenas: Sequence[Arena]) -> list[Repeated]:
 
 
 def _repeats(cells: Iterable[Cell]) -> bool:
-    found: dict[str, set[Any]] = defaultdict(set)
-    for cell in cells:
-        if cell.trained:
-            found[cell.method].add((division(cell.config["data"]), cell.config.get(SEARCH, 0)))
-    return any(len(places) > 1 for places in found.values())
+    places = {(cell.method, _place(cell)) for cell in cells if cell.trained}
+    return len(places) > len({method for method, _ in places})
 
 
 def _group(cells: Sequence[Cell], title: str) -> Repeated:
@@ -173,8 +163,7 @@ def _place(cell: Cell) -> tuple[tuple[int, ...], Any]:
 
 def _labels(cells: Sequence[Cell]) -> list[str]:
     """A method's name (of a network that was not trained also what its head does). Where one search has several settings of
-    it, also the network and the sizes that differ; and where that does not tell them apart, all that a table of the arena
-    shows of them."""
+    it, also the network and the sizes that differ; where that is not enough, all that a table of the arena shows of them."""
     trained = [cell for cell in cells if cell.trained]
     keys = [key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in trained}) > 1]
     heads = ["" if cell.trained else f", {cell.config['head']['reduction']} head" for cell in cells]
@@ -197,41 +186,37 @@ def tables(one: Repeated) -> list[Table]:
     found = one.compared()
     if not found.methods:
         return []
-    return [
-        *one.first,
-        scores(one),
-        *([noise(one)] if found.repeated else []),
-        *([wins(one)] if len(found.methods) > 1 else []),
-    ]
+    made = [*one.first, scores(one)]
+    made += [noise(one)] if found.repeated else []
+    return made + ([wins(one)] if len(found.methods) > 1 else [])
 
 
 def scores(one: Repeated) -> Table:
     """Every result of every method, the best first."""
     found = [one.compared(which) for which in one.results]
     first = found[0]
-    columns = [Column("method", numeric=False)]
-    columns += [Column(f"{one.metric} {which}", one.protocol.meaning(which)) for which in one.results]
-    columns += [Column(f"below {first.best}", WINS), Column("interval", WINS, numeric=False)]
-    columns.append(Column("p", "adjusted"))
+    columns = [
+        Column("method", numeric=False),
+        *(Column(f"{one.metric} {which}", one.protocol.meaning(which)) for which in one.results),
+        Column(f"below {first.best}", WINS),
+        Column("interval", WINS, numeric=False),
+        Column("p", "adjusted"),
+    ]
     rows = []
     for name, before in one.before().items():
         value = _interval(before, name)
         rows.append(Row([name, *[value] * len(found), None, None, None], kind="baseline"))
     for name in first.methods:
-        row = Row([name, *(_interval(each, name) for each in found), None, None, None])
-        if name != first.best:
-            row.values[-3:] = next_time(first, first.best, name)
-        row.bold = {1} if name in first.leaders and first.repeated else set()
-        rows.append(row)
+        below = [None] * 3 if name == first.best else next_time(first, first.best, name)
+        bold = {1} if name in first.leaders and first.repeated else set()
+        rows.append(Row([name, *(_interval(each, name) for each in found), *below], bold))
     return Table("repeated", "Over divisions and searches", one.title, columns, rows, [*_notes(one, first)])
 
 
 def next_time(found: Comparison, one: str, other: str) -> list[Any]:
     """How likely one method is better next time, the interval of that, and the adjusted p-value of their difference."""
-    wins, p = (
-        found.gap(one, other).wins,
-        found.adjusted.get((one, other), found.adjusted.get((other, one), 1.0)),
-    )
+    wins = found.gap(one, other).wins
+    p = found.adjusted.get((one, other), found.adjusted.get((other, one), 1.0))
     return [wins.value, ends(wins.interval), f"{p:.3f}" if p >= 0.001 else "< 0.001"]
 
 
@@ -253,13 +238,6 @@ def _interval(found: Comparison, name: str) -> Optional[Interval]:
     return Interval.of(found.mean(name), found.interval(name)) if name in found.means else None
 
 
-def ends(interval: Optional[tuple[float, float]], digits: int = 2) -> Optional[str]:
-    """``1.20 to 3.40``"""
-    if interval is None:
-        return None
-    return " to ".join(f"{end:.{digits}f}".replace("-", "−") for end in interval)
-
-
 def noise(one: Repeated) -> Table:
     """How much each source adds to a single score."""
     found = one.compared()
@@ -270,22 +248,19 @@ def noise(one: Repeated) -> Table:
         columns += [Column(SOURCES[source]), Column("share")]
     # What divisions do to all methods alike is known of all together only.
     every = {name: {**found.components(name), "division": together["division"]} for name in found.methods}
-    rows = [Row([name, *_noise_cells(parts, sources)]) for name, parts in every.items()]
-    rows.append(Row(["all together", *_noise_cells(together, sources, intervals=True)]))
+    every["all together"] = together
+    rows = [Row([name, *_noise_of(parts, sources, parts is together)]) for name, parts in every.items()]
     return Table("noise", "Where the noise comes from", one.title, columns, rows, [SHARES])
 
 
-def _noise_cells(
-    parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool = False
+def _noise_of(
+    parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool
 ) -> Iterator[Any]:
     share = shares(parts)
     for source in sources:
         part = parts[source]
-        if part is None:
-            yield from (None, None)
-        else:
-            yield f"{part.value:.2f} ({ends(part.interval)})" if intervals else part.value
-            yield f"{share[source]:.0%}" if source in share else None
+        yield part and (f"{part.value:.2f} ({ends(part.interval)})" if intervals else part.value)
+        yield f"{share[source]:.0%}" if source in share else None
 
 
 def shares(parts: Mapping[str, Optional[Estimate]]) -> dict[str, float]:
@@ -315,12 +290,6 @@ def figure(one: Repeated) -> Optional[Figure]:
     repeats = f"{len(found.divisions)} divisions, {found.searches} searches"
     for place, name in enumerate(found.methods):
         bars.put(name, found.mean(name), found.interval(name), label=repeats, colour=place)
-    return Figure(
-        "repeated",
-        f"{one.metric} over divisions and searches",
-        "bars",
-        f"{one.metric} ({which}), %",
-        "",
-        [bars],
-        note="Whiskers here: new divisions, searches and seeds.",
-    )
+    title, label = f"{one.metric} over divisions and searches", f"{one.metric} ({which}), %"
+    note = "Whiskers here: new divisions, searches and seeds."
+    return Figure("repeated", title, "bars", label, "", [bars], note=note)

@@ -13,6 +13,7 @@ from typing import Any, Optional
 from ..base import files
 from ..base.errors import UserError
 from ..parts import metrics
+from ..parts.layers import expand
 from . import orders
 from .tables import Column, Row, Table
 from .variance import Comparison
@@ -54,33 +55,22 @@ def read(folder: Path) -> Optional[Lengths]:
         if not isinstance(content, dict) or not isinstance(content.get("tried"), list):
             raise UserError(f"{path} is not the record of a search.")
         if "rungs" in content:
-            metric = metric or _criterion(content)
-            method = _named(content["config"].get("method")) or path.parent.name
+            config = expand(content["config"])
+            metric = metric or (config.get("protocol") or {}).get("criterion") or metrics.CRITERION
+            method = (config.get("method") or {}).get("name") or path.parent.name
             for share, value in _best(content, metrics.get(metric)).items():
                 scores[share][method][content.get("number", 0)] = value
     return Lengths(metric, scores) if scores else None
 
 
-def _criterion(content: Mapping[str, Any]) -> str:
-    protocol = content["config"].get("protocol")
-    given = protocol.get("criterion") if isinstance(protocol, Mapping) else None
-    return given or metrics.CRITERION
-
-
-def _named(given: Any) -> str:
-    return str(given.get("name", "") if isinstance(given, Mapping) else given or "")
-
-
 def _best(content: Mapping[str, Any], metric: metrics.Metric) -> dict[Fraction, float]:
     """The best score of every rung, in percent."""
-    found: dict[Fraction, float] = {}
+    found: dict[Fraction, list[float]] = defaultdict(list)
     for proposal in content["tried"]:
         for rung, reached in zip(content["rungs"], proposal.get("reached", [])):
-            if reached.get("value") is not None:
-                share, value = Fraction(rung["length"]), metric.scale * reached["value"]
-                if share not in found or metric.better(value, found[share]):
-                    found[share] = value
-    return found
+            if (value := reached.get("value")) is not None:
+                found[Fraction(rung["length"])].append(metric.scale * value)
+    return {share: (max if metric.higher_is_better else min)(values) for share, values in found.items()}
 
 
 def named(share: Fraction) -> str:
@@ -93,8 +83,7 @@ def table(found: Lengths, title: str) -> Optional[Table]:
         return None
     compared = {share: found.compared(share) for share in found.shares}
     last = compared[found.shares[-1]]
-    columns = [Column("method", numeric=False)]
-    columns += [Column(named(share)) for share in found.shares]
+    columns = [Column("method", numeric=False), *(Column(named(share)) for share in found.shares)]
     rows = [
         Row([name, *(one.mean(name) if name in one.means else None for one in compared.values())])
         for name in last.methods

@@ -126,11 +126,9 @@ def student(a: Summary, b: Summary, spread: float, freedom: int) -> MeanDifferen
 
 def pooled(summaries: Iterable[Summary]) -> tuple[float, int]:
     """The spread that several quantities have in common, and its degrees of freedom."""
-    squares = [
-        ((value.n - 1) * value.spread**2, value.n - 1) for value in summaries if value.spread is not None
-    ]
-    total, freedom = (sum(column) for column in zip(*squares))
-    return math.sqrt(total / freedom), int(freedom)
+    known = [(value.n - 1, value.spread) for value in summaries if value.spread is not None]
+    total, freedom = sum(n * spread**2 for n, spread in known), sum(n for n, _ in known)
+    return math.sqrt(total / freedom), freedom
 
 
 def paired(gaps: Summary) -> float | None:
@@ -152,9 +150,8 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
 
 
 def best(summaries: Sequence[Summary], higher: bool) -> int:
-    """The position of the highest, or of the lowest where not ``higher`` is better. A single run counts only if there are
-    no others, because its noise is unknown.
-    """
+    """The position of the highest, or of the lowest where not ``higher`` is better. A single run counts only if there are no
+    others, because its noise is unknown."""
     known = [index for index, value in enumerate(summaries) if value]
     repeated = [index for index in known if summaries[index].n > 1]
     sign = 1 if higher else -1
@@ -163,8 +160,7 @@ def best(summaries: Sequence[Summary], higher: bool) -> int:
 
 def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
     """How far the best is ahead of each; None for itself and where that cannot be tested. Two runs are too few to estimate a
-    spread: where there are only two, that of all is used.
-    """
+    spread: where there are only two, that of all is used."""
     top = summaries[best(summaries, higher)]
     common = pooled(summaries) if top.n > 1 else None
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ..base import layout
@@ -86,10 +87,11 @@ def text(value: Any) -> str:
     if isinstance(value, Summary):
         mean = f"{value.mean:.2f}".replace("-", "−")
         return mean if value.spread is None else f"{mean} ± {value.spread:.2f}"
-    if isinstance(value, Quoted):
-        return _with_half(value, _published_digits(value)) + ("?" if value.doubt else "")
-    if isinstance(value, Interval):
-        return _with_half(value, 2)
+    if isinstance(value, (Quoted, Interval)):
+        # Of what was published as many digits as there: some studies print one, others two.
+        short = isinstance(value, Quoted) and value.half is None and round(value.value, 1) == value.value
+        half = "" if value.half is None else f" ± {value.half:.2f}"
+        return f"{value.value:.{1 if short else 2}f}{half}{'?' * bool(getattr(value, 'doubt', ''))}"
     if isinstance(value, Difference):
         return signed(value.value)
     if isinstance(value, Seconds):
@@ -101,14 +103,11 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def _published_digits(quoted: Quoted) -> int:
-    """As many as there: some studies print one, others two."""
-    return 1 if quoted.half is None and round(quoted.value, 1) == quoted.value else 2
-
-
-def _with_half(value: Quoted | Interval, digits: int) -> str:
-    mean = f"{value.value:.{digits}f}"
-    return mean if value.half is None else f"{mean} ± {value.half:.2f}"
+def ends(interval: tuple[float, float] | None, digits: int = 2) -> str | None:
+    """``1.20 to 3.40``"""
+    if interval is None:
+        return None
+    return " to ".join(f"{end:.{digits}f}".replace("-", "−") for end in interval)
 
 
 def signed(value: float) -> str:
@@ -157,13 +156,13 @@ def terminal(tables: Table | Iterable[Table]) -> str:
 
 
 def _terminal(table: Table) -> str:
-    grid = [
-        [text(value) + (" *" if i in row.bold else "") for i, value in enumerate(row.values)]
-        for row in table.rows
-    ]
-    if any(row.bold for row in table.rows):  # room for the star, so that figures stay under one another
-        grid = [_with_room(line, table) for line in grid]
-    rows = [[column.name for column in table.columns], *grid]
+    starred = {i for row in table.rows for i in row.bold}
+
+    def cell(row: Row, i: int) -> str:  # with room for the star, so that figures stay under one another
+        return text(row.values[i]) + (" *" if i in row.bold else "  " * (i in starred))
+
+    rows = [[column.name for column in table.columns]]
+    rows += [[cell(row, i) for i in range(len(row.values))] for row in table.rows]
     right = {i for i, column in enumerate(table.columns) if column.numeric}
     shown = layout.columns(rows, right, rule=True)
     room = layout.width() or max(78, max(map(len, shown.splitlines())))
@@ -171,28 +170,24 @@ def _terminal(table: Table) -> str:
     return "\n".join([table.heading, "", shown, "", *notes]).rstrip()
 
 
-def _with_room(line: list[str], table: Table) -> list[str]:
-    starred = {i for row in table.rows for i in row.bold}
-    return [one + "  " if i in starred and not one.endswith(" *") else one for i, one in enumerate(line)]
+def _with_bold(table: Table, bold: str, form: Callable[[str], str]) -> list[list[str]]:
+    """The rows in a form, with ``bold`` around what leads."""
+    return [
+        [bold.format(form(text(v))) if i in row.bold else form(text(v)) for i, v in enumerate(row.values)]
+        for row in table.rows
+    ]
 
 
 def markdown(table: Table) -> str:
-    def cells(values: Iterable[str]) -> str:
-        return "| " + " | ".join(_plain(value).replace("|", "\\|") for value in values) + " |"
-
     rows = [
-        [f"**{text(v)}**" if i in row.bold else text(v) for i, v in enumerate(row.values)]
-        for row in table.rows
+        [_plain(column.name) for column in table.columns],
+        ["---:" if column.numeric else "---" for column in table.columns],
+        *_with_bold(table, "**{}**", _plain),
     ]
-    rule = ["---:" if column.numeric else "---" for column in table.columns]
-    lines = [
-        f"### {_plain(table.heading)}",
-        "",
-        cells(column.name for column in table.columns),
-        cells(rule),
-        *map(cells, rows),
-    ]
-    return "\n".join([*lines, "", *(f"{_plain(note)}  " for note in table.notes)]).rstrip() + "\n"
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+    notes = [f"{_plain(note)}  " for note in table.notes]
+    grid = [f"| {line} |" for line in lines]
+    return "\n".join([f"### {_plain(table.heading)}", "", *grid, "", *notes]).rstrip() + "\n"
 
 
 def body(table: Table) -> str:
@@ -207,44 +202,31 @@ def _plain(content: str) -> str:
 
 def latex(table: Table) -> str:
     """A tabular for the booktabs package."""
-
-    def line(values: Iterable[str]) -> str:
-        return " & ".join(values) + r" \\"
-
     rows = []
-    for row in table.rows:
-        values = [_tex(text(value)) for value in row.values]
-        rows.append(line(rf"\textbf{{{one}}}" if i in row.bold else one for i, one in enumerate(values)))
-        if row.kind == "baseline":
-            rows.append(r"\midrule")
+    for row, values in zip(table.rows, _with_bold(table, r"\textbf{{{}}}", _tex)):
+        rows += [" & ".join(values) + r" \\", *([r"\midrule"] if row.kind == "baseline" else [])]
     form = "".join("r" if column.numeric else "l" for column in table.columns)
-    head = line(_tex(column.name) for column in table.columns)
+    head = " & ".join(_tex(column.name) for column in table.columns) + r" \\"
+    begin, end = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule"], r"\bottomrule"
     notes = [f"% {note}" for note in table.notes]
-    body = [
-        rf"\begin{{tabular}}{{{form}}}",
-        r"\toprule",
-        head,
-        r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join([f"% {table.heading}", *notes, *body]) + "\n"
+    return "\n".join([f"% {table.heading}", *notes, *begin, *rows, end, r"\end{tabular}"]) + "\n"
 
 
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "−": "$-$",
-}
-_TEX.update({character: "\\" + character for character in "&%$#_{}"})
+_TEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "–": "--",
+        "−": "$-$",
+        **{character: "\\" + character for character in "&%$#_{}"},
+    }
+)
 
 
 def _tex(content: str) -> str:
-    return "".join(_TEX.get(character, character) for character in content)
+    return content.translate(_TEX)
 
 
 # The mean stands under the column's own name; low and high are the ends of the 95 % interval.
@@ -261,24 +243,22 @@ def comma_separated(table: Table) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(map(_no_formula, heads))
     for row in table.rows:
-        writer.writerow(
-            [
-                _no_formula(part)
-                for value, measured in zip(row.values, wide)
-                for part in (_parts(value) if measured else [_bare(value)])
-            ]
-        )
+        parts = (_parts(value) if measured else [bare(value)] for value, measured in zip(row.values, wide))
+        writer.writerow(map(_no_formula, chain.from_iterable(parts)))
     return stream.getvalue()
 
 
 def _parts(value: Any) -> list[Any]:
     if not isinstance(value, Summary) or not value:  # such as the one number of untouched features
-        return [_bare(value if value != Summary({}) else None), *[""] * (len(SUMMARY_PARTS) - 1)]
+        return [bare(value), *[""] * (len(SUMMARY_PARTS) - 1)]
     low, high = value.interval or ("", "")
     return [value.mean, "" if value.spread is None else value.spread, value.n, low, high]
 
 
-def _bare(value: Any) -> Any:
+def bare(value: Any) -> Any:
+    """A number without what is said of it; of several seeds their mean."""
+    if isinstance(value, Summary):
+        return value.mean if value else ""
     if isinstance(value, (Quoted, Interval, Difference, Seconds)):
         return value.value
     return "" if value is None else value

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any, Optional
+
+import numpy as np
 
 from ..parts import metrics, protocols
 from ..trial.store.records import Record
@@ -44,8 +47,6 @@ class Predictor:
 
     def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
         """The interval of the correlation, by bootstrap over cells. None if too few draws have a correlation."""
-        import numpy as np
-
         draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))
         drawn = ([point for cell in row for point in self.points[cell]] for row in draws)
         found = [value for one in drawn if (value := correlation(one, ranked)) is not None]
@@ -57,7 +58,6 @@ class Predictor:
 
 def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
     """Pearson's correlation, or Spearman's (Pearson's of the ranks). None if either side is constant."""
-    import numpy as np
     from scipy import stats
 
     both = np.array(points, dtype=np.float64).T
@@ -67,34 +67,25 @@ def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional
     return float(np.corrcoef(both)[0, 1])
 
 
-def predictors(arena: Arena, which: str = "") -> list[Predictor]:
-    """All numbers that have a correlation, the strongest first. Empty if no trial measured its training embeddings.
-    Numbers and score are those of the epochs of the result ``which``, or else of the epochs that were chosen."""
+def predictors(arena: Arena) -> list[Predictor]:
+    """All numbers that have a correlation, the strongest first. Empty if no trial measured its training embeddings."""
     records = [record for cell in arena.finished for record in cell.records]
-    if not any(numbers_of(record, part, which) for record in records for part in (TRAINING, TEST)):
+    if not any(numbers_of(record, part) for record in records for part in (TRAINING, TEST)):
         return []
-    names = dict.fromkeys(
-        (part, number)
-        for record in records
-        for part in MEASURED_ON
-        for number in numbers_of(record, part, which)
-    )
-    found = [Predictor(part, number, _points(arena, part, number, which)) for part, number in names]
+    parts = [(record, part) for record in records for part in MEASURED_ON]
+    names = dict.fromkeys((part, number) for record, part in parts for number in numbers_of(record, part))
+    found = [Predictor(part, number, _points(arena, part, number)) for part, number in names]
     usable = [one for one in found if len(one.points) >= LEAST and one.correlation(True) is not None]
     return sorted(usable, key=lambda one: -abs(one.correlation(True) or 0))
 
 
-def _points(arena: Arena, part: str, number: str, which: str) -> list[list[tuple[float, float]]]:
-    cells = (
-        [_point(cell, record, part, number, which) for record in cell.records] for cell in arena.finished
-    )
-    known = ([point for point in cell if point] for cell in cells)
-    return [cell for cell in known if cell]
+def _points(arena: Arena, part: str, number: str) -> list[list[tuple[float, float]]]:
+    cells = [[_point(cell, one, part, number) for one in cell.records] for cell in arena.finished]
+    return [known for cell in cells if (known := [point for point in cell if point])]
 
 
-def _point(cell: Cell, record: Record, part: str, number: str, which: str) -> Optional[tuple[float, float]]:
-    value = numbers_of(record, part, which).get(number)
-    reached = score(record, which or cell.primary, cell.headline)
+def _point(cell: Cell, record: Record, part: str, number: str) -> Optional[tuple[float, float]]:
+    value, reached = numbers_of(record, part).get(number), score(record, cell.primary, cell.headline)
     if value is None or reached is None or not math.isfinite(value) or not math.isfinite(reached):
         return None
     return value, reached
@@ -105,18 +96,11 @@ def numbers_of(record: Record, part: str, which: str = "") -> dict[str, Optional
     those that look at the embeddings alone; the others are scores themselves."""
     scored = record.results.get(which or protocols.get(record.config["protocol"]["name"]).chosen) or []
     entries = [entry.get(part) or {} for entry in (scored if isinstance(scored, list) else [scored])]
-    names = [name for name in (entries[0] if entries else {}) if part != TEST or _of_embeddings(name)]
-    values = {number: [entry.get(number) for entry in entries] for number in names}
-    return {number: _mean(found) for number, found in values.items()}
-
-
-def _of_embeddings(name: str) -> bool:
-    return metrics.get(name).needs == "embeddings"
-
-
-def _mean(values: Sequence[Optional[float]]) -> Optional[float]:
-    known = [value for value in values if value is not None]
-    return fmean(known) if len(known) == len(values) else None
+    names = entries[0] if entries else {}
+    if part == TEST:
+        names = [name for name in names if metrics.get(name).needs == "embeddings"]
+    values: dict[str, list[Any]] = {number: [entry.get(number) for entry in entries] for number in names}
+    return {number: None if None in found else fmean(found) for number, found in values.items()}
 
 
 def tables(arena: Arena) -> list[Table]:
@@ -126,24 +110,21 @@ def tables(arena: Arena) -> list[Table]:
     return [*first, _measured(arena)] if any(one.part == TRAINING for one in found) else first
 
 
-def correlations(arena: Arena, found: Sequence[Predictor], which: str = "") -> Table:
+def correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
     """A row for each of these numbers of the arena."""
     heads = [Column("number", numeric=False), Column("of", numeric=False), Column("trials")]
     for kind in ("Spearman", "Pearson"):
         heads += [Column(kind), Column(f"{kind} interval", "95 %, by bootstrap", numeric=False)]
-    rows = [
-        Row([one.number, MEASURED_ON[one.part], one.trials, *_values(one, True), *_values(one, False)])
-        for one in found
-    ]
-    title = (
-        f"What predicts transfer: correlation with {arena.headline} ({which or arena.finished[0].primary})"
-    )
+    rows = []
+    for one in found:
+        values: list[Any] = []
+        for ranked in (True, False):
+            interval = one.interval(ranked)
+            values += [one.correlation(ranked), interval and "{:+.2f} to {:+.2f}".format(*interval)]
+        rows.append(Row([one.number, MEASURED_ON[one.part], one.trials, *values]))
+    score = f"{arena.headline} ({arena.finished[0].primary})"
+    title = f"What predicts transfer: correlation with {score}"
     return Table("transfer", title, arena.title, heads, rows, NOTES)
-
-
-def _values(one: Predictor, ranked: bool) -> list[Any]:
-    interval = one.interval(ranked)
-    return [one.correlation(ranked), f"{interval[0]:+.2f} to {interval[1]:+.2f}" if interval else None]
 
 
 def _measured(arena: Arena) -> Table:
@@ -153,37 +134,29 @@ def _measured(arena: Arena) -> Table:
     known = {number for cell in arena.finished for number in cell.published(TRAINING)}
     fields = columns.naming(arena)
     for number in names:
-        fields.append(_mean_of(number))
+        fields.append(columns.Field(Column(number), partial(_over_seeds, number)))
         fields += [columns.quoted(number, TRAINING, f"{number} published")] if number in known else []
     return columns.table("training", "Embeddings of the training images", arena, fields)
 
 
-def _mean_of(number: str) -> columns.Field:
-    def value(cell: Cell) -> Summary:
-        return summary((record.seed, numbers_of(record, TRAINING).get(number)) for record in cell.records)
-
-    return columns.Field(Column(number), value)
+def _over_seeds(number: str, cell: Cell) -> Summary:
+    return summary((record.seed, numbers_of(record, TRAINING).get(number)) for record in cell.records)
 
 
-def figure(arena: Arena, which: str = "") -> Optional[Figure]:
+def figure(arena: Arena) -> Optional[Figure]:
     """The score against the strongest predictor that was measured on training images. A point is a trial."""
-    one = next((one for one in predictors(arena, which) if one.part == TRAINING), None)
+    one = next((one for one in predictors(arena) if one.part == TRAINING), None)
     if one is None:
         return None
     series: dict[str, Series] = {}
     for cell in arena.finished:
         for record in cell.records:
-            if point := _point(cell, record, TRAINING, one.number, which):
+            if point := _point(cell, record, TRAINING, one.number):
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
-                series.setdefault(cell.method, Series(cell.method)).put(
-                    *point, label=label, colour=arena.colour(cell)
-                )
-    return Figure(
-        "transfer",
-        f"{arena.headline} against {one.number} of training images",
-        "points",
-        f"{one.number}, training images",
-        f"{arena.headline} ({which or arena.finished[0].primary}){arena.metric.suffix}",
-        list(series.values()),
-        note=f"Spearman's correlation {one.correlation(True):+.2f}.",
-    )
+                points = series.setdefault(cell.method, Series(cell.method))
+                points.put(*point, label=label, colour=arena.colour(cell))
+    shown = f"{arena.headline} ({arena.finished[0].primary}){arena.metric.suffix}"
+    title = f"{arena.headline} against {one.number} of training images"
+    number = f"{one.number}, training images"
+    note = f"Spearman's correlation {one.correlation(True):+.2f}."
+    return Figure("transfer", title, "points", number, shown, [*series.values()], note=note)

@@ -12,7 +12,7 @@ from ..parts import metrics
 from ..parts.protocols import UNTRAINED
 from ..trial.store.records import Record
 from .figures import position
-from .grouping import Arena, Cell, Problem, canonical, flatten, score
+from .grouping import Arena, Cell, Problem, canonical, score
 
 MOST = 5000  # trials; of more, none has curves in the page
 POINTS = 120_000  # in all curves together: at about 15 characters each, what the page has room for
@@ -51,13 +51,15 @@ def _cell(cell: Cell, arena: Arena, curves: bool) -> dict[str, Any]:
         "arena": arena.title,
         "headline": arena.headline,
         "shown": [cell.primary, cell.secondary],
-        "config": {key: value for key, value in flatten(cell.config).items() if key != "seed"},
+        "config": {key: value for key, value in cell.settings.items() if key != "seed"},
         "factors": list(cell.factors),
         "trials": sorted(trials, key=lambda trial: trial["seed"]),
     }
 
 
 def _finished(record: Record, cell: Cell, curves: bool) -> dict[str, Any]:
+    results = (cell.primary, cell.secondary)
+    shown = [score(record, which, cell.headline) if cell.tells(which) else None for which in results]
     return {
         "id": record.id,
         "seed": record.seed,
@@ -65,14 +67,9 @@ def _finished(record: Record, cell: Cell, curves: bool) -> dict[str, Any]:
         "seconds": round(record.seconds, 1),
         "started": record.started,
         "made": {**record.data, **record.machine, **record.versions},
-        "shown": rounded(
-            [
-                score(record, which, cell.headline) if cell.tells(which) else None
-                for which in (cell.primary, cell.secondary)
-            ]
-        ),
+        "shown": rounded(shown),
         "scores": rounded(_scores(record, cell)),
-        **({"curves": rounded(_curves(record.epochs, record))} if curves else {}),
+        **({"curves": rounded(_curves(record))} if curves else {}),
     }
 
 
@@ -84,7 +81,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "reason": problem.reason,
     }
     if problem.record:
-        trial["curves"] = rounded(_curves(problem.record.epochs, problem.record))
+        trial["curves"] = rounded(_curves(problem.record))
         trial["traceback"] = problem.record.error or ""
     return trial
 
@@ -111,22 +108,21 @@ def _scaled(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def in_percent(cells: Iterable[dict[str, Any]]) -> set[str]:
     """The metrics among their trials' scores that are shown in percent."""
-    scores = (
-        values for cell in cells for trial in cell["trials"] for values in trial.get("scores", {}).values()
-    )
+    trials = (trial for cell in cells for trial in cell["trials"])
+    scores = (values for trial in trials for values in trial.get("scores", {}).values())
     return {name for name in {name for values in scores for name in values} if metrics.get(name).percent}
 
 
-def _curves(epochs: Iterable[Mapping[str, Any]], record: Record) -> dict[str, dict[str, list]]:
+def _curves(record: Record) -> dict[str, dict[str, list]]:
     """Every quantity's points (epoch, value): quantity -> fold -> points."""
     curves: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
-    for entry in epochs:
+    for entry in record.epochs:
         values = entry.get("metrics", {})
         found = _scaled({name: values[name] for name in metrics.leading(values)})
         found.update({"loss": entry.get("loss"), **(entry.get("health") or {})})
         for quantity, value in found.items():
             if value is not None:
-                curves[quantity][f"fold {entry['fold']}"].append([position(record, dict(entry)), value])
+                curves[quantity][f"fold {entry['fold']}"].append([position(record, entry), value])
     return curves
 
 

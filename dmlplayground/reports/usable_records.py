@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import gc
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from sys import intern
 from typing import Any, Optional
@@ -12,27 +14,35 @@ from ..base import outside
 from ..base.errors import UserError, warn
 from ..parts import metrics
 from ..trial import config
-from ..trial.store import manifest, records
+from ..trial.store import manifest, packed, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
-from .grouping import Cell, arenas, canonical, score
+from .grouping import Cell, arenas, canonical, score, seedless
 
 SLACK = 1e-6  # how far rounding may take a fraction beyond 1
 
 
-def load(store: str | Path) -> list[Record]:
-    """The records of a store, or the one of a trial, that a report can show."""
-    reader = Reader(Path(store))
-    return records.load_store(store, reader.keep)
+def load(store: str | Path, epochs: bool = True) -> list[Record]:
+    """The records of a store, or the one of a trial, that a report can show; those of a large store are read in a fraction of
+    the time and memory where nothing is said of their ``epochs``."""
+    reader = Reader(Path(store), epochs)
+    collecting = gc.isenabled()
+    gc.disable()  # nothing of what is read refers to itself, and to look for that takes a third of the time
+    try:
+        return records.load_store(store, reader.keep)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class Reader:
     """Looks at the records of a store one by one. What several of them have in common is held, and looked at, once."""
 
-    def __init__(self, store: Path):
-        self.store = store
+    def __init__(self, store: Path, epochs: bool):
+        self.store, self.epochs = store, epochs
         self._common: dict[str, Any] = {}
-        self._cells: dict[str, Cell] = {}  # by the key of a cell: one of which a table can be made
+        self._configs: dict[str, dict[str, Any]] = {}  # without their seeds
+        self._cells: dict[str, Cell] = {}  # of these: those of which a table can be made
 
     def keep(self, record: Record) -> Optional[Record]:
         for source in record.config.get("parts") or ():
@@ -42,11 +52,15 @@ class Reader:
                     outside.recall([source], self.store)
                 except UserError as problem:  # most tables can do without it
                     warn(str(problem))
-        if reason := self._problem(record):
+        settings = seedless(record.config)
+        if reason := self._problem(record, settings):
             warn(f"the record of {record.id} cannot be used: {reason}. It is left out.")
             return None
-        record.config = {intern(key): self._shared(value) for key, value in record.config.items()}
-        record.epochs, record.results = _interned(record.epochs), _interned(record.results)
+        if settings not in self._configs:
+            self._configs[settings] = {key: self._shared(value) for key, value in record.config.items()}
+        record.config = {**self._configs[settings], "seed": record.seed}
+        record.epochs = _interned(record.epochs) if self.epochs else []
+        record.results = _interned(record.results)
         record.versions, record.machine, record.data = map(
             self._shared, (record.versions, record.machine, record.data)
         )
@@ -55,38 +69,33 @@ class Reader:
     def _shared(self, value: Any) -> Any:
         return self._common.setdefault(canonical(value), value) if isinstance(value, (dict, list)) else value
 
-    def _problem(self, record: Record) -> str:
+    def _problem(self, record: Record, settings: str) -> str:
         if not record.sealed and not config.agrees(record.id, record.config):
             return "its configuration is not that of its id"
         try:
             for name, value in _measured(record):
                 metric = metrics.get(name)
-                if value is None or not metric.percent:
-                    continue
-                if not metric.least - SLACK <= value <= 1 + SLACK:
+                known = value is not None and metric.percent
+                if known and not metric.least - SLACK <= value <= 1 + SLACK:
                     return f"{name} is {value:g}, and cannot be above 1 or below {metric.least:g}"
-            self._try(record)
+            self._try(record, settings)
         except UserError as unknown:  # a part of another version
             return str(unknown).rstrip(".")
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as reason:
             return f"no table can be made from it ({type(reason).__name__}: {reason})"
         return ""
 
-    def _try(self, record: Record) -> None:
+    def _try(self, record: Record, settings: str) -> None:
         """Make what tables ask for."""
-        key = Cell(config.upgraded(record.config)).key
-        if known := self._cells.get(key):
-            if record.status != "finished":
-                return
-            known.records = [record]
-            _ = (
-                known.metrics,
-                [score(record, which, known.headline) for which in (known.primary, known.secondary)],
-            )
+        if known := self._cells.get(settings):
+            if record.status == "finished":
+                known.records = [record]
+                for which in (known.primary, known.secondary):
+                    _ = known.metrics, score(record, which, known.headline)
             return
         for arena in arenas([record], []):
             for cell in arena.finished:
-                self._cells[key] = Cell(cell.config, headline=cell.headline) if cell.score else cell
+                self._cells[settings] = Cell(cell.config, headline=cell.headline) if cell.score else cell
 
 
 def planned(store: str | Path, found: Iterable[Record] = ()) -> Manifest:
@@ -104,8 +113,8 @@ def planned(store: str | Path, found: Iterable[Record] = ()) -> Manifest:
 
 
 def _measured(record: Record) -> Iterator[tuple[str, Any]]:
-    results = [entry for result in record.results.values() for entry in _entries(result)]
-    for entry in [*record.epochs, *results]:
+    results = (one if isinstance(one, list) else [one] for one in record.results.values())
+    for entry in [*record.epochs, *chain.from_iterable(results)]:
         yield from entry.get("metrics", {}).items()
 
 
@@ -116,5 +125,10 @@ def _interned(content: Any) -> Any:
     return [_interned(one) for one in content] if isinstance(content, list) else content
 
 
-def _entries(result: Any) -> list[Mapping[str, Any]]:
-    return result if isinstance(result, list) else [result]
+def unchanged(store: Path, file: Path) -> bool:
+    """Whether the file was made after every change of the store's records and of its manifest."""
+    if not file.exists():
+        return False
+    made = file.stat().st_mtime_ns
+    newer = (path for path in (store / manifest.FILE, store / packed.FILE) if path.exists())
+    return all(path.stat().st_mtime_ns <= made for path in chain(newer, store.glob(f"*/{records.RECORD}")))

@@ -22,6 +22,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple, Optional
 
+import numpy as np
+
 from .statistics import LEVEL, holm
 
 Run = tuple[Any, Any, int]  # division, search, seed
@@ -91,31 +93,35 @@ class Comparison:
         >>> found.best, found.gap("margin", "npairs").mean
         ('margin', 10.0)
         """
-        import numpy as np
-
         cells = {name: _cells(values) for name, values in scores.items()}
-        shapes = {
+        designs = {
             name: (tuple(found), len(next(iter(found.values())))) for name, found in cells.items() if found
         }
+        counts = Counter(designs.values())
         # Of designs that as many methods have, the larger one.
-        counts = Counter(shapes.values()).items()
-        design = max(counts, key=lambda one: (one[1], len(one[0][0]) * one[0][1]))[0] if shapes else ((), 0)
-        kept = {name: cells[name] for name in scores if shapes.get(name) == design}
+        design = max(counts, key=lambda one: (counts[one], len(one[0]) * one[1]), default=((), 0))
+        groups = {
+            name: [seeds for row in cells[name].values() for seeds in row.values()]
+            for name in scores
+            if designs.get(name) == design
+        }
         means = {
-            name: np.array([[np.mean(seeds) for seeds in row.values()] for row in found.values()])
-            for name, found in kept.items()
+            name: np.array([np.mean(seeds) for seeds in each]).reshape(len(design[0]), -1)
+            for name, each in groups.items()
         }
-        order = sorted(kept, key=lambda name: float(means[name].mean()) * (-1 if higher else 1))
-        each = {
-            name: [seeds for row in found.values() for seeds in row.values()] for name, found in kept.items()
-        }
-        shares = [1 / len(seeds) for groups in each.values() for seeds in groups]
+        order = sorted(means, key=lambda name: float(means[name].mean()), reverse=higher)
+        shares = [1 / len(seeds) for each in groups.values() for seeds in each]
         return cls(
             {name: means[name] for name in order},
-            {name: _within(groups) for name, groups in each.items()},
+            {
+                name: _together(
+                    Square(float(np.var(one, ddof=1)), len(one) - 1) for one in each if len(one) > 1
+                )
+                for name, each in groups.items()
+            },
             len(shares) / sum(shares) if shares else 0.0,
             *design,
-            tuple(name for name in scores if name not in kept),
+            tuple(name for name in scores if name not in groups),
             higher,
         )
 
@@ -141,8 +147,6 @@ class Comparison:
     @cached_property
     def _common(self) -> Any:
         """The mean of every division over methods."""
-        import numpy as np
-
         return np.mean([one.mean(axis=1) for one in self.means.values()], axis=0)
 
     @cached_property
@@ -209,8 +213,6 @@ class Comparison:
         """How far methods that are pooled are known to have the same noise, in degrees of freedom: infinite if their mean
         squares differ no more than those of equal noise do. Twice the inverse of how much the variances vary, relative to
         their mean, beyond what their degrees of freedom explain."""
-        import numpy as np
-
         found, weights = [], []
         for source in Squares._fields:
             alike = [getattr(self._squares[name], source) for name in self.means if name not in self.unlike]
@@ -223,23 +225,18 @@ class Comparison:
         varying = float(np.average(found, weights=weights)) if found else 0.0
         return 2 / varying if varying > 0 else math.inf
 
-    def _taken(self, name: str) -> Squares:
-        """Those that stand for a method's noise."""
-        return self._squares[name] if name in self.unlike else self.pooled
-
     def components(self, name: str | None = None) -> dict[str, Optional[Estimate]]:
         """The standard deviation that each source adds to a single score, in the unit of the score: of one method, or of all
         together. None where the design cannot tell; intervals only of all together."""
         squares = self._squares[name] if name else self.pooled
         parts = self._parts(squares, self.common)
-        roots = {source: None if value is None else float(_root(value)) for source, value in parts.items()}
-        if name:
-            return {source: None if value is None else Estimate(value) for source, value in roots.items()}
-        draws = self._parts(self._drawn(squares), _drawn(self.common, len(squares)))
-        return {
-            source: None if value is None else Estimate(value, _ends(_root(draws[source])))
-            for source, value in roots.items()
-        }
+        draws = {} if name else self._parts(self._drawn(squares), _drawn(self.common, len(squares)))
+        found: dict[str, Optional[Estimate]] = dict.fromkeys(parts)
+        for source, part in parts.items():
+            if part is not None:
+                interval = _ends(_root(draws[source])) if draws else None
+                found[source] = Estimate(float(_root(part)), interval)
+        return found
 
     @staticmethod
     def _drawn(squares: Squares) -> Squares:
@@ -267,7 +264,10 @@ class Comparison:
         division, search, both, _ = squares
         cells = len(self.divisions) * self.searches
         if division and search and both:
-            return _sum(division, search, both, cells)
+            # What they have in common is counted once, but neither part alone may exceed it.
+            together = division.value + search.value - both.value
+            value = np.maximum.reduce([division.value, search.value, together])
+            return Square(value / cells, _freedom(value, division, search))
         only = division or search
         return Square(only.value / cells, only.freedom) if only else Square(0.0, math.inf)
 
@@ -282,16 +282,16 @@ class Comparison:
         """95 %, of the mean over new divisions, searches and seeds."""
         if not self.repeated:
             return None
-        own = self.error(name) if len(self.means) > 1 else self._alone(name)
-        if len(self.divisions) > 1 and len(self.means) > 1:
+        several = len(self.divisions) > 1
+        if len(self.means) > 1:
+            own = self.error(name)
+        else:  # no other method: all that divisions do is its own
+            own = self._error(self.squares(name)._replace(division=self.common if several else None))
+        if several and len(self.means) > 1:
             common = Square(self.common.value / (len(self.divisions) * self.searches), self.common.freedom)
-            own = _added(own, common)
+            value = own.value + common.value
+            own = Square(value, _freedom(value, own, common))
         return _around(self.mean(name), own)
-
-    def _alone(self, name: str) -> Square:
-        """Where there is no other method, all that divisions do is its own."""
-        squares = self._squares[name]
-        return self._error(squares._replace(division=self.common if len(self.divisions) > 1 else None))
 
     def gap(self, a: str, b: str) -> Gap:
         from scipy import stats
@@ -306,10 +306,9 @@ class Comparison:
 
     def _wins(self, a: str, b: str) -> Estimate:
         """The normal probability that a single score of one is better, given what the mean squares may be."""
-        import numpy as np
         from scipy import special
 
-        (error, single), (other_error, other_single) = self._noise(a), self._noise(b)
+        (error, single), (other_error, other_single) = self._noise[a], self._noise[b]
         gap = (self.mean(a) - self.mean(b)) * (1 if self.higher else -1)
         gaps = gap + np.random.default_rng(1).normal(size=DRAWS) * np.sqrt(error + other_error)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -317,13 +316,13 @@ class Comparison:
         shares = np.where(np.isnan(shares), 0.5, shares)  # no gap and no noise
         return Estimate(float(shares.mean()), _ends(shares))
 
-    def _noise(self, name: str) -> tuple[Any, Any]:
-        """Draws of the squared error of a method's mean, and of the variance of a single score of it; both apart from what
+    @cached_property
+    def _noise(self) -> dict[str, tuple[Any, Any]]:
+        """Of every method draws of the squared error of its mean, and of the variance of a single score; both apart from what
         is common to all methods."""
-        import numpy as np
-
-        if name not in self._noises:
-            squares = self._taken(name)
+        found = {}
+        for name in self.means:
+            squares = self._squares[name] if name in self.unlike else self.pooled
             drawn = self._drawn(squares)
             parts = self._parts(drawn, self.common)
             single = sum(
@@ -331,19 +330,13 @@ class Comparison:
             )
             known = self._error(squares).value
             scale = self.error(name).value / known if known else 1.0
-            self._noises[name] = (scale * self._error(drawn).value, np.maximum(single, 0))
-        return self._noises[name]
+            found[name] = (scale * self._error(drawn).value, np.maximum(single, 0))
+        return found
 
     def draws(self, name: str, stream: int) -> Any:
         """What a method's mean may be, given what was measured, apart from what is common to all methods."""
-        import numpy as np
-
-        error, _ = self._noise(name)
+        error, _ = self._noise[name]
         return self.mean(name) + np.random.default_rng([2, stream]).normal(size=len(error)) * np.sqrt(error)
-
-    @cached_property
-    def _noises(self) -> dict[str, tuple[Any, Any]]:
-        return {}
 
     @cached_property
     def gaps(self) -> dict[tuple[str, str], Gap]:
@@ -374,9 +367,6 @@ class Comparison:
         return above + 1, len(self.means) - below
 
 
-# --- designs --------------------------------------------------------------------------------------------------------
-
-
 def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
     """The scores of every division, by search; empty if some division lacks a search."""
     found: dict[Any, dict[Any, list[float]]] = {}
@@ -386,19 +376,8 @@ def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
     return found if all(len(row) == len(searches) for row in found.values()) else {}
 
 
-def _within(cells: Iterable[list[float]]) -> Optional[Square]:
-    import numpy as np
-
-    return _together(Square(float(np.var(cell, ddof=1)), len(cell) - 1) for cell in cells if len(cell) > 1)
-
-
-# --- mean squares ---------------------------------------------------------------------------------------------------
-
-
 def _drawn(square: Optional[Square], stream: int) -> Any:
     """What a mean square may be, given what was measured (a generalized pivotal quantity): the same draws each time."""
-    import numpy as np
-
     if square is None:
         return None
     draws = np.random.default_rng([0, stream]).chisquare(square.freedom, DRAWS)
@@ -415,23 +394,8 @@ def _less(square: Any, rest: Any, count: float) -> Any:
     return (square - (0 if rest is None else rest)) / count
 
 
-def _sum(division: Square, search: Square, both: Square, cells: int) -> Square:
-    """The error of a mean over both: what they have in common is counted once, but neither part alone may exceed it."""
-    import numpy as np
-
-    values = division.value, search.value, division.value + search.value - both.value
-    value = np.maximum.reduce(values)
-    return Square(value / cells, _freedom(value, division, search))
-
-
-def _added(a: Square, b: Square) -> Square:
-    return Square(a.value + b.value, _freedom(a.value + b.value, a, b))
-
-
 def _freedom(value: float, a: Square, b: Square) -> float:
     """Satterthwaite's degrees of freedom of what both make: never fewer than either has alone, nor more than both."""
-    import numpy as np
-
     shares = np.maximum(a.value**2 / a.freedom + b.value**2 / b.freedom, np.finfo(float).tiny)
     return np.clip(value**2 / shares, min(a.freedom, b.freedom), a.freedom + b.freedom)
 
@@ -444,13 +408,9 @@ def _around(mean: float, error: Square) -> tuple[float, float]:
 
 
 def _root(value: Any) -> Any:
-    import numpy as np
-
-    return None if value is None else np.sqrt(np.maximum(value, 0))
+    return np.sqrt(np.maximum(value, 0))
 
 
 def _ends(draws: Any) -> tuple[float, float]:
-    import numpy as np
-
     low, high = np.quantile(draws, [LEVEL / 2, 1 - LEVEL / 2])
     return float(low), float(high)

@@ -16,9 +16,8 @@ A row is named after its method; where a study has two rows of one method, the f
     backbones:                       # what differs again, with another backbone than the study's first
       resnet50_v2: {source: script, values: {...}}
 
-A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. One
-that says ``every_method: true`` has a row for every method on its data sets, files or not. The
-results that were published with such settings stand in ``reports/published``.
+A study's common file has a title besides, and may be ``like`` another study, whose files then lie beneath its own. One that
+says ``every_method: true`` has a row for every method on its data sets, files or not. Published results are in ``published``.
 
 In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's method on the trial's data set.
 ``musgrave2020/margin_per_class`` names the row; ``musgrave2020/cub200`` takes one data set's settings to another;
@@ -31,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple, Optional, TypeVar
 
 from ..base import resources
 from ..base.errors import UserError, unknown
@@ -52,10 +51,12 @@ SOURCES = {
     "chosen": "our choice, where nothing was published and the default does not work",
     "unpublished": "nothing was published; the value is that of CUB-200-2011",
 }
+S = TypeVar("S", bound="Settings")
 Source = Literal["log", "script", "paper", "code", "published search", "search", "chosen", "unpublished"]
 COMMON = "common"
 HOME = "experiments"  # of what our own files name
 WINNER = "best.yaml"  # in the folder of a search
+INHERITED = ("method", "title", "data", "reported")  # what a file may leave to a more general one
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,11 @@ class Settings:
     source: Optional[Source] = None
     values: dict[str, Value] = field(default_factory=dict)
     note: str = ""
+
+    def over(self: S, below: Settings) -> S:
+        """These merged over more general ones."""
+        values = overlay(below.values, self.values, plain=lambda entry: entry.value)
+        return replace(self, source=self.source or below.source, values=values, note=self.note or below.note)
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,9 @@ class Hyperparams(Settings):
     every_method: bool = False  # whether methods without a file are rows of the study too
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
-    # The validation score that the study reports of these settings, in percent.
-    target: Optional[float] = None
+    target: Optional[float] = (
+        None  # in percent: the validation score that the study reports of these settings
+    )
     search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
 
     @property
@@ -133,44 +140,20 @@ class Hyperparams(Settings):
     def on(self, backbone: str, data: str = "") -> Settings:
         """The settings for a backbone; for one that the file does not name, those shared by all. What they say of their
         own data set is left out for another."""
-        own = self.backbones.get(backbone, Settings())
-        values = overlaid(self.values, own.values)
-        if backbone != self.backbone:
-            values = _without("backbone", values)
-        if data and self.data and data != self.data:
-            values = _without("data", values)
-        return Settings(own.source or self.source, values, own.note or self.note)
+        found = self.backbones.get(backbone, Settings()).over(self)
+        left_out = ["backbone."] if backbone != self.backbone else []
+        left_out += ["data."] if data and self.data and data != self.data else []
+        values = found.values.items()
+        return replace(found, values={key: one for key, one in values if not key.startswith(tuple(left_out))})
 
-    def over(self, below: Optional[Hyperparams]) -> Hyperparams:
+    def file_over(self, below: Hyperparams) -> Hyperparams:
         """This file merged over a more general one."""
-        if below is None:
-            return self
         backbones = dict(below.backbones)
         for name, own in self.backbones.items():
-            old = backbones.get(name, Settings())
-            backbones[name] = Settings(
-                own.source or old.source, overlaid(old.values, own.values), own.note or old.note
-            )
-        return replace(
-            self,
-            source=self.source or below.source,
-            method=self.method or below.method,
-            title=self.title or below.title,
-            data=self.data or below.data,
-            note=self.note or below.note,
-            values=overlaid(below.values, self.values),
-            backbones=backbones,
-            reported=self.reported or below.reported,
-            target=below.target if self.target is None else self.target,
-        )
-
-
-def _without(part: str, values: dict[str, Value]) -> dict[str, Value]:
-    return {key: entry for key, entry in values.items() if not key.startswith(f"{part}.")}
-
-
-def overlaid(below: dict[str, Value], above: dict[str, Value]) -> dict[str, Value]:
-    return overlay(below, above, plain=lambda entry: entry.value)
+            backbones[name] = own.over(backbones.get(name, Settings()))
+        target = below.target if self.target is None else self.target
+        own_or_below = {key: getattr(self, key) or getattr(below, key) for key in INHERITED}
+        return replace(self.over(below), backbones=backbones, target=target, **own_or_below)
 
 
 class Name(NamedTuple):
@@ -251,10 +234,7 @@ def read(name: Name | Path) -> Hyperparams:
 
 @cache
 def _read(name: Name) -> Hyperparams:
-    recipe = None
-    for path in _layers(name):
-        recipe = _file(path).over(recipe)
-    assert recipe is not None  # a study has a common file
+    recipe = reduce(lambda below, file: file.file_over(below), map(_file, _layers(name)))
     return replace(recipe, method=recipe.method or name.row, data=recipe.data or name.data)
 
 
@@ -262,16 +242,14 @@ def _layers(name: Name) -> Iterator[Path]:
     """The files of a recipe that are there, the most general first."""
     for folder in reversed(_lineage(name.study)):
         for place in (folder, folder / name.data):
-            for stem in (COMMON, name.row):
-                if (place / f"{stem}.yaml").is_file():
-                    yield place / f"{stem}.yaml"
+            files = (place / f"{stem}.yaml" for stem in (COMMON, name.row))
+            yield from filter(Path.is_file, files)
 
 
 @cache
 def _file(path: Path) -> Hyperparams:
     where = path.relative_to(resources.hyperparams()).with_suffix("").as_posix()
-    content = read_yaml(path)  # a row's file may be empty
-    return build(Hyperparams, content or {}, where=where)
+    return build(Hyperparams, read_yaml(path) or {}, where=where)  # a row's file may be empty
 
 
 def find(given: str, method: str, data: str, search: int = 0) -> Hyperparams:
@@ -304,7 +282,7 @@ def _own_file(given: str, method: str, search: int) -> Optional[Path]:
     winners = [folder / method / WINNER for folder in (path / str(search), path)]
     found = next((file for file in winners if file.is_file()), None)
     if found is None and path.is_dir() and method and next(path.glob(f"**/{WINNER}"), None):
-        raise UserError(f"{given} holds no winner for {method}" + f" of search {search}." * bool(search))
+        raise UserError(f"{given} holds no winner for {method}{f' of search {search}' * bool(search)}.")
     return found
 
 
@@ -322,25 +300,18 @@ def resolve(given: str, method: str, data: str) -> Name:
     place = rest.pop(0) if rest and rest[0] in places else data
     row = rest.pop(0) if rest else _row_of(place, method, known)
     if rest or Name(study, place, row) not in known:
-        rows = ", ".join(sorted({name.row for name in known if name.data == place}))
-        for_it = ", ".join(sorted({name.data for name in known if name.row == row}))
-        raise UserError(
-            f"there are no {study} hyperparameters for {row} on {place}; "
-            + (
-                f"there are some for {for_it}."
-                if for_it
-                else f"there are some for {rows or ', '.join(sorted(places))}."
-            )
-        )
+        here = {name.row for name in known if name.data == place}
+        there = {name.data for name in known if name.row == row} or here or places
+        some = f"there are some for {', '.join(sorted(there))}"
+        raise UserError(f"there are no {study} hyperparameters for {row} on {place}; {some}.")
     return Name(study, place, row)
 
 
 def _row_of(place: str, method: str, known: frozenset[Name]) -> str:
     """The row named after the method, or else the only row of the method."""
     here = [name for name in known if name.data == place]
-    if method in {name.row for name in here}:
-        return method
-    rows = [name.row for name in here if read(name).method == method]
+    named = any(name.row == method for name in here)
+    rows = [] if named else [name.row for name in here if read(name).method == method]
     return rows[0] if len(rows) == 1 else method
 
 

@@ -24,7 +24,6 @@ from ..studies.recipes import (
     layer,
     names,
     of_method,
-    overlaid,
     read,
     resolve,
     studies,
@@ -65,4 +64,5 @@ def describe(method: str, settings: Settings) -> dict[str, Value]:
     record = methods.get(method)
     own = {f"method.{key}": option.default for key, option in record.options.items()}
     own.update(dotted({"embed_dim": Trial.embed_dim, **expand(record.configuration)}))
-    return overlaid({key: Value(value, settings.source) for key, value in own.items()}, settings.values)
+    values = {key: Value(value, settings.source) for key, value in own.items()}
+    return settings.over(Settings(values=values)).values

@@ -29,8 +29,8 @@ from dmlplayground.base.layout import plural  # noqa: E402
 from dmlplayground.reports import cost, orders, repeated, rungs, tables, usable_records  # noqa: E402
 from dmlplayground.reports.answers import listing  # noqa: E402
 from dmlplayground.reports.grouping import arenas  # noqa: E402
-from dmlplayground.reports.repeated import Repeated, ends  # noqa: E402
-from dmlplayground.reports.tables import Column, Row, Table, body  # noqa: E402
+from dmlplayground.reports.repeated import Repeated  # noqa: E402
+from dmlplayground.reports.tables import Column, Row, Table, body, ends  # noqa: E402
 from dmlplayground.reports.variance import SOURCES, Comparison  # noqa: E402
 from dmlplayground.trial.store import manifest  # noqa: E402
 from dmlplayground.trial.store.records import Record  # noqa: E402

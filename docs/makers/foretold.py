@@ -10,9 +10,8 @@ from typing import Any, Optional
 from dmlplayground.parts import metrics
 from dmlplayground.reports import orders, transfer
 from dmlplayground.reports.grouping import score
-from dmlplayground.reports.repeated import ends
 from dmlplayground.reports.statistics import LEVEL, holm
-from dmlplayground.reports.tables import Column, Row, Table, body
+from dmlplayground.reports.tables import Column, Row, Table, body, ends
 from dmlplayground.studies import published
 
 STUDY = "roth2020"

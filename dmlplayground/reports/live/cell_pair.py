@@ -14,11 +14,8 @@ from ..tables import Column, Row, Table
 def body(store: Path, left: str, right: str) -> str:
     """The page's content for the cells with these keys; without keys, only the form to choose two."""
     known = {cell.key: cell for arena in grouping.arenas(usable_records.load(store)) for cell in arena.cells}
-    parts = [
-        "<h1>Two cells side by side</h1>",
-        '<p><a href="./">back to the report</a></p>',
-        _choice(known, left, right),
-    ]
+    title = '<h1>Two cells side by side</h1><p><a href="./">back to the report</a></p>'
+    parts = [title, _choice(known, left, right)]
     if left and right:
         for key in (left, right):
             if key not in known:
@@ -43,15 +40,12 @@ def _choice(known: dict[str, grouping.Cell], left: str, right: str) -> str:
 
 def _settings(left: grouping.Cell, right: grouping.Cell) -> Table:
     """The settings in which two cells differ."""
-    ours, theirs = (grouping.flatten(cell.config) for cell in (left, right))
+    ours, theirs = left.settings, right.settings
     rows = [
         Row([key, grouping.plain(ours.get(key, "-")), grouping.plain(theirs.get(key, "-"))])
         for key in {**ours, **theirs}
         if ours.get(key) != theirs.get(key) and key not in grouping.SEED_AND_PLACE
     ]
-    columns = [
-        Column("setting", numeric=False),
-        Column(f"left: {left.label}", numeric=False),
-        Column(f"right: {right.label}", numeric=False),
-    ]
+    heads = "setting", f"left: {left.label}", f"right: {right.label}"
+    columns = [Column(head, numeric=False) for head in heads]
     return Table("settings", "What differs", "", columns, rows, [] if rows else ["They do not differ."])

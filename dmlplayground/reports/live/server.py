@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -27,6 +26,7 @@ from starlette.routing import Route
 
 from ... import reports
 from ...base.errors import UserError
+from ..page import document
 from . import cell_pair, state
 
 HERE = Path(__file__).parent
@@ -43,13 +43,10 @@ class Site:
         self._pages: dict[int, tuple[str, str]] = {}  # number of the store -> version, page
 
     def report(self, number: int) -> str:
-        store = self.stores[number]
         version = self.state(number)["version"]
-        known = self._pages.get(number)
-        if known is None or known[0] != version:
-            page = reports.html(store)
-            known = self._pages[number] = (version, _with_panel(page, number))
-        return known[1]
+        if self._pages.get(number, ("", ""))[0] != version:
+            self._pages[number] = version, _with_panel(reports.html(self.stores[number]))
+        return self._pages[number][1]
 
     def state(self, number: int) -> dict[str, Any]:
         return self._listings[number].now()
@@ -63,27 +60,26 @@ class Site:
             rows.append(
                 f'<li><a href="stores/{number}/">{name}</a><div class="soft">{counts} &middot; {where}</div></li>'
             )
-        return _page("Stores", f"<h1>Stores</h1><ul>{''.join(rows)}</ul>")
+        return document("Stores", f"<h1>Stores</h1><ul>{''.join(rows)}</ul>")
 
 
 def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
     """The application. It only answers requests for these host names, so that no other site's page can read ours."""
     site = Site(stores)
 
-    async def index(request: Request) -> Response:
-        return _html(await run_in_threadpool(site.index))
+    def index(request: Request) -> Response:
+        return _html(site.index())
 
-    async def report(request: Request) -> Response:
-        return _html(await run_in_threadpool(site.report, _number(request, stores)))
+    def report(request: Request) -> Response:
+        return _html(site.report(_number(request, stores)))
 
-    async def now(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(site.state, _number(request, stores)))
+    def now(request: Request) -> Response:
+        return JSONResponse(site.state(_number(request, stores)))
 
-    async def compare(request: Request) -> Response:
+    def compare(request: Request) -> Response:
         store = stores[_number(request, stores)]
-        chosen = (request.query_params.get("left", ""), request.query_params.get("right", ""))
-        body = await run_in_threadpool(cell_pair.body, store, *chosen)
-        return _html(_page("Two cells side by side", body))
+        chosen = (request.query_params.get(side, "") for side in ("left", "right"))
+        return _html(document("Two cells side by side", cell_pair.body(store, *chosen)))
 
     routes = [
         Route("/", index),
@@ -123,45 +119,32 @@ def _socket(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except (OSError, OverflowError) as problem:
         listening.close()
-        raise UserError(
-            f"cannot listen on {host}:{port}: {getattr(problem, 'strerror', None) or problem}."
-        ) from None
+        reason = getattr(problem, "strerror", None) or problem
+        raise UserError(f"cannot listen on {host}:{port}: {reason}.") from None
     return listening
 
 
 def _number(request: Request, stores: Sequence[Path]) -> int:
     number = request.path_params["number"]
-    if not 0 <= number < len(stores):
+    if number >= len(stores):
         raise HTTPException(404, f"there are {len(stores)} stores here, counted from 0")
-    return int(number)
+    return number
 
 
 def _html(content: str) -> HTMLResponse:
-    return HTMLResponse(
-        content, headers={"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
-    )
+    headers = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
+    return HTMLResponse(content, headers=headers)
 
 
-async def _refused(request: Request, problem: Any) -> Response:
-    return HTMLResponse(_page("Not available", f"<p>{html.escape(str(problem))}</p>"), status_code=409)
+def _refused(request: Request, problem: Any) -> Response:
+    return HTMLResponse(document("Not available", f"<p>{html.escape(str(problem))}</p>"), status_code=409)
 
 
-def _with_panel(page: str, number: int) -> str:
+def _with_panel(page: str) -> str:
     """The report's page with the panel of what runs above it, and the script that keeps both up to date."""
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("live.css", "live.js"))
-    links = (
-        '<p class="soft"><a href="../../">all stores</a> &middot; <a href="compare">compare two cells</a></p>'
-    )
-    panel = f'<section id="live" aria-live="polite">{links}<div id="now"></div></section>'
+    links = '<a href="../../">all stores</a> &middot; <a href="compare">compare two cells</a>'
+    panel = f'<section id="live" aria-live="polite"><p class="soft">{links}</p><div id="now"></div></section>'
     page = page.replace("</head>", f"<style>{style}</style></head>", 1)
     page = page.replace("<main>", f"{panel}<main>", 1)
     return page.replace("</body>", f"<script>{script}</script></body>", 1)
-
-
-def _page(title: str, body: str) -> str:
-    style = (HERE.parent / "page.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title><style>{style}</style></head><body><main>{body}</main></body></html>"
-    )

@@ -33,10 +33,6 @@ class Known(NamedTuple):
     stopped: Optional[dict[str, Any]] = None
     problem: str = ""
 
-    def settled(self, now: int) -> bool:
-        """Whether it changes only with its stamps. Two changes within a moment may leave the same ones."""
-        return self.record is None and now - self.stamps[0] > MOMENT
-
 
 NEW = Known((), 0)
 
@@ -64,10 +60,8 @@ class Listing:
             if self._look() or not self._said:
                 self._said = self._summary()
             running = ((self.store / name, self._trials[name].record) for name in sorted(self._moving))
-            return {
-                **self._said,
-                "running": [_running(folder, record) for folder, record in running if record],
-            }
+            shown = [_running(folder, record) for folder, record in running if record]
+            return {**self._said, "running": shown}
 
     def _summary(self) -> dict[str, Any]:
         known = self._trials
@@ -79,10 +73,7 @@ class Listing:
             "title": self._planned.title or self.store.resolve().name,
             "states": {state: count for state, count in states.items() if count},
             "stopped": [one.stopped for one in known.values() if one.stopped],
-            "problems": [
-                *filter(None, [self._unpacked]),
-                *(one.problem for one in known.values() if one.problem),
-            ],
+            "problems": [*filter(None, [self._unpacked, *(one.problem for one in known.values())])],
             "version": format(version & 0xFFFFFFFFFFFF, "x"),
         }
 
@@ -107,7 +98,9 @@ class Listing:
             if name in self._moving or known.stamps != new:
                 found = self._trials[name] = self._read(folder, new)
                 changed |= found != known
-                (self._moving.discard if found.settled(now) else self._moving.add)(name)
+                # It changes only with its stamps; two changes within a moment may leave the same ones.
+                settled = found.record is None and now - new[0] > MOMENT
+                (self._moving.discard if settled else self._moving.add)(name)
         return changed
 
     def _list(self) -> bool:
@@ -150,7 +143,12 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
     entries = stream.read(folder)
     lock = locks.current(folder)
     done = sum(entry["epoch"] > 0 for entry in entries)
-    total = _total(record)
+    try:
+        total = configuration.total_epochs(configuration.trial(record.config))
+    except UserError:  # it has parts that no longer exist
+        total = 0
+    # By the mean time of the epochs so far, with evaluation.
+    timed = [one["seconds"] + one.get("evaluation_seconds", 0.0) for one in entries if "seconds" in one]
     scored = next((entry for entry in reversed(entries) if "metrics" in entry), None)
     return {
         "id": record.id,
@@ -158,26 +156,10 @@ def _running(folder: Path, record: Record) -> dict[str, Any]:
         "since": record.started,
         "epochs": done,
         "total": total,
-        "seconds_left": _seconds_left(entries, done, total),
+        "seconds_left": sum(timed) / len(timed) * max(total - done, 0) if timed else None,
         "score": metrics.first(scored["metrics"]) if scored else "",
         "curve": _curve(entries),
     }
-
-
-def _total(record: Record) -> int:
-    """How many epochs it is to have; 0 if it has parts that no longer exist."""
-    try:
-        return configuration.total_epochs(configuration.trial(record.config))
-    except UserError:
-        return 0
-
-
-def _seconds_left(entries: list[dict[str, Any]], done: int, total: int) -> Optional[float]:
-    """The time left, by the mean time of the epochs so far, with evaluation."""
-    timed = [
-        entry["seconds"] + entry.get("evaluation_seconds", 0.0) for entry in entries if "seconds" in entry
-    ]
-    return sum(timed) / len(timed) * max(total - done, 0) if timed else None
 
 
 def _curve(entries: list[dict[str, Any]]) -> list[list[float]]:
@@ -192,12 +174,6 @@ def _curve(entries: list[dict[str, Any]]) -> list[list[float]]:
 
 
 def _stopped(record: Record) -> dict[str, Any]:
-    reason = (record.error or "").strip()
-    return {
-        "id": record.id,
-        "status": record.status,
-        "reason": reason.splitlines()[-1]
-        if reason
-        else "its process has ended; run the sweep again to continue it",
-        "traceback": reason,
-    }
+    traceback = (record.error or "").strip()
+    reason = traceback.splitlines()[-1:] or ["its process has ended; run the sweep again to continue it"]
+    return {"id": record.id, "status": record.status, "reason": reason[0], "traceback": traceback}

@@ -10,13 +10,14 @@ add a study, add a file:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from ...parts import protocols
-from .quotes import KIND, UNTRAINED, Quote, Quoted, Score, Study, flat, flatten, method_of, words
+from .quotes import KIND, UNTRAINED, Quote, Quoted, Score, Study, agrees, flat, flatten, method_of, words
 
 __all__ = [
     "KIND", "UNTRAINED", "Quote", "Quoted", "Score", "Study", "PublishedTable", "curve", "differences", "find", "flatten",
@@ -25,6 +26,7 @@ __all__ = [
 
 names, get = KIND.names, KIND.get
 MANY = 10**9  # more runs than any mean needs
+MOST = 6  # rows that notes name of those that differ
 
 
 def tabulated(protocol: str) -> list[Study]:
@@ -53,10 +55,10 @@ class PublishedTable(NamedTuple):
 
 def tables(study: str) -> list[PublishedTable]:
     """The tables of a study, a line for each of its rows. Points of curves are left out."""
-    found: dict[str, list[Quote]] = {}
+    found: dict[str, list[Quote]] = defaultdict(list)
     for quote in quotes():
         if quote.study == study and not quote.axis:
-            found.setdefault(quote.source, []).append(quote)
+            found[quote.source].append(quote)
     return [_table(source, each, get(study).metrics) for source, each in found.items()]
 
 
@@ -86,8 +88,11 @@ def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:
 
 @cache
 def _about(method: Any, data: Any) -> tuple[Quote, ...]:
+    """The quotes that are about this method and data set at all."""
     there = {"method.name": method, "data.name": data}
-    return tuple(quote for quote in quotes() if quote.names(there))
+    return tuple(
+        quote for quote in quotes() if all(agrees(quote.conditions[key], there[key]) for key in there)
+    )
 
 
 def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted]:
@@ -145,28 +150,20 @@ class Trials(NamedTuple):
 
 def notes(shown: Iterable[Trials]) -> list[str]:
     """Notes on the published figures beside these trials: their source, what is doubtful, what differs."""
-    sources: dict[str, None] = {}
-    doubts: dict[str, None] = {}
-    apart: dict[str, None] = {}
+    sources, doubts, apart = [], [], []
     for trials in shown:
         method = method_of(trials.config)
         for quote in _beside(trials.config, trials.runs):
             study = get(quote.study)
             if _outcome(quote, trials.config) in trials.outcomes:
-                sources[
-                    f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}".strip()
-                ] = None
-                for metric, score in quote.scores.items():
-                    if score.doubt:
-                        doubts[f"Doubtful (?): {method} {metric}: {score.doubt}."] = None
+                said = f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}"
+                sources.append(said.strip())
+                known = [(metric, score.doubt) for metric, score in quote.scores.items() if score.doubt]
+                doubts += [f"Doubtful (?): {method} {metric}: {doubt}." for metric, doubt in known]
         if near := differences(trials.config, trials.runs):
             quote, found = near
-            apart[
-                f"Not compared with the published row of {method} ({quote.study}, {quote.source}): {'; '.join(found)}."
-            ] = None
-    return [*sources, *doubts, *_shortened(list(apart))]
-
-
-def _shortened(lines: list[str], limit: int = 6) -> list[str]:
-    more = len(lines) - limit
-    return lines if more <= 0 else [*lines[:limit], f"The same holds for {more} more rows."]
+            row = f"published row of {method} ({quote.study}, {quote.source})"
+            apart.append(f"Not compared with the {row}: {'; '.join(found)}.")
+    told = list(dict.fromkeys(apart))
+    more = [f"The same holds for {len(told) - MOST} more rows."] if len(told) > MOST else []
+    return [*dict.fromkeys(sources + doubts), *told[:MOST], *more]

@@ -1,7 +1,4 @@
-"""Fehervari, Ravichandran and Appalaraju 2019, tables 2 to 4, figures 1 and 2, and the logs released with them.
-
-The numbers are in the file of the same name, ``fehervari2019.csv``.
-"""
+"""Fehervari, Ravichandran and Appalaraju 2019: tables 2 to 4, figures 1 and 2, and the logs released with them."""
 
 from __future__ import annotations
 

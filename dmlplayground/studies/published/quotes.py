@@ -82,23 +82,19 @@ class Quote:
     label: str = ""  # the study's name for the row
     study: str = field(default="", compare=False)
 
-    def names(self, flat: Mapping[str, Any]) -> bool:
-        """Whether it is about this method and data set at all."""
-        return all(_agrees(self.conditions[key], flat.get(key)) for key in ("method.name", "data.name"))
-
     def differences(self, flat: Mapping[str, Any], runs: int) -> list[str]:
         """How a trial differs from the published one. Empty if the two may be compared."""
         found = [
-            f"{_heading(key)} {words(there)} there, {words(flat.get(key))} here"
+            f"{key.removesuffix('.name')} {words(there)} there, {words(flat.get(key))} here"
             for key, there in self.conditions.items()
-            if not _agrees(there, flat.get(key))
+            if not agrees(there, flat.get(key))
         ]
         if self.runs is not None and runs < self.runs:
             found.append(f"{self.runs} run{'s' * (self.runs != 1)} there, {runs} here")
         return found
 
 
-def _agrees(there: Any, here: Any) -> bool:
+def agrees(there: Any, here: Any) -> bool:
     if isinstance(there, Not):
         return bool(here != there.value)
     return here in there if isinstance(there, tuple) else bool(here == there)
@@ -111,10 +107,6 @@ def words(value: Any) -> str:
     return "none" if value is None or value == [] else str(value)
 
 
-def _heading(key: str) -> str:
-    return key.removesuffix(".name")
-
-
 def table(study: str) -> Iterator[Quote]:
     """The quotes of ``STUDY.csv``, one a row: where it stands, its conditions by dotted key, doubts, its scores by metric.
 
@@ -125,13 +117,11 @@ def table(study: str) -> Iterator[Quote]:
     with Path(__file__).with_name(f"{study}.csv").open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         names = next(rows)
-        middle = names.index("doubts")
+        metrics = names[names.index("doubts") + 1 :]
         for source, label, runs, outcome, axis, *cells in rows:
             given = {name: cell for name, cell in zip(names[5:], cells) if cell}
             doubts = given.pop("doubts", "").split(" // ")
-            scores = {
-                name: _score(name, given.pop(name), doubts) for name in names[middle + 1 :] if name in given
-            }
+            scores = {name: _score(name, given.pop(name), doubts) for name in metrics if name in given}
             conditions = {name: _condition(cell) for name, cell in given.items()}
             yield Quote(source, conditions, scores, int(runs) if runs else None, outcome, axis, label)
 
@@ -156,14 +146,12 @@ def flat(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**flatten(config), "method.name": method_of(config)}
 
 
-def flatten(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested mappings as one, with dotted keys."""
-    return dict(_items(mapping, ""))
-
-
-def _items(config: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in config.items():
+def flatten(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings as one, with dotted keys, each of which is held once by all that are flattened."""
+    found: dict[str, Any] = {}
+    for key, value in mapping.items():
         if isinstance(value, Mapping) and value:
-            yield from _items(value, f"{prefix}{key}.")
+            found.update(flatten(value, f"{prefix}{key}."))
         else:
-            yield intern(prefix + key), value  # held once by all that are flattened
+            found[intern(prefix + key)] = value
+    return found

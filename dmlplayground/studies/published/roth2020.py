@@ -1,7 +1,4 @@
-"""Roth et al. 2020: the points of its figures, decoded from the vector graphics of the released repository.
-
-The numbers are in the file of the same name, ``roth2020.csv``.
-"""
+"""Roth et al. 2020: the points of its figures, decoded from the vector graphics of the released repository."""
 
 from __future__ import annotations
 
