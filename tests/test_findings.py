@@ -125,6 +125,13 @@ def test_the_share_of_the_search_is_that_of_the_comparison(tmp_path):
 # --- between arenas --------------------------------------------------------------------------------------------------
 
 
+def test_where_there_is_one_seed_its_noise_is_said_to_be_elsewhere(tmp_path):
+    said = "There is one seed for each division and search"
+    text = page(arena(tmp_path, "icons", REAL, seeds=1))
+    assert "a seed for each" in text and text.count(said) == 2  # above the table, and under it
+    assert said not in page(arena(tmp_path / "two", "icons", REAL, seeds=2))
+
+
 def test_what_holds_in_all_arenas_is_said_and_nothing_else(tmp_path):
     arena(tmp_path, "icons", REAL, noise="seeds")
     arena(

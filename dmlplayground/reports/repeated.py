@@ -42,6 +42,7 @@ SHARES = (
     "Standard deviations in points, and the share of the variance of a single score. 0.00: no more than noise. The last row is "
     "that of all methods together, with 95 % intervals; shares of one method alone are rough."
 )
+ONE_SEED = "There is one seed for each division and search, so what seeds add is counted as `division and search together`."
 NEW_SEARCH = "The orders by one search and by another have a tau of"
 
 
@@ -68,7 +69,7 @@ class Repeated:
         """By a result, in percent."""
         which = which or self.results[0]
         if which not in self._compared:
-            found = {name: _scores(runs, which, self.metric) for name, runs in self.runs.items()}
+            found = {name: by_run(runs, which, self.metric) for name, runs in self.runs.items()}
             self._compared[which] = Comparison.of(found, metrics.get(self.metric).higher_is_better)
         return self._compared[which]
 
@@ -78,7 +79,7 @@ class Repeated:
         """How much more one result of the same training is than another."""
         found = {}
         for name, runs in self.runs.items():
-            a, b = (_scores(runs, which, self.metric) for which in (first, second))
+            a, b = (by_run(runs, which, self.metric) for which in (first, second))
             found[name] = {run: a[run] - b[run] for run in a if run in b}
         return Comparison.of(found)
 
@@ -98,11 +99,12 @@ class Repeated:
         head = {run: fmean(values) for run, values in starts.items()}
         found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
         for name, runs in self.beside.items():
-            found[name] = _scores(runs, self.protocol.beside, self.metric)
+            found[name] = by_run(runs, self.protocol.beside, self.metric)
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 
-def _scores(runs: Mapping[Run, Record], which: str, metric: str) -> dict[Run, float]:
+def by_run(runs: Mapping[Run, Record], which: str, metric: str) -> dict[Run, float]:
+    """Scores by division, search and seed, as shown."""
     found = {run: score(record, which, metric) for run, record in runs.items()}
     return {run: value for run, value in found.items() if value is not None}
 
@@ -250,7 +252,8 @@ def noise(one: Repeated) -> Table:
     every = {name: {**found.components(name), "division": together["division"]} for name in found.methods}
     every["all together"] = together
     rows = [Row([name, *_noise_of(parts, sources, parts is together)]) for name, parts in every.items()]
-    return Table("noise", "Where the noise comes from", one.title, columns, rows, [SHARES])
+    notes = [SHARES] if "seed" in sources else [SHARES, ONE_SEED]
+    return Table("noise", "Where the noise comes from", one.title, columns, rows, notes)
 
 
 def _noise_of(

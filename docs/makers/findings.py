@@ -349,7 +349,9 @@ def not_above(arena: Arena) -> list[str]:
         runs = {
             method: {
                 run: value - level[run[0]]
-                for run, value in arena.found.values(method).items()
+                for run, value in repeated.by_run(
+                    arena.found.runs[method], arena.found.results[0], arena.found.metric
+                ).items()
                 if run[0] in level
             }
             for method in arena.compared.methods
@@ -373,14 +375,13 @@ def noise(compared: Comparison) -> str:
         for source, one in found.items()
         if one is not None and source in share
     ]
+    seeds = "" if found["seed"] else f" {repeated.ONE_SEED}"
     unlike = (
         f" Noisier than the others, so judged by their own noise: {listed(compared.unlike)}."
         if compared.unlike
         else ""
     )
-    return (
-        f"Where the variance of a single score comes from, all methods together: {'; '.join(parts)}.{unlike}"
-    )
+    return f"Where the variance of a single score comes from, all methods together: {'; '.join(parts)}.{seeds}{unlike}"
 
 
 def new_search(compared: Comparison) -> str:
