@@ -60,9 +60,8 @@ def departures(values: Mapping[str, Any]) -> dict[str, Any]:
         if key in COMPONENTS and (own := _of_part(key, values[key])):
             found[key] = own
     if "groups" in values:
-        groups = {
-            name: _of_group(values["optimizer"], values["groups"], name) for name in vars(values["groups"])
-        }
+        base, given = values["optimizer"], values["groups"]
+        groups = {name: _of_group(base, given, name) for name in vars(given)}
         if differing := {name: own for name, own in groups.items() if own}:
             found["groups"] = differing
     return found

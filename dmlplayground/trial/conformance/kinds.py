@@ -58,10 +58,6 @@ def check(plural: str) -> Callable[[Check], Check]:
     return add
 
 
-def rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
 def with_a_size(make: Callable[[int], Any]) -> Any:
     """What is made with the first size of a batch that is not refused."""
     for size in SIZES[:-1]:
@@ -180,7 +176,7 @@ def the_same_seed_keeps_the_same(key: str) -> None:
 
 def _kept(key: str, labels: np.ndarray) -> tuple[np.ndarray, ...]:
     mx.random.seed(1)
-    x = rng().normal(size=(len(labels), 4)).astype(np.float32)
+    x = np.random.default_rng(0).normal(size=(len(labels), 4)).astype(np.float32)
     return registry.kind("miners").create(key).mine(x, labels)
 
 
@@ -198,16 +194,16 @@ def _regularized(key: str, x: np.ndarray, dtype: str = "float32") -> tuple[float
 
 @check("regularizers")
 def its_gradient_is_its_slope(key: str) -> None:
-    x = rng().normal(size=(len(LABELS), 4))
+    x = np.random.default_rng(0).normal(size=(len(LABELS), 4))
     _, gradient = _regularized(key, x, "float64")
-    step = rng(1).normal(size=x.shape)
+    step = np.random.default_rng(1).normal(size=x.shape)
     ends = [_regularized(key, x + sign * 1e-6 * step, "float64")[0] for sign in (1, -1)]
     close((gradient * step).sum(), (ends[0] - ends[1]) / 2e-6, 1e-4, 1e-7, "the gradient")
 
 
 @check("regularizers")
 def extreme_embeddings_give_finite_numbers(key: str) -> None:
-    x = rng().normal(size=(len(LABELS), 4))
+    x = np.random.default_rng(0).normal(size=(len(LABELS), 4))
     for extreme in (0 * x, 0 * x + 1, 100 * x):
         value, gradient = _regularized(key, extreme)
         require(np.isfinite(value) and np.isfinite(gradient).all(), "the value or its gradient is not finite")
@@ -219,8 +215,8 @@ def _sampler(key: str) -> Any:
 
 def _batches(key: str, epoch: int) -> list[np.ndarray]:
     view = SimpleNamespace(
-        embeddings=lambda: rng(5).normal(size=(96, 8)).astype(np.float32),
-        proxies=lambda: rng(6).normal(size=(16, 8)).astype(np.float32),
+        embeddings=lambda: np.random.default_rng(5).normal(size=(96, 8)).astype(np.float32),
+        proxies=lambda: np.random.default_rng(6).normal(size=(16, 8)).astype(np.float32),
     )
     return [np.asarray(rows) for rows in _sampler(key).batches(epoch, view)]
 
@@ -245,15 +241,15 @@ def an_epoch_is_as_long_as_it_says(key: str) -> None:
     require(right, "length(epoch) is not the number of its batches")
 
 
-def _images(count: int = 6) -> np.ndarray:
-    return rng(2).integers(0, 256, (count, 40, 40, 3)).astype(np.uint8)
+def _images() -> np.ndarray:
+    return np.random.default_rng(2).integers(0, 256, (6, 40, 40, 3)).astype(np.uint8)
 
 
 @check("transforms")
 def blocks_are_images_of_one_size(key: str) -> None:
     transform, rows = transforms.create(key), np.array([4, 0, 2])
     test = transform.test(_images(), rows)
-    for block in (transform.train(_images(), rows, rng()), test):
+    for block in (transform.train(_images(), rows, np.random.default_rng(0)), test):
         right = block.dtype == np.uint8 and block.ndim == 4 and len(block) == 3
         require(right, f"a block is {block.shape} {block.dtype}")
     require(test.shape[1:3] == tuple(transform.test_shape(_images())), "test_shape is wrong")
@@ -263,7 +259,9 @@ def blocks_are_images_of_one_size(key: str) -> None:
 def an_image_does_not_depend_on_those_beside_it(key: str) -> None:
     transform, images, others = transforms.create(key), _images(), _images()
     others[:3] = 255 - others[:3]
-    one, other = (transform.train(each, np.arange(6), rng())[3:] for each in (images, others))
+    one, other = (
+        transform.train(each, np.arange(6), np.random.default_rng(0))[3:] for each in (images, others)
+    )
     require(np.array_equal(one, other), "an image is drawn otherwise when another beside it changes")
 
 
@@ -271,7 +269,7 @@ def an_image_does_not_depend_on_those_beside_it(key: str) -> None:
 def it_changes_a_block_in_place(key: str) -> None:
     blocks = [_images(), _images()]
     for block in blocks:
-        registry.kind("augmentations").create(key)(block, rng(7))
+        registry.kind("augmentations").create(key)(block, np.random.default_rng(7))
     require(np.array_equal(blocks[0], blocks[1]), "one generator gives two results")
 
 

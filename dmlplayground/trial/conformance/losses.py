@@ -22,6 +22,7 @@ from mxnet import autograd, nd
 from ...base import resources
 from ...parts import methods
 from ...parts.miners.shared import batch
+from ..training.networks import named as parameters
 from . import close
 
 SEED = 3  # of MXNet's generator, before every call: a loss that samples then draws the same
@@ -189,11 +190,6 @@ class Case:
         held = held or self.constants(x, labels)
         options = {name: value for name, value in self.options.items() if name in self.wanted}
         return self.reference.value(x.astype(np.float64), labels, arrays or self.arrays(), **options, **held)
-
-
-def parameters(loss: Any) -> dict[str, Any]:
-    """The loss's own parameters by short name."""
-    return dict(loss._collect_params_with_prefix())
 
 
 def assert_slopes(case: Case, seed: int) -> None:

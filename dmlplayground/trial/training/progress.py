@@ -32,11 +32,12 @@ class Progress:
     def begin(self, trial: Trial, units: int, done: int, held: locks.Held) -> None:
         self.trial = trial
         if not self.quiet:
+            name, room = trial.id, shutil.get_terminal_size().columns // 4
             self.epochs = done
             self.bar = tqdm(
                 total=units * trial.epochs,
                 initial=done,
-                desc=_shortened(trial.id, shutil.get_terminal_size().columns // 4),
+                desc=name if len(name) <= room else f"{name[: room - 1]}…",
                 bar_format=BAR,
                 miniters=0,
                 dynamic_ncols=True,
@@ -88,10 +89,6 @@ class Progress:
             except Exception as problem:  # whatever another program's package may raise
                 self.trackers.remove(tracker)
                 self.warn(f"stopped sending to {tracker.program}: {problem}")
-
-
-def _shortened(name: str, room: int) -> str:
-    return name if len(name) <= room else f"{name[: room - 1]}…"
 
 
 def describe(entry: dict[str, Any]) -> str:
