@@ -63,12 +63,13 @@ def keep(store: Path, found: Iterable[Arena], began: int) -> None:
     strange = any(cell.config.get("parts") for cell, _ in cells) or (store / packed.FILE).exists()
     if strange or not any(cell.score for cell, _ in cells):
         return
-    trials = sum(len(cell.records) + len(cell.problems) for cell, _ in cells)
+    trials = [record.id for cell, _ in cells for record in cell.records]
+    trials += [problem.id for cell, _ in cells for problem in cell.problems]
     contents = [asdict(compared(cell, title)) for cell, title in cells]
     for one in contents:
         one["seconds"] = _pairs(one["seconds"])
         one["scores"] = {name: _pairs(of_seeds) for name, of_seeds in one["scores"].items()}
-    content = {"version": __version__, "trials": trials, "cells": contents}
+    content = {"version": __version__, "trials": sorted(trials), "cells": contents}
     files.write_json(store / FOLDER / FILE, checks.sealed(content))
     os.utime(store / FOLDER / FILE, ns=(began, began))
 
@@ -88,7 +89,7 @@ def _kept(store: Path) -> list[Compared]:
         checks.seal(content)
     except (UserError, checks.Wrong):
         return []
-    trials = sum(1 for _ in store.glob(f"*/{records.RECORD}"))
+    trials = sorted(path.parent.name for path in store.glob(f"*/{records.RECORD}"))
     if content.get("version") != __version__ or content.get("trials") != trials:
         return []
     for one in content["cells"]:

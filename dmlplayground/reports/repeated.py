@@ -69,17 +69,21 @@ class Repeated:
         """By a result, in percent."""
         which = which or self.results[0]
         if which not in self._compared:
-            found = {name: by_run(runs, which, self.metric) for name, runs in self.runs.items()}
+            found = {name: self.values(name, which) for name in self.runs}
             self._compared[which] = Comparison.of(found, metrics.get(self.metric).higher_is_better)
         return self._compared[which]
 
     _compared: dict[str, Comparison] = field(default_factory=dict)
 
+    def values(self, name: str, which: str = "") -> dict[Run, float]:
+        """A method's scores by division, search and seed, in percent."""
+        return _scores(self.runs[name], which or self.results[0], self.metric)
+
     def gained(self, first: str, second: str) -> Comparison:
         """How much more one result of the same training is than another."""
         found = {}
-        for name, runs in self.runs.items():
-            a, b = (by_run(runs, which, self.metric) for which in (first, second))
+        for name in self.runs:
+            a, b = (self.values(name, which) for which in (first, second))
             found[name] = {run: a[run] - b[run] for run in a if run in b}
         return Comparison.of(found)
 
@@ -99,12 +103,11 @@ class Repeated:
         head = {run: fmean(values) for run, values in starts.items()}
         found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
         for name, runs in self.beside.items():
-            found[name] = by_run(runs, self.protocol.beside, self.metric)
+            found[name] = _scores(runs, self.protocol.beside, self.metric)
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
 
 
-def by_run(runs: Mapping[Run, Record], which: str, metric: str) -> dict[Run, float]:
-    """Scores by division, search and seed, as shown."""
+def _scores(runs: Mapping[Run, Record], which: str, metric: str) -> dict[Run, float]:
     found = {run: score(record, which, metric) for run, record in runs.items()}
     return {run: value for run, value in found.items() if value is not None}
 

@@ -23,11 +23,11 @@ SLACK = 1e-6  # how far rounding may take a fraction beyond 1
 
 
 def load(store: str | Path, epochs: bool = True) -> list[Record]:
-    """The records of a store, or the one of a trial, that a report can show; those of a large store are read in a fraction of
-    the time and memory where nothing is said of their ``epochs``."""
+    """The records of a store, or the one of a trial, that a report can show. Those of a large store take much less memory
+    without their ``epochs``."""
     reader = Reader(Path(store), epochs)
     collecting = gc.isenabled()
-    gc.disable()  # nothing of what is read refers to itself, and to look for that takes a third of the time
+    gc.disable()  # nothing of what is read refers to itself, and to look for that takes a quarter of the time
     try:
         return records.load_store(store, reader.keep)
     finally:

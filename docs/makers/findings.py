@@ -349,9 +349,7 @@ def not_above(arena: Arena) -> list[str]:
         runs = {
             method: {
                 run: value - level[run[0]]
-                for run, value in repeated.by_run(
-                    arena.found.runs[method], arena.found.results[0], arena.found.metric
-                ).items()
+                for run, value in arena.found.values(method).items()
                 if run[0] in level
             }
             for method in arena.compared.methods
