@@ -209,6 +209,9 @@ def _lent_numpy_names() -> Iterator[None]:
     """Give NumPy the names MXNet looks for; take back those needed only to import it."""
     import numpy as np
 
+    def expired(*_: object, **__: object) -> None:
+        raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
+
     kept = {
         "bool": bool,  # gone in 1.24 (2.0 has another); mxnet.numpy reads it whenever it is indexed
         "int": int,  # gone in 1.24; mxnet.test_utils.chi_square_check
@@ -217,27 +220,20 @@ def _lent_numpy_names() -> Iterator[None]:
     }
     for name, value in kept.items():
         vars(np).setdefault(name, value)
-    borrowed = {name: value for name, value in _names_to_borrow(np).items() if name not in vars(np)}
+    borrowed = {  # mxnet.numpy only re-exports these, or registers its own under them, and never reads them again
+        "PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan,  # gone in 2.0
+        "alltrue": np.all, "sometrue": np.any, "product": np.prod, "round_": np.round,  # so are these
+        "msort": lambda a: np.sort(a, axis=0),
+        "in1d": np.isin, "trapz": vars(np).get("trapezoid"),  # gone in 2.4
+        **dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), expired),
+    }  # fmt: skip
+    borrowed = {name: value for name, value in borrowed.items() if name not in vars(np)}
     vars(np).update(borrowed)
     try:
         yield
     finally:
         for name in borrowed:
             del vars(np)[name]
-
-
-def _names_to_borrow(np: types.ModuleType) -> dict[str, object]:
-    """What mxnet.numpy only re-exports, or registers its own under, and never reads again."""
-
-    def expired(*_: object, **__: object) -> None:
-        raise NotImplementedError("NumPy gave up its financial functions in version 1.20")
-
-    constants = {"PZERO": 0.0, "NZERO": -0.0, "PINF": np.inf, "NINF": -np.inf, "NAN": np.nan, "NaN": np.nan}
-    doubles = {"alltrue": np.all, "sometrue": np.any, "product": np.prod, "round_": np.round}
-    removed_in_2_0 = {**constants, **doubles, "msort": lambda a: np.sort(a, axis=0)}
-    removed_in_2_4 = {"in1d": np.isin, "trapz": vars(np).get("trapezoid")}
-    financial = dict.fromkeys(("mirr", "npv", "pmt", "ppmt", "pv", "rate"), expired)
-    return {**removed_in_2_0, **removed_in_2_4, **financial}
 
 
 @contextlib.contextmanager

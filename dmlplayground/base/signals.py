@@ -36,9 +36,8 @@ def _stop(number: int, frame: Optional[FrameType]) -> None:
     place = frame
     while place is not None and place.f_code.co_name != "__del__":
         place = place.f_back
-    if (
-        place is not None
-    ):  # in a __del__ (MXNet's arrays have one) Python would print it, and go on as if nothing was
+    if place is not None:
+        # In a __del__, and MXNet's arrays have one, Python would print what is raised, and go on as if nothing had happened.
         again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
         again.daemon = True
         again.start()

@@ -51,7 +51,9 @@ def add_max_pooling(backbone) -> None:
     """Make the backbone's last pooling, an average over whole maps, add the maximum of each map."""
 
     def pooled(F, x):
-        return sum(F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type=kind) for kind in ("avg", "max"))
+        kinds = ("avg", "max")
+        average, most = (F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type=kind) for kind in kinds)
+        return average + most
 
     pooling = surgery.last(backbone, surgery.AVERAGES)
     if pooling is None:

@@ -275,10 +275,6 @@ def halves(entries: Sequence[Entry], ordered: Sequence[str], division: int) -> l
     return [entry._replace(split="train" if entry.label in training else "test") for entry in entries]
 
 
-#: What the option ``division`` of such a data set is.
-DIVISION = "which classes are for training: 0 for the official half, 1, 2, 3, ... for halves drawn at random."
-
-
 def _chosen(names: Sequence[str], classes: Classes, where: str) -> Collection[str]:
     if isinstance(classes, float):
         if not 0 < classes < 1:

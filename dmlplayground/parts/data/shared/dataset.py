@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional, Union
+from typing import Any, ClassVar, Optional, Union
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ....base.errors import UserError
 from ....base.options import Option, options_of
 from ....base.registry import Kind, Part, split
 from . import images as lazy
-from .catalogue import DIVISION, own
+from .catalogue import own
 from .releases import Release
 
 
@@ -97,21 +97,6 @@ class Dataset:
         )
 
 
-#: What the options are that several data sets share. A data set describes one of them itself where there it means more.
-SHARED_NOTES = {
-    "root": "the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.",
-    "partial": "accept an incomplete release.",
-    "boxes": "crop images to their bounding boxes before anything else.",
-    "train": "the classes for training, if the data do not say which: a share of them, the first by name (numbers count as "
-    "numbers); a list of them; or a file with one on each line.",
-    "test": "the classes for test, given in the same way, but a share is that of the last; nothing: all that are not for "
-    "training.",
-    "seed": "draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.",
-    "division": DIVISION,
-    "cache": "where decoded images are kept: on disk; or none: they are decoded each time.",
-}
-
-
 @dataclass(frozen=True)
 class DatasetPart(Part):
     """A data set to load: what a trial on it sets by default, and what its authors publish.
@@ -126,7 +111,18 @@ class DatasetPart(Part):
     training_classes: Optional[Callable[..., Optional[int]]] = None  # from its options, if those alone decide
 
     given = ("split",)
-    shared_notes = SHARED_NOTES
+    shared_notes: ClassVar = {  # a data set describes one of them itself where there it means more
+        "root": "the folder of data sets; empty: $DMLPLAYGROUND_DATA, else the user's data folder.",
+        "partial": "accept an incomplete release.",
+        "boxes": "crop images to their bounding boxes before anything else.",
+        "train": "the classes for training, if the data do not say which: a share of them, the first by name (numbers count as "
+        "numbers); a list of them; or a file with one on each line.",
+        "test": "the classes for test, given in the same way, but a share is that of the last; nothing: all that are not for "
+        "training.",
+        "seed": "draws the classes of these shares at random, the same ones for the same seed; nothing: they are taken by name.",
+        "division": "which classes are for training: 0 for the official half, 1, 2, 3, ... for halves drawn at random.",
+        "cache": "where decoded images are kept: on disk; or none: they are decoded each time.",
+    }
 
     def further(self) -> Mapping[str, Option]:
         if self.release:
