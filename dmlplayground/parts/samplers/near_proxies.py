@@ -20,13 +20,7 @@ class NearProxies(Blocks):
 
     def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
         proxies = np.asarray(self.seen(view).proxies(), np.float32)
-        self.require(
-            proxies.ndim == 2 and len(proxies) == self.groups.count,
-            f"needs a proxy for each of {self.groups.count} classes; got {proxies.shape}.",
-        )
-        self.require(
-            np.isfinite(proxies).all(), "the proxies hold a value that is not finite (NaN or infinity)."
-        )
+        self.check_rows(proxies, self.groups.count, "a proxy for each of {} classes", "proxies")
         proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):

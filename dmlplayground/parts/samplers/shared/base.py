@@ -158,6 +158,14 @@ class BatchSampler(Named):
             raise UserError(f"sampler {self.key} needs a view with {needs}: batches(epoch, view).")
         return view
 
+    def check_rows(self, rows: np.ndarray, count: int, needed: str, name: str) -> None:
+        """Raise UserError unless there are so many rows of finite numbers."""
+        right = rows.ndim == 2 and len(rows) == count
+        self.require(right, f"needs {needed.format(count)}; got {rows.shape}.")
+        self.require(
+            np.isfinite(rows).all(), f"the {name} hold a value that is not finite (NaN or infinity)."
+        )
+
 
 def need_blocks(batch_size: int, per_class: int) -> int:
     """How many blocks of ``per_class`` images of one class make the batch."""

@@ -39,13 +39,7 @@ class Looking(BatchSampler):
 
     def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
         memory = self.seen(view).embeddings()
-        self.require(
-            memory.ndim == 2 and len(memory) == self.size,
-            f"needs an embedding of each of {self.size} images; got {memory.shape}.",
-        )
-        self.require(
-            np.isfinite(memory).all(), "the embeddings hold a value that is not finite (NaN or infinity)."
-        )
+        self.check_rows(memory, self.size, "an embedding of each of {} images", "embeddings")
         for number in range(self.length(epoch)):
             yield self.batch(memory, seeds.generator(self.seed, "batches", epoch, number))
 
