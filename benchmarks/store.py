@@ -88,11 +88,14 @@ def measured(code: str, *words: str) -> tuple[float, float]:
 
 def rows(store: Path, file: Path) -> Iterator[tuple[str, str, str]]:
     main = "from dmlplayground.cli import main; main(sys.argv[1:])"
+    new = file.with_name("new.json")
+    new.write_text(json.dumps(experiment(120_000)))
     commands = {
         "compare, no report": ["compare", str(store), str(store)],
         "report": ["report", str(store)],
         "compare with itself": ["compare", str(store), str(store)],
         "sweep, all done": ["sweep", str(file), "--store", str(store)],
+        "dry run, 120,000 new": ["sweep", str(new), "--dry-run", "--store", str(store.with_name("new"))],
     }
     for name, words in commands.items():
         seconds, megabytes = measured(main, *words)

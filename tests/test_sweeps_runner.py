@@ -280,14 +280,40 @@ def test_a_record_that_cannot_be_used_is_named_and_the_others_run(tmp_path, caps
     assert (folder / records.RECORD).read_text() == content
 
 
+def test_what_has_finished_is_seen_without_reading_all_of_it(tmp_path, monkeypatch):
+    runner.run(tmp_path, TRIALS, Scripted(), quiet=True)
+    monkeypatch.setattr(records, "find", None)
+    again = Scripted()
+    runner.run(tmp_path, TRIALS, again, quiet=True)
+    assert again.started == [] and chosen(tmp_path).tally() == {"finished": 4}
+
+
+def test_a_finished_record_that_is_damaged_is_found_when_it_is_read(tmp_path, capsys):
+    runner.run(tmp_path, TRIALS, Scripted(), quiet=True)
+    changed, short = (tmp_path / trial.id / records.RECORD for trial in TRIALS[:2])
+    changed.write_text(changed.read_text().replace('"R@1": 0.5', '"R@1": 0.9'))
+    short.write_text(short.read_text()[:-20])
+    again = Scripted()
+    runner.run(tmp_path, TRIALS, again, quiet=True)
+    assert again.started == []
+    assert chosen(tmp_path).tally() == {"finished": 3, "unreadable": 1}
+    assert f"{short} is not valid JSON" in capsys.readouterr().err  # what is cut short is found at once
+    assert len(records.load_store(tmp_path)) == 2
+    assert f"{changed} is not the record of a trial, or is damaged" in capsys.readouterr().err
+
+
 def test_damaged_lines_of_the_stream_are_not_read(tmp_path):
     one = SweepTrial(TRIALS[0], tmp_path)
     start, first = ('{"fold": 0, "member": 0, "epoch": ' + end for end in ("0}\n", "1"))
     (tmp_path / stream.FILE).write_text(start + first + ', "lo')
-    assert [entry["epoch"] for entry in one.look()] == [0]
+    one.look()
+    assert [entry["epoch"] for entry in one.entries] == [0]
     (tmp_path / stream.FILE).write_text(start + first + ', "loss": 2}\n')
-    assert [entry["epoch"] for entry in one.look()] == [1]
-    assert one.look() == []
+    one.look()
+    known = one.entries
+    assert [entry["epoch"] for entry in known] == [0, 1]
+    one.look()
+    assert one.entries is known
     assert one.epochs == 1
     bad = [
         "",

@@ -33,9 +33,6 @@ from .arguments import Command, sentence
 __all__ = ["main"]
 
 PARTS = "--parts FILE", "load parts of your own from it"
-EXITS = (
-    "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP)"
-)
 
 
 def main(argv: Optional[list[str]] = None) -> int:
@@ -98,7 +95,8 @@ def parser(commands: Optional[Mapping[str, ModuleType]] = None, all_helped: bool
     whole = Command(
         prog="dmlplayground",
         description="Compare deep metric learning methods fairly.",
-        epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(registry.HOMES)}\n\n{EXITS}",
+        epilog=f"to list the parts of a trial, or to describe one:\n  {', '.join(registry.HOMES)}\n\n"
+        "exit codes: 0 done, 1 a trial failed, 2 bad input, 130 stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP)",
     )
     whole.add_argument("--version", action="version", version=f"dmlplayground {__version__}")
     subparsers = whole.add_subparsers(metavar="COMMAND", required=True)

@@ -61,17 +61,13 @@ def main(full: bool = False) -> int:
 
 def report() -> list[Check]:
     """Every check, with MXNet before those that depend on what it has loaded."""
-    installed = (_python, _mxnet, _packages, _numpy)
-    machine = (_gpus, _cores, _threads, _blas, _memory, _cache)
-    return [check for part in (*installed, *machine, _optional) for check in part()]
+    python = f"{platform.python_version()} ({sys.executable}) on {platform.platform()}"
+    installed, machine = (_mxnet, _packages, _numpy), (_gpus, _cores, _threads, _blas, _memory, _cache)
+    found = [check for part in (*installed, *machine, _optional) for check in part()]
+    return [ok("version", f"dmlplayground {__version__}"), ok("python", python), *found]
 
 
 # --- what is installed --------------------------------------------------------------------------------------
-
-
-def _python() -> Iterator[Check]:
-    yield ok("version", f"dmlplayground {__version__}")
-    yield ok("python", f"{platform.python_version()} ({sys.executable}) on {platform.platform()}")
 
 
 def _mxnet() -> Iterator[Check]:
@@ -138,11 +134,9 @@ def _gpus() -> Iterator[Check]:
         yield ok("gpus", f"{len(capabilities)}, which this build of MXNet cannot use", remedy)
     old = "There is code for 5.0 to 8.9 only: use an older GPU, or train on the CPU with --set device=cpu."
     for index, capability in enumerate(capabilities):
-        found = f"compute capability {devices.capability_text(capability)}"
-        if capability >= devices.FIRST_TOO_NEW:
-            yield ok(f"gpu:{index}", f"{found} is too new for MXNet 1.9.1", old)
-        else:
-            yield ok(f"gpu:{index}", found)
+        found, new = devices.capability_text(capability), capability >= devices.FIRST_TOO_NEW
+        too_new = " is too new for MXNet 1.9.1" if new else ""
+        yield ok(f"gpu:{index}", f"compute capability {found}{too_new}", old if new else "")
 
 
 def _cores() -> Iterator[Check]:
@@ -159,8 +153,7 @@ def _cores() -> Iterator[Check]:
 def _threads() -> Iterator[Check]:
     setting = os.environ.get("OMP_NUM_THREADS", "")
     if setting in ("", "1"):
-        found = f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process"
-        yield ok("threads", found)
+        yield ok("threads", f"OMP_NUM_THREADS is {setting or 'not set'}: MXNet uses one thread per process")
     else:
         remedy = (
             "Good for one training alone on the machine (with OMP_WAIT_POLICY=passive); 8 to 30 times slower "

@@ -1,7 +1,7 @@
 """Lists of parts and descriptions of one, the same for every kind of part."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any, Optional
 
@@ -72,23 +72,23 @@ def story(kind: registry.Kind, part: registry.Part, more: Iterable[str] = ()) ->
     head += [f"also known as {', '.join(part.also)}"] if part.also else []
     head += [f"{heading}: {value}" for heading, value in part.facts.items()]
     paragraphs = ["\n".join(head), layout.prose(part.prose)]
-    if part.options:
-        lines = [line for name in part.options for line in _option(kind, part, name)]
-        paragraphs.append("Options, with their defaults:\n" + "\n".join(lines))
+    lines = ["Options, with their defaults:"] if part.options else []
+    for name, option in part.options.items():
+        default = "(must be given)" if option.required else f"= {value(option.default)}"
+        lines.append(f"  {kind.setting}.{name} {default}  ({describe(option.type)})")
+        if note := part.option_notes.get(name):
+            lines.append(layout.fill(note, 6 * " "))
+    paragraphs.append("\n".join(lines))
     if part.configuration:
         lines = [f"  {key}: {value(one)}" for key, one in part.configuration.items()]
         paragraphs.append("What a trial with it sets by default:\n" + "\n".join(lines))
     return "\n\n".join([*filter(None, paragraphs), *more])
 
 
-def _option(kind: registry.Kind, part: registry.Part, name: str) -> list[str]:
-    """An option's default and type, and what it is."""
-    option = part.options[name]
-    default = "(must be given)" if option.required else f"= {value(option.default)}"
-    lines = [f"  {kind.setting}.{name} {default}  ({describe(option.type)})"]
-    if note := part.option_notes.get(name):
-        lines.append(layout.fill(note, 6 * " "))
-    return lines
+def below(heading: str, rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
+    """A heading with a table below it; nothing if the table has no rows."""
+    table = layout.columns([(indent + first, *rest) for first, *rest in rows]) if rows else ""
+    return [f"{heading}\n{table}"] if rows else []
 
 
 def _options(given: Mapping[str, Option]) -> str:

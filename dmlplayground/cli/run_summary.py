@@ -73,9 +73,12 @@ def remaining(trials: Sequence[Trial], store: Path) -> str:
     """What would run, and how much of it is done already."""
     from ..sweeps.job import status
     from ..trial.config import Places
+    from ..trial.store import packed
 
-    folders = map(Places(store).folder, trials)
-    rows = [(folder.name, status(folder)) for folder in folders]
+    rows, there = [], {path.name for path in store.iterdir()} if store.is_dir() else set()
+    for folder in map(Places(store).folder, trials):  # of many trials that are new, none is asked for
+        begun = folder.name in there or packed.FILE in there
+        rows.append((folder.name, status(folder) if begun else "not started"))
     more = [f"and {len(rows) - MOST_SHOWN:,} more"] if len(rows) > MOST_SHOWN else []
     counted = tally(Counter(state for _, state in rows))
     count = layout.plural(len(trials), "trial")

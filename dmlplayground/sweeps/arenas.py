@@ -134,8 +134,7 @@ def _name(method: Union[str, Path], command: Optional[str]) -> str:
         method = method or next(iter(scripts), "")
     elif path.suffix == ".py":
         outside.load([path])
-        keys = [key for kind, key in outside.registered(path) if kind == methods.KIND.name]
-        if not keys:
+        if not (keys := [key for kind, key in outside.registered(path) if kind == methods.KIND.name]):
             raise UserError(f"{path} has no method.")
         method = keys[0]
     if not method:

@@ -22,11 +22,8 @@ def problems(
     trials: Sequence[Trial], *, here: bool, notes: Optional[list[str]] = None
 ) -> list[tuple[str, UserError]]:
     """What these trials ask for and cannot have, and batches that their data do not allow, each with the trial's id; no image
-    is decoded.
-
-    With ``notes`` nothing is fetched, and published sets that are not on this machine are noted there instead. ``here``:
-    they run on this machine, and need its devices.
-    """
+    is decoded. With ``notes`` nothing is fetched, and published sets that are not on this machine are noted there instead.
+    ``here``: they run on this machine, and need its devices."""
     machines = _answers(
         [_machine(trial) for trial in trials if here], lambda wanted: devices.require(*wanted)
     )
@@ -84,10 +81,8 @@ def _weights(network: Mapping[str, Any], fetch: bool) -> None:
 
 
 def _classes(component: Mapping[str, Any], notes: Optional[list[str]]) -> Optional[int]:
-    """The number of training classes, if known; for a published set that is not here but noted, what its authors say.
-
-    If a user's own data are not there, that is an error.
-    """
+    """The number of training classes, if known; for a published set that is not here but noted, what its authors say. If a
+    user's own data are not there, that is an error."""
     try:
         return data.require(**component)
     except UserError as problem:

@@ -1,5 +1,4 @@
-"""The trials of an experiment that somebody wants to run, and the store for their records: what the command ``sweep`` and
-``dml.sweep`` have in common."""
+"""Trials of an experiment and the store for their records: what the command ``sweep`` and ``dml.sweep`` have in common."""
 
 import shlex
 from collections import Counter

@@ -26,13 +26,12 @@ def read(given: Union[Path, Mapping[str, Any]], find: Find, children: tuple[Path
         outside.load(value.get("parts", ()) if isinstance(value, Mapping) else ())
     if "like" not in content:
         return content
-    parent = find(str(content["like"]))
+    parent = find(str(content.pop("like")))
     if not isinstance(given, Mapping):
         if parent in (given, *children):
             raise UserError(f"{given.name} is like {parent.name}, which is like {given.name} in turn.")
         children = (given, *children)
-    own = {key: value for key, value in content.items() if key != "like"}
-    return config.merge(read(parent, find, children), own)
+    return config.merge(read(parent, find, children), content)
 
 
 def named(title: str) -> Path:

@@ -1,5 +1,4 @@
-"""What a sweep shows on a terminal: a line for every trial that has ended, and below them one for each that is
-running."""
+"""What a sweep shows on a terminal: a line for every trial that has ended, below them one for each that is running."""
 
 import shutil
 import sys

@@ -29,8 +29,7 @@ class Executor(Protocol):
 def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) -> Executor:
     """The executor called ``local`` (this machine) or ``ray`` (a Ray cluster, by its address if it has one). ``log`` names the
     trackers that its trials write to as well."""
-    names = tuple(log)
-    trackers.require(names)
+    trackers.require(names := tuple(log))
     if name not in NAMES:
         raise unknown("executor", name, NAMES)
     if name == "ray":

@@ -47,15 +47,12 @@ class SweepTrial:
         """How many epochs it has done."""
         return sum(entry["epoch"] > 0 for entry in self.entries)
 
-    def look(self) -> list[dict[str, Any]]:
-        """Read the stream of its epochs and return the new ones."""
-        path, known = self.folder / stream.FILE, len(self.entries)
+    def look(self) -> None:
+        """Read the stream of its epochs, if it has grown."""
+        path = self.folder / stream.FILE
         size = path.stat().st_size if path.exists() else -1
-        if size == self._size:
-            return []
-        self._size = size
-        self.entries = stream.read(self.folder)
-        return self.entries[known:]
+        if size != self._size:
+            self._size, self.entries = size, stream.read(self.folder)
 
     def outcome(self) -> Optional[Record]:
         """Its record, once there is nothing left to do. An earlier failure counts, unless it is to be retried."""

@@ -28,11 +28,9 @@ class Proposal:
 
 
 def sobol(search: Search, number: int) -> dict[str, Any]:
-    """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread.
-
-    So a search proposes the same whatever the number of workers and however often it was stopped, and searches with the same
-    range propose the same values for it. The first trial has the method's own options and the middle of every other range.
-    """
+    """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread. So a search proposes
+    the same with any number of workers and however often it was stopped, and searches with the same range propose the same
+    values for it. The first trial has the method's own options and the middle of every other range."""
     from scipy.stats import qmc
 
     parameters = search.parameters
@@ -49,9 +47,8 @@ def _own_options(search: Search) -> dict[str, Any]:
     """The method's own options, batches and head, where the search would find them."""
     record = methods.get(search.config["method"]["name"])
     own = {f"method.{name}": option.default for name, option in record.options.items()}
-    own.update(
-        {"sampler": dict(record.sampler), **{f"head.{key}": value for key, value in record.head.items()}}
-    )
+    own["sampler"] = dict(record.sampler)
+    own |= {f"head.{key}": value for key, value in record.head.items()}
     return {key: own[key] for key, one in search.parameters.items() if key in own and one.holds(own[key])}
 
 
@@ -67,21 +64,15 @@ def outcome(search: Search, folder: Path) -> dict[str, Any]:
         return found
     curve = curve_of(record)
     if search.rungs:
-        found.update(_best_of(curve, _criterion(record)))
+        scored = [(epoch, value) for epoch, value in enumerate(curve, 1) if value is not None]
+        best = max if _criterion(record).higher_is_better else min  # of equals these give the first
+        if scored:
+            found["epoch"], found["value"] = best(scored, key=lambda one: one[1])
     elif (value := validation(record)) is not None:
         found["value"] = value
     else:
         found["problem"] = "its criterion is not finite"
     return {**found, "curve": curve}
-
-
-def _best_of(curve: list[Optional[float]], criterion: Any) -> dict[str, Any]:
-    """The best epoch of a curve; the first of equals."""
-    best: dict[str, Any] = {}
-    for epoch, value in enumerate(curve, 1):
-        if value is not None and (not best or criterion.better(value, best["value"])):
-            best = {"epoch": epoch, "value": value}
-    return best
 
 
 def curve_of(record: Record) -> list[Optional[float]]:

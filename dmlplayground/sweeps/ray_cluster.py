@@ -20,8 +20,7 @@ class Task:
     """A trial that Ray runs, or will run as soon as there is room."""
 
     def __init__(self, reference: Any, folder: Path):
-        self.reference = reference
-        self.folder = folder
+        self.reference, self.folder = reference, folder
 
     def poll(self) -> Optional[Ending]:
         import ray

@@ -51,10 +51,9 @@ def run(
 class Runner:
     def __init__(self, store: Path, executor: Executor, workers: Optional[int] = None, quiet: bool = False):
         self.store = store
-        self.executor = executor
         if workers is not None and workers < 1:
             raise UserError(f"workers must be at least 1, not {workers}.")
-        self.workers = workers or executor.slots
+        self.executor, self.workers = executor, workers or executor.slots
         self.display = display.Display(quiet)
         self.running: dict[SweepTrial, Any] = {}  # with their processes
         self.elsewhere: list[SweepTrial] = []  # being trained by other processes
@@ -65,10 +64,8 @@ class Runner:
         self._started = self._looked = time.monotonic()
 
     def run(self, jobs: Iterable[SweepTrial], count: int, epochs: int, done: int = 0) -> None:
-        """Run the jobs, with ``epochs`` in all; returns when all have ended, those of other runners too.
-
-        They belong to ``count`` trials, of which so many were ``done`` before.
-        """
+        """Run the jobs, with ``epochs`` in all; returns when all have ended, those of other runners too. They belong to ``count``
+        trials, of which so many were ``done`` before."""
         outside.require_idle("sweep")
         source, self.count, self.total, self.done_before = self._in_turn(jobs), count, epochs, done
         try:
@@ -146,8 +143,7 @@ class Runner:
 
     def _look(self, job: SweepTrial) -> None:
         job.look()
-        ending = self.running[job].poll()
-        if ending is None:
+        if (ending := self.running[job].poll()) is None:
             return
         self.executor.ended(self.running.pop(job))
         records.tidy(job.folder)

@@ -76,8 +76,7 @@ def _times(content: dict[str, Any], title: Any) -> list[int]:
 
 
 def _search(content: Mapping[str, Any], number: int) -> Search:
-    search: Search = build(Search, {**content, "number": number} if number else content, where="")
-    return search
+    return build(Search, {**content, "number": number} if number else content, where="")
 
 
 @dataclass(frozen=True)
@@ -108,13 +107,7 @@ def _of_method(content: Mapping[str, Any], name: str, own_ranges: bool) -> dict[
     given = config.expand(content.get("config") or {})
     said = [f"{key}." for key in config.dotted(given)]
     ranges = methods.get(name).ranges if own_ranges else {}
-    own = [
-        config.nested(key, value)
-        for key, value in ranges.items()
-        if not any(s.startswith(f"{key}.") for s in said)
-    ]
-    return {
-        **content,
-        "title": f"{content.get('title', '')}: {name}",
-        "config": config.merge(given, {"method": {"name": name}}, *own),
-    }
+    free = [key for key in ranges if not any(one.startswith(f"{key}.") for one in said)]
+    own = [config.nested(key, ranges[key]) for key in free]
+    changed = config.merge(given, {"method": {"name": name}}, *own)
+    return {**content, "title": f"{content.get('title', '')}: {name}", "config": changed}

@@ -154,8 +154,7 @@ Parameter = Union[Range, Choice]
 
 def parameter(given: Mapping[str, Any], where: str) -> Parameter:
     """A range or a choice, as a file or a method's record has it."""
-    found: Parameter = build(Range if "range" in given else Choice, given, where=where)
-    return found
+    return build(Range if "range" in given else Choice, given, where=where)
 
 
 def _short(value: Any) -> str:
@@ -253,10 +252,8 @@ class Search:
         return self._on_rung(trial, range(len(self.rungs))[rung]) if self.rungs else trial
 
     def _on_rung(self, trial: Trial, number: int) -> Trial:
-        """The trial at the length of this rung, with a seed and folds that no other rung or search has.
-
-        An image counts once for every network that is trained on it: so the members of an ensemble share the images.
-        """
+        """The trial at the length of this rung, with a seed and folds that no other rung or search has. An image counts once for
+        every network that is trained on it: so the members of an ensemble share the images."""
         rung, members = self.rungs[number], trial.ensemble.members
         in_turn = members if trial.ensemble.order == "sequential" else 1
         steps = max(1, int(self.images * rung.share / (members * trial.batch_size * trial.accumulate)))

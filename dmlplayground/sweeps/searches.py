@@ -63,8 +63,7 @@ def tune(
         tried = _by_number(search, store, executor, workers, quiet)
     _write_tried(search, tried, store)
     furthest = max((len(one.reached) for one in tried), default=0)
-    best = _ranked([one for one in tried if len(one.reached) == furthest], search)
-    if not best:
+    if not (best := _ranked([one for one in tried if len(one.reached) == furthest], search)):
         raise UserError(
             f"the search found nothing: none of its {len(tried)} trials finished; see {store / winners.TRIED}."
         )
@@ -82,8 +81,7 @@ def _by_number(
         runner.run(store, trials, executor, workers=workers, quiet=quiet, searching=not search.rungs)
         for proposal, trial in zip(going_on, trials):
             proposal.reached.append(proposals.outcome(search, store / trial.id))
-        going_on = _ranked(going_on, search)
-        if not going_on:
+        if not (going_on := _ranked(going_on, search)):
             of_rung = f" of its rung {rung + 1}" if search.rungs else ""
             raise UserError(f"the search found nothing: no trial{of_rung} finished; see {store}.")
     return tried

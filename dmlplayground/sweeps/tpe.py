@@ -59,12 +59,9 @@ def _study(search: Search, store: Path) -> Any:
     lock = journal.with_name(f"{journal.name}.lock")
     if lock.is_symlink() and not lock.exists():
         lock.unlink()
-    return optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(journal), JournalFileOpenLock(str(journal)))),
-        study_name="search",
-        direction=search.direction,
-        load_if_exists=True,
-    )
+    storage = JournalStorage(JournalFileBackend(str(journal), JournalFileOpenLock(str(journal))))
+    named = {"study_name": "search", "direction": search.direction, "load_if_exists": True}
+    return optuna.create_study(storage=storage, **named)
 
 
 class Attempts:

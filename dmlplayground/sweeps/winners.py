@@ -1,5 +1,4 @@
-"""What a search leaves besides its records: ``best.yaml``, the winner as a file of hyperparameters, and ``repeat.yaml``, an
-experiment that trains the winner ten times."""
+"""What a search leaves: ``best.yaml``, the winner as hyperparameters, and ``repeat.yaml``, which trains it ten times."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,23 +46,14 @@ def write(
     plain = config.dotted(given)
     ends = {key: one.edge(plain[key]) for key, one in search.parameters.items() if key in plain}
     edges = {key: end for key, end in ends.items() if end}
+    backbone = given["backbone"]["name"]
+    set_by_search = {key: {"value": one, "source": "search"} for key, one in chosen.items()}
     content = {
         "method": given["method"]["name"],
         "source": "search",
         "note": f"{search.title}. Listed: what was searched or chosen. The rest is the method's own.",
-        "values": {
-            **values(search, given, edges),
-            **{key: {"value": one, "source": "search"} for key, one in chosen.items()},
-        },
-        "reported": [
-            {
-                "backbone": given["backbone"]["name"],
-                "source": "search",
-                "runs": 1,
-                "scores": scores,
-                "note": seen,
-            }
-        ],
+        "values": {**values(search, given, edges), **set_by_search},
+        "reported": [{"backbone": backbone, "source": "search", "runs": 1, "scores": scores, "note": seen}],
         "search": {
             "data": given["data"],
             "trials": dict(states),
@@ -101,21 +91,18 @@ def _save(path: Path, content: Mapping[str, Any]) -> None:
 
 def values(search: Search, winner: Mapping[str, Any], edges: Mapping[str, str] = {}) -> dict[str, Any]:
     """The values that were searched, and those that differ from the method's own, with their sources."""
-    names = {part: {"name": winner[part]["name"]} for part in ("method", "backbone")}
+    parts = {part: {"name": winner[part]["name"]} for part in ("method", "backbone")}
     same = {key: winner[key] for key in ("trainer", "data")}
-    plain = config.dotted(config.trial({**names, **same}).mapping())
+    plain = config.dotted(config.trial({**parts, **same}).mapping())
+    given, names = config.dotted(winner), [f"{name}." for name in search.parameters]
     # The value of a key, or an entry of it where it is a list, may have been searched.
-    searched = {
-        key
-        for key in config.dotted(winner)
-        if key in search.parameters or any(name.startswith(f"{key}.") for name in search.parameters)
-    }
+    searched = {key for key in given if any(name.startswith(f"{key}.") for name in names)}
     return {
         key: {
             "value": value,
             "source": "search" if key in searched else "chosen",
             **({"note": f"at the {edges[key]} end of its range"} if key in edges else {}),
         }
-        for key, value in config.dotted(winner).items()
+        for key, value in given.items()
         if not key.startswith(OWN) and (key in searched or key not in plain or plain[key] != value)
     }

@@ -59,8 +59,8 @@ def prepare(arguments: Namespace) -> None:
     """install a published data set from its archives, with checks"""
     from ...parts.data.shared import preparing
 
-    release = _release(arguments.name)
-    print(preparing.prepare(release, arguments.sources, arguments.root, arguments.allow_partial))
+    given = arguments.sources, arguments.root, arguments.allow_partial
+    print(preparing.prepare(_release(arguments.name), *given))
 
 
 def fetch(arguments: Namespace) -> None:
@@ -73,8 +73,7 @@ def fetch(arguments: Namespace) -> None:
 def _release(name: str) -> Release:
     from ...parts import data
 
-    release = data.get(name).release
-    if release is None:
+    if (release := data.get(name).release) is None:
         raise UserError(f"the data set {name} needs no preparation.")
     return release
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ...base import layout
 from ..arguments import Command, Namespace
-from ..listing import value
+from ..listing import below, value
 
 EXAMPLE = "experiments fehervari2019/table2_cub200"
 PAGE = "experiments"
@@ -43,10 +43,9 @@ def _experiment(name: str) -> str:
     from ...sweeps import grid
 
     experiment, path = grid.load(name)
-    rows = [(f"  {axis}", value(values)) for axis, values in experiment.grid.items()]
-    size = layout.plural(len(experiment.choices()), "trial")
-    what = f"A grid of {size}:\n{layout.columns(rows)}" if rows else ""
-    return _described(path, experiment.title, experiment.about, what)
+    rows = [(axis, value(values)) for axis, values in experiment.grid.items()]
+    grid_of = below(f"A grid of {layout.plural(len(experiment.choices()), 'trial')}:", rows)
+    return _described(path, experiment.title, experiment.about, *grid_of)
 
 
 def _search(name: str) -> str:
@@ -56,14 +55,15 @@ def _search(name: str) -> str:
 
     searches = search_files.load_all(name)
     first = next(iter(searches.values()))
-    what, title = f"A search of {layout.plural(first.trials, 'trial')}", first.title
+    size, title = f"A search of {layout.plural(first.trials, 'trial')}", first.title
     if "" in searches:
-        what += f":\n{layout.columns([(f'  {key}', str(one)) for key, one in first.parameters.items()])}"
+        what = below(f"{size}:", [(key, str(one)) for key, one in first.parameters.items()])
     else:
-        what = layout.fill(f"{what} for each of {len(searches)} methods: {', '.join(searches)}.")
+        what = [layout.fill(f"{size} for each of {len(searches)} methods: {', '.join(searches)}.")]
         title = title.rpartition(": ")[0]
-    return _described(resources.find_search(name), title, first.about, what)
+    return _described(resources.find_search(name), title, first.about, *what)
 
 
-def _described(path: Path, title: str, about: str, what: str) -> str:
-    return "\n\n".join(filter(None, [f"{path.stem}: {title}", layout.fill(about), what, f"Its file: {path}"]))
+def _described(path: Path, title: str, about: str, *what: str) -> str:
+    paragraphs = [f"{path.stem}: {title}", layout.fill(about), *what, f"Its file: {path}"]
+    return "\n\n".join(filter(None, paragraphs))

@@ -59,8 +59,7 @@ def chosen(given: str | None) -> tuple[list[Found], bool]:
         files, whole = [*hyperparams.of_method(given)], True
     else:
         known = [name for name in hyperparams.names() if not given or name.study == study]
-        meant = [name for name in known if set(rest) <= {name.data, name.row}]
-        if not meant:
+        if not (meant := [name for name in known if set(rest) <= {name.data, name.row}]):
             there = {"/".join(name[: len(rest) + 1]) for name in known or hyperparams.names()}
             raise unknown("settings", given, there)
         files = [(name, hyperparams.read(name)) for name in sorted(meant, key=lambda name: name.row)]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...base import layout
+from ..listing import below
 from . import hyperparams
 
 if TYPE_CHECKING:
-    from ...parts.methods import Method
     from ...studies.published import Quote
 
 EXAMPLE = "methods npairs"
@@ -18,27 +18,19 @@ EXAMPLE = "methods npairs"
 def about_one(name: str) -> list[str]:
     """What studies published of a method, and where its settings are."""
     from ...parts import methods
-
-    record = methods.get(name)
-    return [layout.fill(f"Paper: {record.paper}"), *_ranges(record), *_settings(name), *_published(name)]
-
-
-def _ranges(record: Method) -> list[str]:
-    """Where a search for many methods looks for this one's own settings."""
     from ...sweeps.search_space import parameter
 
-    found = {key: parameter(value, key) for key, value in record.ranges.items()}
-    rows = [(f"  {key}", str(one), one.note) for key, one in found.items()]
-    heading = f"Where a search looks (dmlplayground tune --methods {record.key}):"
-    return [f"{heading}\n{layout.columns(rows)}"] if rows else []
-
-
-def _settings(name: str) -> list[str]:
-    """The files of published and tuned settings for it."""
+    record = methods.get(name)
+    ranges = {key: parameter(value, key) for key, value in record.ranges.items()}
+    looked = [(key, str(one), one.note) for key, one in ranges.items()]
     found, _ = hyperparams.chosen(name)
-    rows = [("  " + first, *rest) for first, *rest in hyperparams.rows(found)]
-    heading = f"Settings in recipes (dmlplayground hyperparams {name} lists every value):"
-    return [f"{heading}\n{layout.columns(rows)}"] if found else []
+    rows = hyperparams.rows(found) if found else []
+    return [
+        layout.fill(f"Paper: {record.paper}"),
+        *below(f"Where a search looks (dmlplayground tune --methods {record.key}):", looked),
+        *below(f"Settings in recipes (dmlplayground hyperparams {name} lists every value):", rows),
+        *_published(name),
+    ]
 
 
 def _published(method: str) -> list[str]:
@@ -47,8 +39,7 @@ def _published(method: str) -> list[str]:
 
     listed = []
     for study in published.names():
-        rows = [quote for quote in published.of_method(method) if quote.study == study]
-        if rows:
+        if rows := [quote for quote in published.of_method(method) if quote.study == study]:
             title = f"Published (shares in percent, '?' marks doubtful values): {published.get(study).title}"
             curves = _curves([quote for quote in rows if quote.axis])
             listed.append("\n".join([title, _table([quote for quote in rows if not quote.axis]), *curves]))

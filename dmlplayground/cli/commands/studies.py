@@ -1,6 +1,7 @@
 """What is said of a study: its experiments, settings and tables."""
 
 from ...base import layout
+from ..listing import below
 
 EXAMPLE = "studies musgrave2020"
 
@@ -11,34 +12,29 @@ def about_one(name: str) -> list[str]:
     from ...studies import published
 
     study = published.get(name)
-    more = [
-        layout.prose(study.warning),
-        _names("Its experiments (dmlplayground sweep NAME):", resources.experiment_names(study.key)),
-        _names("Its searches (dmlplayground tune NAME):", resources.search_names(study.key)),
-        _settings(study.key),
+    experiments = [[found] for found in resources.experiment_names(study.key)]
+    searches = [[found] for found in resources.search_names(study.key)]
+    return [
+        *filter(None, [layout.prose(study.warning)]),
+        *below("Its experiments (dmlplayground sweep NAME):", experiments),
+        *below("Its searches (dmlplayground tune NAME):", searches),
+        *_settings(study.key),
         *_tables(study.key),
     ]
-    return list(filter(None, more))
 
 
-def _names(heading: str, names: list[str]) -> str:
-    return "\n  ".join([heading, *names]) if names else ""
-
-
-def _settings(study: str) -> str:
+def _settings(study: str) -> list[str]:
     """The rows of its recipe."""
     from ...trial import hyperparams
 
     rows = sorted({name.row for name in hyperparams.names() if name.study == study})
     heading = f"Rows with settings (dmlplayground train METHOD --hyperparams {study}):\n"
-    return heading + layout.fill(", ".join(rows), "  ") if rows else ""
+    return [heading + layout.fill(", ".join(rows), "  ")] if rows else []
 
 
 def _tables(study: str) -> list[str]:
     from ...studies import published
 
-    listed = [
-        f"  {title}:\n" + layout.columns([("    " + first, *rest) for first, *rest in rows])
-        for title, rows in published.tables(study)
-    ]
+    tables = published.tables(study)
+    listed = [one for title, rows in tables for one in below(f"  {title}:", rows, indent=4 * " ")]
     return ["Published: shares in percent, '?' marks doubtful values.", *listed] if listed else []

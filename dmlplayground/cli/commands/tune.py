@@ -55,18 +55,13 @@ def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
     for name, search in wanted.items():
         search.check()
         print(layout.columns([(key, str(one)) for key, one in search.parameters.items()]))
-        trials = layout.plural(search.trials, "trial")
-        print(f"{trials} of {search.title}{_rungs(search)}, into {store / name}")
-
-
-def _rungs(search: Search) -> str:
-    """How long the trials are, where that differs."""
-    rungs = [
-        f"{rung.trials} of length {rung.share}" + f" on {rung.folds} folds" * (rung.folds > 1)
-        for rung in search.rungs
-    ]
-    images = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
-    return f" ({', '.join(rungs)}; {int(images):,} images in all)" if rungs else ""
+        lengths = []
+        for rung in search.rungs:
+            folds = f" on {rung.folds} folds" if rung.folds > 1 else ""
+            lengths.append(f"{rung.trials} of length {rung.share}{folds}")
+        images = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
+        how = f" ({', '.join(lengths)}; {int(images):,} images in all)" if lengths else ""
+        print(f"{layout.plural(search.trials, 'trial')} of {search.title}{how}, into {store / name}")
 
 
 def winner(store: Path) -> str:
