@@ -31,10 +31,6 @@ class Judgement:
     def score(self, name: str) -> float:
         return float(self.values[name].mean())
 
-    @property
-    def scores(self) -> dict[str, float]:
-        return {name: self.score(name) for name in self.values}
-
     def interval(self, name: str) -> tuple[float, float]:
         """95 % of what other classes of this kind would give."""
         low, high = np.percentile(_drawn(self.values[name], self.labels), [2.5, 97.5])

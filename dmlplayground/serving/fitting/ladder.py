@@ -318,8 +318,9 @@ class Ladder:
             judged, own = make(size)
             gc.collect()  # a network is in a cycle of references, and large
             seconds = time.perf_counter() - started
+            scores = {key: judged.score(key) for key in NAMES}
             intervals = {key: list(judged.interval(key)) for key in NAMES}
-            rung = Rung(name, seconds, size, judged.scores, intervals, config=own)
+            rung = Rung(name, seconds, size, scores, intervals, config=own)
             if not rung.untouched:
                 untouched = judge(*self._features(self._untouched_best.size, "kept"))
                 rung.worse = any(judged.worse(untouched, key) for key in NAMES)
