@@ -156,7 +156,7 @@ def test_rates_and_decays_have_multipliers():
     optimizer = {"name": "sgd", "lr": 0.2, "momentum": 0.0, "weight_decay": 1.0}
     trial = config.trial({"method": "npairs", "optimizer": optimizer, "groups": {"head": group}})
     trainer = PartTrainer(parameters, trial, "head")
-    trainer.begin_epoch(1)
+    trainer.rule.begin_epoch(1)
     trainer.scale(0.5)
     with autograd.record():  # no gradient: what moves is the decay
         total = sum(0 * parameter.data() for parameter in parameters.values())
