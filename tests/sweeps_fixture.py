@@ -11,6 +11,7 @@ import yaml
 from dmlplayground.sweeps import grid, search_files
 from dmlplayground.trial.store import records
 
+ROOT = Path(__file__).parents[1]
 SMALL = {
     "data": {"name": "glyphs", "classes": 16, "images_per_class": 9, "size": 24, "strength": 0.3},
     "embed_dim": 8,
@@ -20,15 +21,15 @@ SMALL = {
 
 
 def ready(name: str) -> bool:
-    """Whether an experiment of ours can be run at once: the finals of an arena wait for all winners of its searches."""
-    winners = grid.load(name)[0].base.get("hyperparams", "")
-    if not winners.startswith("experiments/"):
-        return True
-    folder = Path(__file__).parents[1] / winners
-    return all(
-        (folder / one / "best.yaml").is_file()
-        for one in search_files.load_all(name.replace("finals", "search"))
-    )
+    """Whether an experiment of ours can be run at once: those that begin with winners wait for all searches that find these."""
+    made = grid.load(name)[0]
+    for choice in made.choices():
+        folder = choice.get("hyperparams", made.base.get("hyperparams", ""))
+        if not folder.startswith("experiments/"):
+            continue
+        if not (ROOT / folder / str(choice["search"]) / choice["method"] / "best.yaml").is_file():
+            return False
+    return True
 
 
 def only_search(given, overrides=()) -> search_files.Search:
