@@ -100,6 +100,18 @@ def test_optimism_is_the_gap_that_was_made(tmp_path):
     assert "best is 0.00 points above last" in level and "beyond the noise for 0 of 4" in level
 
 
+@pytest.mark.parametrize(("searched", "said"), [(75, True), (100, False)])
+def test_searches_on_fewer_classes_are_said_where_epochs_are_compared(tmp_path, searched, said):
+    arena(tmp_path, "icons", REAL)
+    one = fixture.record("margin", (1, 1, 1), 50.0)
+    one.data["train"] = f"glyphs (train): 900 images of {searched} classes"
+    store = tmp_path / "icons" / "search" / "1" / "margin"
+    fixture.keep(store, [one])
+    (store / "experiment.json").write_text(json.dumps({"title": "A search", "trials": [], "search": True}))
+    words = f"The searches trained on {searched} classes, these trainings on 100."
+    assert (words in page(tmp_path)) == said
+
+
 def test_a_short_training_with_another_order_is_said(tmp_path):
     arena(tmp_path, "icons", REAL)
     for number in (1, 2):

@@ -7,6 +7,7 @@ No sentence names a method unless the statistics do: each is made of ``reports.v
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -73,6 +74,7 @@ class Arena:
     records: list[Record] = field(default_factory=list)
     missing: int = 0  # trials of the finals that were planned and have no result
     lengths: Optional[rungs.Lengths] = None
+    searched: list[Record] = field(default_factory=list)  # the trials of one search
 
     @cached_property
     def found(self) -> Optional[Repeated]:
@@ -129,9 +131,16 @@ def _arena(folder: Path) -> Arena:
     planned = {trial["id"] for trial in manifest.read(store).trials} if store.is_dir() else set()
     failed = len(records) - len(done)
     missing = len(planned - {record.id for record in records}) + failed
-    return Arena(
-        folder.name, done, missing, rungs.read(folder / SEARCHES) if (folder / SEARCHES).is_dir() else None
-    )
+    searches = folder / SEARCHES
+    lengths = rungs.read(searches) if searches.is_dir() else None
+    stores = sorted(path.parent for path in searches.glob(f"**/{manifest.FILE}"))
+    return Arena(folder.name, done, missing, lengths, usable_records.load(stores[0]) if stores else [])
+
+
+def classes(records: Iterable[Record]) -> int:
+    """The most classes that one of them trained on; 0 if none says so."""
+    found = (re.search(r"of (\d+) classes", record.data.get("train", "")) for record in records)
+    return max((int(one[1]) for one in found if one), default=0)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------------
@@ -400,6 +409,12 @@ def optimism(arena: Arena) -> Iterable[str]:
         yield (
             f"{best} is {points(fmean(means))} points above {other} on average over methods ({points(min(means))} to "
             f"{points(max(means))}), beyond the noise for {len(beyond)} of {len(means)}."
+        )
+    few, many = classes(arena.searched), classes(arena.records)
+    if 0 < few < many and arena.found.results[0] != best:
+        yield (
+            f"The searches trained on {few} classes, these trainings on {many}. So an epoch that a search chose can come too "
+            f"early: what {best} is above {arena.found.results[0]} is not the choice by test classes alone."
         )
     agreed = orders.agreement(arena.found.compared(best), arena.compared)
     if agreed and arena.found.results[0] != best:
