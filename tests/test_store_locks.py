@@ -130,10 +130,13 @@ def test_clocks_do_not_matter(tmp_path, quick, far, monkeypatch, jump):
 
 def test_an_owner_that_was_given_up_stops(tmp_path, quick):
     """It was asleep; when it wakes there is a successor. The interrupt reaches it at its work."""
+    # Made in another thread: the interrupt may come at once, and would undo a lock that is just being written in this one.
+    successor = threading.Thread(target=locks._create, args=(tmp_path, 2, locks._identity()))
     with pytest.raises(locks.Busy, match="another process continues with it"), locks.hold(tmp_path):
-        locks._create(tmp_path, 2, locks._identity())
+        successor.start()
         for _ in range(1000):
             time.sleep(0.01)
+    successor.join()
     assert [path.name for path in tmp_path.iterdir()] == ["lock-2"]
 
 
