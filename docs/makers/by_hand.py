@@ -47,7 +47,7 @@ def of_stores(page: Any, folder: Path) -> None:
         for method in shared
     ]
     note = f"{_criterion(folder / PICKED)} on validation classes, in percent: means of folds and seeds."
-    page.fold(Table("by-hand", "Picked and found", "", columns, rows, [note]))
+    page.fold(Table("by-hand", "Picked and found", "glyphs", columns, rows, [note]))
 
 
 def _scores(store: Path) -> dict[str, list[float]]:
