@@ -9,7 +9,7 @@ from typing import Any
 from dmlplayground.parts import protocols
 from dmlplayground.reports import usable_records
 from dmlplayground.reports.grouping import score
-from dmlplayground.reports.tables import Column, Row, Table
+from dmlplayground.reports.tables import Column, Row, Table, signed
 from dmlplayground.trial.store.records import Record
 
 PICKED, FOUND = "picked", "found"  # the stores of experiments/by_hand
@@ -24,7 +24,8 @@ def of_stores(page: Any, folder: Path) -> None:
     """A section with what the stores below the folder hold for the same methods; nothing if one of them is not there."""
     if not all((folder / name).is_dir() for name in (PICKED, FOUND)):
         return
-    picked, found = (_scores(folder / name) for name in (PICKED, FOUND))
+    records = {name: _finished(folder / name) for name in (PICKED, FOUND)}
+    picked, found = (_scores(records[name]) for name in (PICKED, FOUND))
     shared = [method for method in picked if method in found]
     if not shared:
         return
@@ -43,26 +44,22 @@ def of_stores(page: Any, folder: Path) -> None:
     )
     columns = [Column("method", numeric=False), *map(Column, ("picked", "found", "gap"))]
     rows = [
-        Row([method, fmean(picked[method]), fmean(found[method]), f"{gaps[method]:+.2f}".replace("-", "−")])
-        for method in shared
+        Row([method, fmean(picked[method]), fmean(found[method]), signed(gaps[method])]) for method in shared
     ]
-    note = f"{_criterion(folder / PICKED)} on validation classes, in percent: means of folds and seeds."
+    criterion = records[PICKED][0].config["protocol"]["criterion"]
+    note = f"{criterion} on validation classes, in percent: means of folds and seeds."
     page.fold(Table("by-hand", "Picked and found", "glyphs", columns, rows, [note]))
 
 
-def _scores(store: Path) -> dict[str, list[float]]:
+def _scores(records: list[Record]) -> dict[str, list[float]]:
     """What validation classes say of every method, a score for each seed."""
     scores: dict[str, list[float]] = {}
-    for record in _finished(store):
+    for record in records:
         protocol = protocols.get(record.config["protocol"]["name"])
         value = score(record, protocol.leading, record.config["protocol"]["criterion"])
         if value is not None:
             scores.setdefault(record.config["method"]["name"], []).append(value)
     return scores
-
-
-def _criterion(store: Path) -> str:
-    return str(_finished(store)[0].config["protocol"]["criterion"])
 
 
 def _finished(store: Path) -> list[Record]:

@@ -11,7 +11,7 @@ from dmlplayground.parts import metrics
 from dmlplayground.reports import orders, transfer
 from dmlplayground.reports.grouping import score
 from dmlplayground.reports.statistics import LEVEL, holm
-from dmlplayground.reports.tables import Column, Row, Table, body, ends
+from dmlplayground.reports.tables import Column, Row, Table, body, ends, signed
 from dmlplayground.studies import published
 
 STUDY = "roth2020"
@@ -65,7 +65,7 @@ def _predictor(arena: Any, figure: str) -> Optional[transfer.Predictor]:
 
 
 def _signed(value: Optional[float]) -> Optional[str]:
-    return None if value is None else f"{value:+.2f}".replace("-", "−")
+    return None if value is None else signed(value)
 
 
 def _signs(rows: Sequence[Row]) -> str:
