@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -28,21 +29,27 @@ def heard() -> Iterator[None]:
     (``nohup``) stay ignored. Afterwards the handlers are as before: a program that calls a command and later forks
     processes could not end all of them otherwise, as Python loses a signal that it handles and that comes in a fork."""
     plain = (signal.SIG_DFL, signal.default_int_handler)
-    with _handling(_stop, lambda former: former in plain):
-        yield
+    report, sys.unraisablehook = sys.unraisablehook, _ask_again
+    try:
+        with _handling(_stop, lambda former: former in plain):
+            yield
+    finally:
+        sys.unraisablehook = report
 
 
 def _stop(number: int, frame: Optional[FrameType]) -> None:
-    place = frame
-    while place is not None and place.f_code.co_name != "__del__":
-        place = place.f_back
-    if place is not None:
-        # In a __del__, and MXNet's arrays have one, Python would print what is raised, and go on as if nothing had happened.
-        again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
-        return
     raise KeyboardInterrupt if number == signal.SIGINT else Stopped(number)
+
+
+def _ask_again(lost: Any) -> None:
+    """Python prints what is raised in a ``__del__`` or in a callback of C, and goes on. MXNet's arrays have both."""
+    if not isinstance(lost.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    number = lost.exc_value.number if isinstance(lost.exc_value, Stopped) else signal.SIGINT
+    again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:
