@@ -20,7 +20,7 @@ if (
     FILES = SITE = {}
 
 # Either build of MXNet, never both: they write the same folder. Hence extras and no requirement.
-# Their metadata says numpy<2, and everything below has a release that pip finds for it on Python 3.9 to 3.12.
+# Their metadata says numpy<2, and everything below has a release that pip finds for it on Python 3.10 to 3.12.
 EXTRAS = {
     "cpu": ["mxnet==1.9.1"],
     "cu112": [
@@ -110,7 +110,6 @@ setup(
         "Intended Audience :: Science/Research",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
-        "Programming Language :: Python :: 3.9",
         "Programming Language :: Python :: 3.10",
         "Programming Language :: Python :: 3.11",
         "Programming Language :: Python :: 3.12",
@@ -119,7 +118,7 @@ setup(
         "Topic :: Scientific/Engineering :: Image Recognition",
         "Typing :: Typed",
     ],
-    python_requires=">=3.9",
+    python_requires=">=3.10",
     packages=[*find_packages(include=["dmlplayground", "dmlplayground.*"]), *FILES, *SITE],
     package_dir={**FILES, **SITE} or {"": "."},
     package_data={

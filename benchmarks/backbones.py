@@ -15,8 +15,6 @@ read the wall clock, on an idle machine.
 The last table is what the engines do to recall: EfficientNet-Lite0 with ImageNet weights, on the characters.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -10,8 +10,6 @@ processor's clock: another job on the machine changes little.
     python benchmarks/data.py [--images 400] [--rounds 5] [--batch-size 50]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

@@ -16,8 +16,6 @@ what to read, since seconds belong to the machine and to whoever shares it. The 
 Embeddings are synthetic: classes are Gaussian, rows have unit length.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

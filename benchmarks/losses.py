@@ -13,8 +13,6 @@ embeddings, four rows a class (two for pairs).
 embeddings and proxies.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

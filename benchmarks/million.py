@@ -11,8 +11,6 @@ all queries together, every product is computed twice.
 Classes are Gaussian, of 16 or 17 rows of unit length (a million rows have 60,000 classes).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -9,8 +9,6 @@ lost only where no core is free: whole epochs show it.
     python benchmarks/samplers.py [--rounds 5] [--resnet]
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import os

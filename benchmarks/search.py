@@ -7,8 +7,6 @@ hundreds at once. The peers' exact indexes are meant (faiss's IndexFlatL2, usear
 rows. The last lines are of the graph that ``Index.to_faiss`` gives, which is approximate: its recall stands beside.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

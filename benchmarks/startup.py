@@ -3,8 +3,6 @@
 python benchmarks/startup.py [--repeat 5]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

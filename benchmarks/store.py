@@ -4,8 +4,6 @@ milliseconds of a poll. The store is made of the quick start's records, with oth
 python benchmarks/store.py [--trials 20000] [--keep FOLDER]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -7,8 +7,6 @@ more than what is measured here. The best of several rounds is compared. The aim
     python benchmarks/trainer.py [--batch-size 64] [--steps 60] [--rounds 6]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@ Import this before ``mxnet``: it lets the retired MXNet work with a present-day 
 Everything else is loaded when it is first asked for.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """How a part does on the built-in characters: its curve and its cost, read off records that are kept with the source."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -5,8 +5,6 @@ The notation: ``D_ij`` and ``e_{y_i}`` have subscripts, ``x^2`` superscripts; ``
 ``[x]+`` is a hinge, ``|x|`` a norm; Greek letters and functions go by their names; any other word is a word.
 """
 
-from __future__ import annotations
-
 import re
 from html import escape
 

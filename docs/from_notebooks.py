@@ -1,7 +1,5 @@
 """Notebooks as pages: their text, their code and what the code printed, read off the files as they are committed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ MkDocs calls ``on_files`` and ``on_nav``. Everything on these pages is read off 
 has its page as soon as its file is there.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text and tables in Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The ratios that the benchmarks measured, read off the files that they leave in ``benchmarks/results``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The Markdown of generated pages: of a part, of a kind of parts, of the experiments, of the configuration's keys."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 An arrow is an import of one room by another. Rooms stand from what knows nobody, at the bottom, to what knows everybody.
 """
 
-from __future__ import annotations
-
 import ast
 from html import escape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What recipes and studies say of a part: the values they give its options, where each is from, and what was published."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

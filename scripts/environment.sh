@@ -10,13 +10,13 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 is_python() { command -v "$1" >/dev/null && "$1" -c "import sys; sys.exit(not $2)" 2>/dev/null; }
 
-# pip can satisfy MXNet's own numpy<2 on Python 3.9 to 3.12, so one of these if there is one.
+# pip can satisfy MXNet's own numpy<2 on Python 3.10 to 3.12, so one of these if there is one.
 find_python() {
-    for found in ${PYTHON:-python3 python3.12 python3.11 python3.10 python3.9}; do
-        is_python "$found" '(3, 9) <= sys.version_info < (3, 13)' && return
+    for found in ${PYTHON:-python3 python3.12 python3.11 python3.10}; do
+        is_python "$found" '(3, 10) <= sys.version_info < (3, 13)' && return
     done
     found=${PYTHON:-python3}
-    is_python "$found" 'sys.version_info >= (3, 9)' || fail "no Python 3.9 or later here (looked for $found)." \
+    is_python "$found" 'sys.version_info >= (3, 10)' || fail "no Python 3.10 or later here (looked for $found)." \
         "Install one, or name it: PYTHON=/path/to/python3 $0"
 }
 

@@ -4,8 +4,6 @@ It prints ``characters.ALPHABET``. They come from the typefaces inside matplotli
 numbers, so that rounding differences between processors change nothing.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 

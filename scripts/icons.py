@@ -6,8 +6,6 @@ Run it if the rules or the version change. Two drawings are copies if all of the
 the larger, and then the one whose set comes first in the alphabet.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

@@ -3,8 +3,6 @@
 Do so when a notebook, or what it shows, has changed; records.ipynb shows the quick start's records.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Do so when the release of a library changes.
 """
 
-from __future__ import annotations
-
 import re
 
 from dmlplayground.base import files

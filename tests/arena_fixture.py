@@ -1,7 +1,5 @@
 """Arenas as their experiments leave them, made of scores drawn with known spreads."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

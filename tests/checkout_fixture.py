@@ -1,7 +1,5 @@
 """A folder into which ``dmlplayground new`` writes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dmlplayground.cli import templates

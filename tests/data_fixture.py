@@ -1,7 +1,5 @@
 """Miniature releases of the published data sets, and pictures for them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

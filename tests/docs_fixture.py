@@ -1,7 +1,5 @@
 """The pages that people read, and what they show of commands and code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The inner loops of the evaluation in plain NumPy: what the compiled ones must agree with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 PAIRS = 2**18  # numbers gathered at a time for exact distances

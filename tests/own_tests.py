@@ -1,7 +1,5 @@
 """Which parts have a test file of their own, as ``dmlplayground new`` writes it; the others are tested together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dmlplayground.base import registry

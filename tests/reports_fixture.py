@@ -1,7 +1,5 @@
 """Records made by hand, as a run writes them: seeded random numbers in every field that a report reads."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

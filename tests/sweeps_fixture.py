@@ -1,7 +1,5 @@
 """What tests of sweeps share: a trial that takes a moment, a sweep of such trials, and what has come of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of the Reality Check's argument: its numbers are those of the study's own examples, and the page is up to date."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

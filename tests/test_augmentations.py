@@ -1,7 +1,5 @@
 """Augmentations: what each does to a pixel, how often, and that an image's draws are its own."""
 
-from __future__ import annotations
-
 import colorsys
 
 import numpy as np

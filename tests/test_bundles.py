@@ -1,7 +1,5 @@
 """Bundles: what goes in, what a verification finds, and that nothing in them runs by itself."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """``dmlplayground docs``."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -14,7 +14,7 @@ GLUONCV, NEEDS_OF_GLUONCV = "gluoncv==0.10.5.post0", ["portalocker", "Pillow", "
 
 
 def interpreters():
-    """Every Python from 3.9 on, of pyenv and on the path, each once, with its minor version."""
+    """Every Python from 3.10 on, of pyenv and on the path, each once, with its minor version."""
     on_path = [
         Path(folder) for folder in os.get_exec_path() if not folder.endswith("/shims")
     ]  # pyenv's scripts
@@ -23,7 +23,7 @@ def interpreters():
     for folder in folders:
         for path in folder.glob("python3.*"):
             version = re.fullmatch(r"python3\.(\d+)", path.name)
-            if version and int(version[1]) >= 9:
+            if version and int(version[1]) >= 10:
                 found[path.resolve()] = int(version[1])
     return found
 

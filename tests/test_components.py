@@ -1,7 +1,5 @@
 """Networks as they come: their features by principal components, scored without training anything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

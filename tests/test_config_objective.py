@@ -1,7 +1,5 @@
 """Miners and regularizers in a configuration: which go with which loss, and what is refused before training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The checks that ``dmlplayground check`` makes of parts: every part of ours passes, and what is wrong is found."""
 
-from __future__ import annotations
-
 import textwrap
 
 import mxnet as mx

@@ -1,7 +1,5 @@
 """The names that other programs call, as the design has them: read off it, not off the code."""
 
-from __future__ import annotations
-
 import inspect
 import json
 

@@ -1,7 +1,5 @@
 """Settings of a method that beat its tuned ones, in the records that are kept with the source."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The cross-batch memory against slots filled in a loop, over batches enough to wrap around."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 

@@ -1,7 +1,5 @@
 """From a file to pixels: every kind of image a release or a user may hold, and those that are broken."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path

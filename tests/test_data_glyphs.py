@@ -1,7 +1,5 @@
 """The built-in data set and what carries it: data sets by name, their value, the cache, contact sheets."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import runpy

@@ -1,7 +1,5 @@
 """Images decoded once: the packed cache, what it depends on, and what becomes of it when things go wrong."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Your own images: by folders and by lists, divided in every way offered, and refused clearly."""
 
-from __future__ import annotations
-
 import json
 import os
 

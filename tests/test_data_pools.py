@@ -1,7 +1,5 @@
 """Grocery, icons, and frozen features: images that are read once, however their classes are divided."""
 
-from __future__ import annotations
-
 import tarfile
 
 import data_fixture as fixture

@@ -1,8 +1,6 @@
 """The published data sets: read as they are released, prepared from archives or folders, fetched,
 verified."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import io

@@ -1,7 +1,5 @@
 """The documentation: it builds without a broken link or a file from elsewhere, and every part has its page."""
 
-from __future__ import annotations
-
 import html
 import re
 import subprocess

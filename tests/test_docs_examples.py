@@ -1,7 +1,5 @@
 """The pages and the README: their commands are commands, their options are options, and their code runs."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import functools

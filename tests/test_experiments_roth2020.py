@@ -1,7 +1,5 @@
 """The experiments of the study of training strategies: its tables, its factors, and a laptop twin of each."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """Trainings by a command: the job that it is given, what comes of it, and every way in which a command can do wrong."""
 
-from __future__ import annotations
-
 import json
 import signal
 import statistics

@@ -1,7 +1,5 @@
 """The findings: made arenas with known truth give the sentences that are true of them, and no others."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

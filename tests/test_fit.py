@@ -1,7 +1,5 @@
 """From a folder of images to a search: ``dmlplayground fit`` as a person meets it, and the ladder's parts."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Disks without room and folders that nothing can be written to: one clear line, exit code 2, and nothing kept is lost."""
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import shutil

@@ -4,8 +4,6 @@ kernel; at their defaults the checks of ``dmlplayground check`` look at them, an
 Nobody who develops this has a GPU at hand; those who use it have.
 """
 
-from __future__ import annotations
-
 import pytest
 from test_methods_options import VARIANTS
 

@@ -1,7 +1,5 @@
 """Searches by halving: rungs are trainings of their own length, equal budgets, decided by scores and numbers alone."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Published settings: every file makes its trial, tells its sources, and agrees with what was published."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Who imports whom: DESIGN's arrows, read from the source."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

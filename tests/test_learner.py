@@ -1,7 +1,5 @@
 """What a learner does to its parameters: groups, warm-up, frozen batch-norm, several devices, several batches a step."""
 
-from __future__ import annotations
-
 import mxnet as mx
 import numpy as np
 import pytest

@@ -1,8 +1,6 @@
 """Batches: the same for any number of threads, in any process, and every batch with random numbers of its
 own."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The learning-rate finder: what it suggests of a curve, and its command."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

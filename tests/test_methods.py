@@ -5,8 +5,6 @@ Nothing here names a method: a file in dmlplayground/parts/methods with a refere
 being there.
 """
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

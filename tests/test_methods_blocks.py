@@ -1,7 +1,5 @@
 """Losses over all pairs that go by blocks of rows: whatever the number of rows, in little memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mxnet import autograd, nd

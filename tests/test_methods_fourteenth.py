@@ -2,8 +2,6 @@
 rest.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Labels that a loss cannot read are refused: without waiting while one trains, with a look at them otherwise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every method learns: a small network tells the classes of glyphs apart after some dozens of steps."""
 
-from __future__ import annotations
-
 import mxnet as mx
 import pytest
 

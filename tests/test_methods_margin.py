@@ -1,7 +1,5 @@
 """Distance-weighted sampling and the betas of the margin loss."""
 
-from __future__ import annotations
-
 import mxnet as mx
 import numpy as np
 import pytest

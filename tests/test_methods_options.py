@@ -2,8 +2,6 @@
 identities that tie one method to another.
 """
 
-from __future__ import annotations
-
 import mxnet as mx
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Our losses beside those of pytorch-metric-learning, wherever both mean the same: values and gradients."""
 
-from __future__ import annotations
-
 import mxnet as mx
 import numpy as np
 import pytest

@@ -1,8 +1,6 @@
 """The fourteen objectives of the Reality Check as its recipe makes them for birds, loss, miner and regularizer together:
 against slow references, in the study's batches and in those in which there is little to compare."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from recipe_musgrave2020 import TUNED

@@ -1,7 +1,5 @@
 """What a loss makes of given pairs, of given triplets, of rows of unequal weight and of a fourth row that it draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mxnet import autograd, nd

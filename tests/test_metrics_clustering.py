@@ -1,7 +1,5 @@
 """Agreement of clusterings: plain loops, scikit-learn, and properties each must have."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Metrics of the embeddings themselves: the spectrum and the density, against plain loops and on degenerate sets."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The evaluation as it is called: names, decisions, galleries, files on disk, memory, no numba."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """k-means: as good as scikit-learn's, the same for the same seed, and sound where points coincide."""
 
-from __future__ import annotations
-
 import sys
 
 import loops_in_numpy

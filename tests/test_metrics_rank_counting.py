@@ -1,6 +1,6 @@
 """Ranks of positives: equal to a stable sort in plain loops, whatever the blocks, loops and ties."""
 
-from __future__ import annotations
+import itertools
 
 import loops_in_numpy
 import numpy as np
@@ -168,7 +168,7 @@ def test_lists_are_sorted_by_distance_and_index():
     index = np.arange(begin[-1])
     values, places = distance.copy(), index.copy()
     rank_counting._sort(begin, values, places)
-    for first, last in zip(begin, begin[1:]):
+    for first, last in itertools.pairwise(begin):
         expected = sorted(zip(distance[first:last], index[first:last]))
         assert list(zip(values[first:last], places[first:last])) == expected
 

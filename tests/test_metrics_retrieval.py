@@ -1,7 +1,5 @@
 """Retrieval metrics as functions of ranks: worked examples, plain loops, and properties each must have."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The table of metrics: what each record states, families, what a trial computes, and what leads."""
 
-from __future__ import annotations
-
 import pytest
 
 from dmlplayground import metrics

@@ -2,8 +2,6 @@
 probabilities they draw with.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pairs and triplets in a static graph against their lists: hinges in closed form, counts, and conversions."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``dmlplayground new``: what it writes works as it is, and the tests of all parts find it."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import subprocess

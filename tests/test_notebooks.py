@@ -1,7 +1,5 @@
 """The notebooks: small, with outputs, and still true when they are run again."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

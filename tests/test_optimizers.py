@@ -1,7 +1,5 @@
 """Optimizers against their formulas in NumPy, step by step, and their place in a configuration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from own_tests import without_own_test

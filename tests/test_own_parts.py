@@ -1,7 +1,5 @@
 """Parts from outside the package: files, scripts, stores and installed packages."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

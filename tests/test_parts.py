@@ -1,7 +1,5 @@
 """What holds for the parts of every kind, and what the listings make of it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where a method stands in an arena: what is refused, what is trained, and what is said of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """Faults that were planted once and that no test saw: each has a test of what it breaks."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 

@@ -1,7 +1,5 @@
 """Protocols: how classes are divided, when a training ends, what is reported."""
 
-from __future__ import annotations
-
 import pytest
 
 from dmlplayground import config, protocols

@@ -3,8 +3,6 @@
 Public is what ``dmlplayground.__all__`` names, and what the modules among these name in turn.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib.resources
 import inspect

@@ -1,7 +1,5 @@
 """A real Ray cluster of several nodes on this machine: the same numbers as without it, also when a node is lost."""
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

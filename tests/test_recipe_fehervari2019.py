@@ -1,7 +1,5 @@
 """The recipe of the study of 2019 against the literal tables of recipe_fehervari2019.py."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The recipe of A Metric Learning Reality Check against the literal tables of recipe_musgrave2020.py."""
 
-from __future__ import annotations
-
 import pytest
 import recipe_musgrave2020 as study
 from sweeps_fixture import only_search

@@ -1,8 +1,6 @@
 """The folds of a Reality Check trial, trained again by a program of PyTorch's alone on the same batches from the same weights:
 its network, its losses written from the study's formulas, its own RMSprop. Needs the extra ``crosscheck``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The recipe of the study of training strategies against the literal tables of recipe_roth2020.py."""
 
-from __future__ import annotations
-
 import pytest
 import recipe_roth2020 as study
 

@@ -1,7 +1,5 @@
 """What is recommended is what the findings support: ``fit``'s methods, and those that pages and descriptions praise."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

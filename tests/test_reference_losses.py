@@ -1,7 +1,5 @@
 """The references judged by arithmetic: values found by hand, and identities that tie one loss to another."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

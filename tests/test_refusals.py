@@ -1,14 +1,11 @@
 """Input that cannot work: one line that names it, exit code 2, before any work."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json
 import math
 import os
 from types import SimpleNamespace
-from typing import Optional
 
 import numpy as np
 import pytest
@@ -150,7 +147,7 @@ def test_a_search_by_no_criterion(monkeypatch):
     """Such a protocol can be trained under: the headline chooses the epochs."""
 
     class Open(type(protocols.create("validated"))):
-        def __init__(self, *, folds: int = 2, criterion: Optional[str] = None):
+        def __init__(self, *, folds: int = 2, criterion: str | None = None):
             super().__init__(folds=folds, criterion=criterion)
 
     part = dataclasses.replace(protocols.get("validated"), key="open", build=Open)

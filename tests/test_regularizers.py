@@ -1,7 +1,5 @@
 """Regularizers against loops written from their formulas: values, slopes, and batches with nothing to compare."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mxnet import autograd, nd

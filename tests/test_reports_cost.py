@@ -1,7 +1,5 @@
 """What trials cost: in records as they are written, and in tables, of older records too."""
 
-from __future__ import annotations
-
 import pytest
 import reports_fixture as fixture
 

@@ -1,7 +1,5 @@
 """Stores with files that are damaged, yet can be read: each is named in one line, and the report shows the others."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The Reality Check's table: means and intervals over runs, with the published ones beside them."""
 
-from __future__ import annotations
-
 import math
 from statistics import fmean, stdev
 

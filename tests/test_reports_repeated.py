@@ -1,7 +1,5 @@
 """Reports of stores with repeated searches and divisions: which trials are repetitions, and what is shown of them."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

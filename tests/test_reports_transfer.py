@@ -1,7 +1,5 @@
 """What predicts transfer: correlations over the trials of a store, by hand and in the report."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

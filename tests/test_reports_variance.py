@@ -1,7 +1,5 @@
 """Statistics of repeated searches and divisions: against textbook tests, and by simulation with known spreads and orders."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

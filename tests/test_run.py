@@ -1,7 +1,5 @@
 """The one loop: epochs, choices, records, ensembles and folds; and the same numbers whatever happens on the way."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Batch samplers: what each promises, for any data and any seed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Samplers that look at the memory of embeddings: their laws, against slow programs written from the definitions."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from types import SimpleNamespace
 

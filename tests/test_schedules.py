@@ -1,7 +1,6 @@
 """Schedules by their shapes."""
 
-from __future__ import annotations
-
+import itertools
 import math
 
 import pytest
@@ -56,8 +55,8 @@ def test_one_cycle_is_highest_where_it_peaks():
     assert scales[0] == pytest.approx(0.1)
     assert max(scales) == scales[30] == 1.0
     assert scales[15] == pytest.approx(0.55)
-    assert all(a < b for a, b in zip(scales[:30], scales[1:31]))
-    assert all(a > b for a, b in zip(scales[30:], scales[31:]))
+    assert all(a < b for a, b in itertools.pairwise(scales[:31]))
+    assert all(a > b for a, b in itertools.pairwise(scales[30:]))
 
 
 @pytest.mark.parametrize("name", ["step", "constant", "cosine", "polynomial"])

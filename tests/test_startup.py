@@ -1,7 +1,5 @@
 """Commands that list, check or dry-run load no MXNet, nor anything else that takes long."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

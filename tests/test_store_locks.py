@@ -1,7 +1,5 @@
 """Locks: one owner at a time, whoever dies, sleeps or comes at the same moment, whatever the clocks say."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A store under fire: processes killed at any moment, files cut at any length, bits flipped anywhere."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

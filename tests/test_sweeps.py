@@ -1,7 +1,5 @@
 """Experiment grids and the runner: what is in a grid, what runs, what is skipped, what a death leaves behind."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

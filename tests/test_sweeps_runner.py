@@ -1,8 +1,6 @@
 """The runner: what it starts, restarts, leaves to others and gives up, with processes that do as they are told; and, in
 the slow tests, real ones that are killed."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What a person sees in a terminal: lines that fit, completion, and that nothing is left to do."""
 
-from __future__ import annotations
-
 import functools
 import io
 import shutil

@@ -1,7 +1,5 @@
 """Trackers have the record's numbers, once each, also when a trial was resumed."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Pipelines: which pixels they take, what they draw, and that a draw depends on nothing but its generator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from data_fixture import class_folders

@@ -1,7 +1,5 @@
 """Ids that outlive the schema: what is added later renames nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Searches: ranges in place of values, needs validation classes alone, resumed, and kept as a file."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Searches for many methods alike: the ranges of their records, proposals by number alone, and their winners together."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """What a type checker sees of the public names: a user's program passes the strictest check, and mistakes do not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

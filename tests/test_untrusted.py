@@ -1,7 +1,5 @@
 """What comes from others: pictures, names, downloads, files of numbers and of weights, and folders of anything."""
 
-from __future__ import annotations
-
 import http.server
 import io
 import shutil

@@ -1,7 +1,5 @@
 """Large grids: what their trials have in common is built and checked once, and each is the trial it would be alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

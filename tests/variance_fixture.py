@@ -1,7 +1,5 @@
 """Scores drawn with known spreads, as repeated searches and divisions would give them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

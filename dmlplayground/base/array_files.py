@@ -1,7 +1,5 @@
 """Named arrays with a JSON header, in one file that is there whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ that lends NumPy and Python the names that MXNet 1.9.1 expects, repairs what the
 a sentence that says what is wrong and what to install.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import re
@@ -245,7 +243,7 @@ def _lent_distutils() -> Iterator[None]:
         return
 
     class Version(tuple):
-        def __new__(cls, text: str) -> Version:
+        def __new__(cls, text: str) -> "Version":
             return super().__new__(cls, map(int, re.findall(r"\d+", text)[:3]))
 
     version = types.ModuleType("distutils.version")

@@ -1,10 +1,8 @@
 """From the name of a device to MXNet's context; devices that would fail later are refused at once."""
 
-from __future__ import annotations
-
 import ctypes
 import re
-from typing import Any, Union
+from typing import Any
 
 from .compat import CPU_BUILD, INSTALL_CUDA
 from .errors import UserError
@@ -44,7 +42,7 @@ def _no_device(name: str, gpus: int) -> UserError:
     return UserError(f"there is no device {name!r}: GPUs that NVIDIA's driver shows here: {gpus}.")
 
 
-def require(device: str, count: int, amp: Union[bool, str]) -> None:
+def require(device: str, count: int, amp: bool | str) -> None:
     """A UserError if a trial's devices do not exist, as far as that is known without loading MXNet."""
     if device != "gpu" and not amp:
         return
@@ -54,7 +52,7 @@ def require(device: str, count: int, amp: Union[bool, str]) -> None:
     check_amp(amp, count, gpus, "gpu" if gpus >= count else "cpu")
 
 
-def check_amp(amp: Union[bool, str], count: int, gpus: int, kind: str) -> None:
+def check_amp(amp: bool | str, count: int, gpus: int, kind: str) -> None:
     """A UserError if ``amp`` does not fit the kind of device."""
     if amp is True and kind == "cpu":
         raise UserError(

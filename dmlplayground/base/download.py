@@ -1,7 +1,5 @@
 """Checked downloads: an interrupted one is continued, and only the published file reaches its place."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import lzma

@@ -1,13 +1,10 @@
 """Errors that the user can fix: one clear sentence, exit code 2, no traceback."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Optional
 
 
 class UserError(Exception):
@@ -53,7 +50,7 @@ def _choices(name: object, known: Iterable[str], also: Mapping[str, str] = {}) -
     return f"{hint} Known: {', '.join(names) or 'none'}."
 
 
-def nearest(name: object, known: Iterable[str], least: float = 0.6) -> Optional[str]:
+def nearest(name: object, known: Iterable[str], least: float = 0.6) -> str | None:
     """The known name that is spelled most like this one, the first of equals; None if none is as like as ``least``."""
     wanted = _plain(name)
     near = [(difflib.SequenceMatcher(None, wanted, _plain(word)).ratio(), word) for word in known]

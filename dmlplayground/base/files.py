@@ -1,7 +1,5 @@
 """Files that are written beside their place and then renamed, so that a crash leaves the old or the new one whole."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl
@@ -17,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
-from typing import IO, Any, Optional
+from typing import IO, Any
 
 from . import processes, signals
 from .errors import UserError
@@ -33,7 +31,7 @@ class CannotWrite(UserError):
 
 
 @contextlib.contextmanager
-def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Iterator[None]:
+def writing_to(path: str | Path, only: Container[int] | None = None) -> Iterator[None]:
     """Errors of writing in this block (with ``only``, those with these numbers) become one clear line about ``path``."""
     try:
         yield
@@ -44,7 +42,7 @@ def writing_to(path: str | Path, only: Optional[Container[int]] = None) -> Itera
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path, mode: str = "w", through: Optional[Path] = None) -> Iterator[IO]:
+def replacing(path: str | Path, mode: str = "w", through: Path | None = None) -> Iterator[IO]:
     """Open a file that replaces ``path`` if the block succeeds, and is removed if it fails. Until then it is in the
     folder ``through``, on the same disk, or beside ``path``."""
     path = Path(path)
@@ -176,7 +174,7 @@ def free_lock(lock: Path) -> bool:
     return True
 
 
-def write_json(path: str | Path, content: Any, through: Optional[Path] = None) -> None:
+def write_json(path: str | Path, content: Any, through: Path | None = None) -> None:
     with signals.deferred(), replacing(path, through=through) as file:
         dump_json(content, file)
 

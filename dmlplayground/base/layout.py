@@ -1,14 +1,11 @@
 """Text for a terminal: columns and prose that fit its width."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from typing import Optional
 
 from .errors import printable
 
@@ -19,7 +16,7 @@ ENTRY = re.compile(r"^(?=[\w.]+: )", re.MULTILINE)  # where an entry of a list o
 LEAST = 24  # characters that text should have to be wrapped in; half as many beside a wide first column
 
 
-def width() -> Optional[int]:
+def width() -> int | None:
     """How many characters fit on a line; None where a file or another program reads them and lines may be long."""
     if os.environ.get("COLUMNS", "").isdigit() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
@@ -41,7 +38,7 @@ def columns(rows: Rows, right: Collection[int] = (), rule: bool = False) -> str:
     return "\n\n".join("\n".join(_lines(rows, widths, shown, right, rule)) for shown in tables)
 
 
-def _groups(widths: Sequence[int], room: Optional[int]) -> Iterator[list[int]]:
+def _groups(widths: Sequence[int], room: int | None) -> Iterator[list[int]]:
     """The columns that stand side by side, by their numbers."""
     last = len(widths) - 1
     shown, used = [0], widths[0]
@@ -73,7 +70,7 @@ def _lines(
             rule = False
 
 
-def fill(text: str, first: str = "", later: Optional[str] = None) -> str:
+def fill(text: str, first: str = "", later: str | None = None) -> str:
     """A paragraph in lines that fit; ``first`` begins the first line, and ``later`` the others (the same if not given)."""
     after = first if later is None else later
     wrapper = textwrap.TextWrapper(width() or LONG, first, after, break_on_hyphens=False)

@@ -1,27 +1,24 @@
 """What the system says of memory, in bytes. Linux says it; where it is not said, nothing is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Optional
 
 
-def available() -> Optional[int]:
+def available() -> int | None:
     """What the machine can give."""
     return _said("meminfo", "MemAvailable")
 
 
-def own(process: int) -> Optional[int]:
+def own(process: int) -> int | None:
     """What a process holds that is its own, without the pages of files."""
     return _said(f"{process}/status", "RssAnon")
 
 
-def peak() -> Optional[int]:
+def peak() -> int | None:
     """The most that this process has held, or has since its peak was last reset."""
     return _said("self/status", "VmHWM")
 
 
-def _said(file: str, name: str) -> Optional[int]:
+def _said(file: str, name: str) -> int | None:
     try:
         lines = (Path("/proc") / file).read_text().splitlines()
     except OSError:

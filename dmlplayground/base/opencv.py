@@ -1,8 +1,6 @@
 """OpenCV's image operations, from the package ``cv2``, or from MXNet and SciPy where it cannot be loaded: opencv-python needs
 libGL, which slim containers lack. Those of ``cv2`` are twice as fast and let other threads run."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

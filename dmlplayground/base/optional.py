@@ -1,7 +1,5 @@
 """Packages that not everybody needs: what each is for, and which extra of ours brings it."""
 
-from __future__ import annotations
-
 import importlib.util
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Two forms of description are read: dataclasses (``build``), and a class's fields
 (``options_of``, ``fill_options``), so a component's options are stated once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools
@@ -19,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 from .errors import UserError, unknown
 
 _MISSING = inspect.Parameter.empty
-_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_UNIONS = (typing.Union, types.UnionType)
 _WORDS = {
     int: "a whole number",
     float: "a number",

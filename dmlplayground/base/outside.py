@@ -6,8 +6,6 @@ digest. A file is code: it runs when its user names it. What a store that somebo
 run that very file before, or names it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys
@@ -16,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from . import files, resources
 from .errors import UserError, warn
@@ -42,7 +40,7 @@ _copies: dict[str, Path] = {}  # by digest: where a store has a file that is gon
 _running: list[Path] = []  # files that are being loaded
 
 
-def source_of(build: Any) -> Optional[Source]:
+def source_of(build: Any) -> Source | None:
     """Where a class or function from outside the package is from; None if it is one of ours."""
     build = getattr(build, "func", build)  # of a functools.partial
     if build.__module__.partition(".")[0] == "dmlplayground":
@@ -96,7 +94,7 @@ def require_idle(what: str) -> None:
         )
 
 
-def load(named: Any, store: Optional[Path] = None) -> None:
+def load(named: Any, store: Path | None = None) -> None:
     """Load the parts of these files, each a path, or a mapping with its ``file`` and ``sha256`` as records hold it. A file
     that is gone is looked for in the store; one that has changed is refused."""
     if isinstance(named, (str, Path)) or not isinstance(named, Iterable):
@@ -114,7 +112,7 @@ def load(named: Any, store: Optional[Path] = None) -> None:
                 raise UserError(f"{owners[kind, key]} and {given['file']} both have a {kind} called {key}.")
 
 
-def file_of(source: Mapping[str, str], store: Optional[Path] = None) -> Path:
+def file_of(source: Mapping[str, str], store: Path | None = None) -> Path:
     """The file of a source, or its copy in the store where it is gone; one that has changed is refused."""
     path = Path(source["file"])
     if not path.is_file():
@@ -129,7 +127,7 @@ def file_of(source: Mapping[str, str], store: Optional[Path] = None) -> Path:
     return path
 
 
-def _load(file: str, digest: Optional[str], store: Optional[Path]) -> Registered:
+def _load(file: str, digest: str | None, store: Path | None) -> Registered:
     if digest is not None and digest in _loaded:
         return _put_in_place(digest)
     if not file:
@@ -265,7 +263,7 @@ def _is(path: Path, digest: str) -> bool:
     return path.is_file() and files.digest(path) == digest
 
 
-def _copy(store: Optional[Path], file: str, digest: Optional[str]) -> Optional[Path]:
+def _copy(store: Path | None, file: str, digest: str | None) -> Path | None:
     return store / KEPT / digest / Path(file).name if store and file and digest else None
 
 

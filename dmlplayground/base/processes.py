@@ -1,12 +1,9 @@
 """Which process something belongs to, so that others can tell whether that process is still there."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
 from pathlib import Path
-from typing import Optional
 
 #: A process in a file's name: where, which, and when it began.
 MARK = re.compile(r"([0-9a-f]{8})-(\d+)-(\d*)")
@@ -35,7 +32,7 @@ def mark() -> str:
     return f"{_digest(place())}-{os.getpid()}-{born(os.getpid())}"
 
 
-def ended(mark: str) -> Optional[bool]:
+def ended(mark: str) -> bool | None:
     """Whether the process with this mark has ended; None where that cannot be seen, as it is of another machine."""
     found = MARK.fullmatch(mark)
     if found is None or not place() or found[1] != _digest(place()):

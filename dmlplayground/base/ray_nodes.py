@@ -1,16 +1,14 @@
 """The nodes of a Ray cluster: connecting to them, and having them compute what ``map`` would compute here."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterable
-from typing import Any, Optional
+from typing import Any
 
 from . import optional
 from .errors import UserError
 
 
-def connect(address: Optional[str] = None) -> Any:
+def connect(address: str | None = None) -> Any:
     """The module, connected to the cluster at ``address``, the one this machine belongs to, or a new one."""
     ray = optional.load("ray")
     host, _, port = (address or "").rpartition("/")[2].rpartition(":")
@@ -24,7 +22,7 @@ def connect(address: Optional[str] = None) -> Any:
     return ray
 
 
-def on_ray(address: Optional[str] = None) -> Callable[[Callable, Iterable], list]:
+def on_ray(address: str | None = None) -> Callable[[Callable, Iterable], list]:
     """A ``map`` whose items are computed as tasks of a Ray cluster, on one core each: what ``evaluate`` takes as ``run``.
     The function's arrays are sent to every node once. ``address`` is as for sweeps.
 

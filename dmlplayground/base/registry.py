@@ -8,8 +8,6 @@ the signature, and the rest in the docstring. Listings, ``dmlplayground samplers
 No part's file imports MXNet when it is itself imported: commands that only list or check must answer at once.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil
@@ -18,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from . import outside
 from .errors import UserError, unknown
@@ -187,7 +185,7 @@ class Kind(Generic[P, M]):
     setting: str = ""  # the configuration's key that chooses a part of this kind; empty: its name
     remark: str = ""  # a remark below a list of them
 
-    known: ClassVar[list[Kind]] = []  # all that are loaded
+    known: ClassVar[list["Kind"]] = []  # all that are loaded
 
     def __post_init__(self) -> None:
         self.setting = self.setting or self.name
@@ -210,7 +208,7 @@ class Kind(Generic[P, M]):
 
         return add
 
-    def add(self, part: P, source: Optional[outside.Source] = None) -> None:
+    def add(self, part: P, source: outside.Source | None = None) -> None:
         """``source``: where it is from, if from outside the package. Registered once more, it takes its own place."""
         if source is None:
             if part.key in self._parts:
@@ -224,7 +222,7 @@ class Kind(Generic[P, M]):
         self.put(part, source)
         outside.add(self, part, source)
 
-    def put(self, part: P, source: Optional[outside.Source]) -> None:
+    def put(self, part: P, source: outside.Source | None) -> None:
         """Let a part be the one that goes by its key: one from outside, or one that has no code and so no source."""
         self._parts[part.key] = part
         if source is not None:

@@ -1,7 +1,5 @@
 """Where the files of ``experiments/`` and ``hyperparams/`` and the built pages are, in a checkout or installed."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """YAML with errors of one line that say where; PyYAML alone takes duplicate keys, and dies of deep nesting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

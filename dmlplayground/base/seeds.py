@@ -2,8 +2,6 @@
 every process, on every machine and after a resume. No generator lives longer than the epoch (or batch) it is named after,
 so there is no state to save."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Requests to stop: Ctrl-C and the signals by which a system ends a process are treated alike."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -9,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Optional
+from typing import Any
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 0.02  # seconds after which a request is repeated if it came when it could not be noticed
@@ -37,7 +35,7 @@ def heard() -> Iterator[None]:
         sys.unraisablehook = report
 
 
-def _stop(number: int, frame: Optional[FrameType]) -> None:
+def _stop(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else Stopped(number)
 
 

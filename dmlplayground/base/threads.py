@@ -1,11 +1,9 @@
 """Work done by threads. These are enough, since decoding, resizing and compiled loops release Python's global lock."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import UserError
 
@@ -80,7 +78,7 @@ def beside(items: Iterator[Item]) -> Iterator[Item]:
                 future.cancel()
 
 
-def _pool(threads: int) -> ThreadPoolExecutor:
+def _pool(threads: int) -> "ThreadPoolExecutor":
     from concurrent.futures import ThreadPoolExecutor  # here, as commands that only list must not wait for it
 
     return ThreadPoolExecutor(threads)

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any
 
 from ..base import outside, registry, signals
 from ..base.errors import UserError, warn
@@ -35,7 +35,7 @@ __all__ = ["main"]
 PARTS = "--parts FILE", "load parts of your own from it"
 
 
-def main(argv: Optional[list[str]] = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     _open_output()
     with signals.heard(), warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))  # without our lines of code
@@ -87,7 +87,7 @@ def _completed(words: list[str], commands: Mapping[str, ModuleType]) -> list[str
     return [words[0], *complete(words[1:])] if complete else words
 
 
-def parser(commands: Optional[Mapping[str, ModuleType]] = None, all_helped: bool = False) -> Command:
+def parser(commands: Mapping[str, ModuleType] | None = None, all_helped: bool = False) -> Command:
     """The whole command line. ``all_helped``: the commands that only list are described as well."""
     from .. import __version__
 

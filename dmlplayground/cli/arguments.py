@@ -1,7 +1,5 @@
 """How a command says what it takes, and the arguments that several of them take."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path

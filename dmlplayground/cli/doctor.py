@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent import futures
 from importlib import metadata, util
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 from urllib import request
 
 from .. import __version__
@@ -237,7 +237,7 @@ def _answer(address: str) -> str:
     return ""
 
 
-def _cgroup_cores() -> Optional[float]:
+def _cgroup_cores() -> float | None:
     """The share of the processors that the control group (version 2, then 1) grants, in cores."""
     quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
     if not period:
@@ -246,7 +246,7 @@ def _cgroup_cores() -> Optional[float]:
     return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
 
 
-def _cgroup_memory() -> Optional[float]:
+def _cgroup_memory() -> float | None:
     """The memory that the control group (version 2, then 1) grants, in GiB."""
     limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
     return int(limit) / GIB if limit.isdigit() else None

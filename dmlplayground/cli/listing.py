@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType, SimpleNamespace
-from typing import Any, Optional
+from typing import Any
 
 from ..base import layout, registry
 from ..base.options import Option, describe
 from .arguments import Command, Namespace
 
 
-def command(plural: str, more: Optional[ModuleType]) -> Any:
+def command(plural: str, more: ModuleType | None) -> Any:
     """The command that lists the parts of a kind, or describes one; with what a module says ``more`` of them."""
 
     def add_arguments(command: Command) -> None:
@@ -33,7 +33,7 @@ def add_json(command: Command) -> None:
     command.flag("--json", "print all that is known of them as JSON")
 
 
-def as_text(plural: str, name: Optional[str], more: Any = None) -> str:
+def as_text(plural: str, name: str | None, more: Any = None) -> str:
     """All parts of a kind, or a description of the one that is named."""
     kind = registry.kind(plural)
     if not name:
@@ -41,7 +41,7 @@ def as_text(plural: str, name: Optional[str], more: Any = None) -> str:
     return story(kind, kind.get(name), more.about_one(name) if hasattr(more, "about_one") else ())
 
 
-def as_json(plural: str, name: Optional[str]) -> str:
+def as_json(plural: str, name: str | None) -> str:
     kind = registry.kind(plural)
     found = {}
     for part in (kind.get(key) for key in ([name] if name else kind.names())):

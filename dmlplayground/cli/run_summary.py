@@ -1,7 +1,5 @@
 """What will run, and how it went."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 500  # trials of a dry run that are listed
 
 
-def conditions(trials: Sequence[Trial], recipe: Mapping[str, Any] = {}) -> str:
+def conditions(trials: "Sequence[Trial]", recipe: Mapping[str, Any] = {}) -> str:
     """The data, networks and protocols of these trials, and what a recipe sets, so that nothing is chosen silently."""
     kinds = {"data": "data", "network": "backbones", "protocol": "protocols"}
     rows = []
@@ -42,7 +40,7 @@ def _part(plural: str, component: Mapping[str, Any]) -> str:
 
 
 def dry_run(
-    trials: Sequence[Trial], store: Path, recipe: Mapping[str, Any] = {}, elsewhere: bool = False
+    trials: "Sequence[Trial]", store: Path, recipe: Mapping[str, Any] = {}, elsewhere: bool = False
 ) -> None:
     """Print what would run, after checking everything that can be checked without running it."""
     notes = look(trials, elsewhere)
@@ -50,7 +48,7 @@ def dry_run(
     print("\n".join([conditions(trials, recipe), *notes, *whole, remaining(trials, store)]))
 
 
-def configuration(trial: Trial) -> str:
+def configuration(trial: "Trial") -> str:
     """Every setting of a trial, as YAML that ``train`` takes."""
     import yaml
 
@@ -59,7 +57,7 @@ def configuration(trial: Trial) -> str:
     return "all settings:\n" + textwrap.indent(written.rstrip(), "  ")
 
 
-def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
+def look(trials: "Sequence[Trial]", elsewhere: bool = False) -> list[str]:
     """Errors for what this machine lacks or the data do not allow; notes on published sets that are not here yet.
     ``elsewhere``: other machines train, and their devices cannot be checked from here."""
     from ..sweeps import checks
@@ -69,7 +67,7 @@ def look(trials: Sequence[Trial], elsewhere: bool = False) -> list[str]:
     return notes
 
 
-def remaining(trials: Sequence[Trial], store: Path) -> str:
+def remaining(trials: "Sequence[Trial]", store: Path) -> str:
     """What would run, and how much of it is done already."""
     from ..sweeps.job import status
     from ..trial.config import Places
@@ -90,7 +88,7 @@ def tally(states: Counter) -> str:
     return ", ".join(f"{count} {state}" for state, count in states.most_common()) + "."
 
 
-def results(record: Record, folder: Path) -> str:
+def results(record: "Record", folder: Path) -> str:
     """A finished trial's results."""
     from ..parts import metrics, protocols
 

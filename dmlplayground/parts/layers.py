@@ -1,7 +1,5 @@
 """Configurations as layers: mappings such as a YAML file holds, merged key by key, where later ones win."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

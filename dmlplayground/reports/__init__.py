@@ -1,7 +1,5 @@
 """Reports: tables, figures and one page, made from records alone."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The first screen of the page: which method is best, by how much, whether that is more than noise, and at what cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

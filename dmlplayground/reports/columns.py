@@ -1,10 +1,8 @@
 """Columns of an arena's tables, and the one way in which they become a table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES
@@ -28,7 +26,7 @@ class Field:
     of_cell: Value
     of_network: Value = nothing
     of_features: Value = nothing
-    metric: Optional[metrics.Metric] = None  # that ranks it: the leaders are bold
+    metric: metrics.Metric | None = None  # that ranks it: the leaders are bold
 
 
 def naming(arena: Arena) -> list[Field]:
@@ -45,7 +43,7 @@ def naming(arena: Arena) -> list[Field]:
 
 
 def _factor(key: str) -> Field:
-    def value(cell: Cell) -> Optional[str]:
+    def value(cell: Cell) -> str | None:
         found = cell.factors[key]
         return None if found is None else shown(found)
 
@@ -78,7 +76,7 @@ def table(
     arena: Arena,
     fields: Sequence[Field],
     notes: Iterable[str] = (),
-    cells: Optional[Sequence[Cell]] = None,
+    cells: Sequence[Cell] | None = None,
     features: Iterable[Cell] = (),
     networks: Iterable[Cell] = (),
 ) -> Table:

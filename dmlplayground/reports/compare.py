@@ -1,7 +1,5 @@
 """Two stores side by side: which cells changed, and whether by more than noise."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -142,7 +140,7 @@ def _without(
     return {alone.get(one, one): cell for one, cell in side.items()}
 
 
-def _units(gaps: Iterable[CellDifference]) -> list[str]:
+def _units(gaps: "Iterable[CellDifference]") -> list[str]:
     return units((gap.metric for gap in gaps), OVER_SEEDS)
 
 

@@ -1,11 +1,9 @@
 """What trials cost, beside what they scored: two methods that saw different numbers of images are not compared by scores
 alone, and seconds alone mislead, as they depend on what else the machine did."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from statistics import fmean
-from typing import Any, Optional
+from typing import Any
 
 from ..trial.store.records import Record
 from . import columns
@@ -48,7 +46,7 @@ def training(record: Record) -> float:
     return sum(entry.get("seconds", 0.0) for entry in record.epochs)
 
 
-def processor(record: Record) -> Optional[float]:
+def processor(record: Record) -> float | None:
     """Seconds that the processor worked for the training; None of older records."""
     known = [entry["processor_seconds"] for entry in record.epochs if "processor_seconds" in entry]
     return sum(known) if known else None
@@ -61,7 +59,7 @@ def evaluation(record: Record) -> float:
 
 
 def _mean(
-    column: Column, of_record: Callable[[Record], Optional[float]], shown: Callable[[float], Any] = round
+    column: Column, of_record: Callable[[Record], float | None], shown: Callable[[float], Any] = round
 ) -> Field:
     """The mean over the records of a cell."""
 

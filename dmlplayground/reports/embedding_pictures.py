@@ -1,7 +1,5 @@
 """What the embeddings look like: nearest neighbours and a map, from the samples that trials have kept."""
 
-from __future__ import annotations
-
 import base64
 import html
 from collections.abc import Iterable, Iterator

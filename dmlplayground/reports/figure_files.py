@@ -1,8 +1,6 @@
 """Figures as files: the numbers of ``figures`` drawn by matplotlib, for papers, slides and the page. An SVG file says of every
 point what it is, when it is pointed at."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

@@ -1,7 +1,5 @@
 """The numbers of every figure; ``figure_files`` draws them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A cell belongs to an arena, the cells that may be compared with one another: sam
 that protocol asks for (``ProtocolPart.comparable``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

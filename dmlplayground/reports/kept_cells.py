@@ -1,8 +1,6 @@
 """What is compared of cells. A report keeps it beside its page, so that the records of a large store need not all be read to
 compare it with another; it holds until a record changes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

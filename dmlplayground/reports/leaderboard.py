@@ -1,7 +1,5 @@
 """The tables of an arena: who leads, and every score of every cell."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any

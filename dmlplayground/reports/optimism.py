@@ -1,7 +1,5 @@
 """Optimism: how much of a score comes from having looked at the test set."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,10 +1,8 @@
 """How far two orders of the same methods agree: Kendall's tau, with an interval for the noise of both; and the pairs that
 stand in opposite order beyond that noise."""
 
-from __future__ import annotations
-
 from itertools import combinations
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +15,7 @@ LEAST = 3  # methods; with fewer there is no order to speak of
 class Agreement(NamedTuple):
     methods: list[str]
     tau: float
-    interval: Optional[tuple[float, float]]
+    interval: tuple[float, float] | None
     # Pairs that both sides tell apart, in opposite order; as the first has them.
     reversed: list[tuple[str, str]]
 
@@ -33,7 +31,7 @@ def taus(a: Any, b: Any) -> Any:
         return (ours * theirs).sum(axis=-1) / known
 
 
-def agreement(a: Comparison, b: Comparison) -> Optional[Agreement]:
+def agreement(a: Comparison, b: Comparison) -> Agreement | None:
     """Of the methods that both have. None if they are too few.
 
     For the interval every mean on both sides is drawn anew with the error that it has. Noise pulls a tau towards zero, by as
@@ -60,7 +58,7 @@ def agreement(a: Comparison, b: Comparison) -> Optional[Agreement]:
     return Agreement(methods, tau, interval, turned)
 
 
-def by_search(found: Comparison) -> Optional[float]:
+def by_search(found: Comparison) -> float | None:
     """The tau between the orders by one search of every method and by another: what a new search alone does to an order. The
     mean over pairs of searches."""
     if found.searches < 2 or len(found.means) < LEAST:

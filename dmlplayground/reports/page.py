@@ -1,7 +1,5 @@
 """The page: one HTML file that needs nothing else. Tables are HTML; its script draws figures and trials."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterable

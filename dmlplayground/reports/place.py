@@ -1,15 +1,13 @@
 """``place``: where a method stands in an arena, against the records of those that have been there. The one report that has
 to train first, so it alone knows ``sweeps``, the room below."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html import escape
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 from ..base import files, outside
 from ..base.errors import UserError
@@ -33,19 +31,19 @@ class Placed(NamedTuple):
     name: str  # of its row
     said: list[str]
     table: Table
-    page: Optional[Path] = None
-    compared: Optional[Comparison] = None
+    page: Path | None = None
+    compared: Comparison | None = None
 
 
 def place(
-    method: Union[str, Path] = "",
-    arena: Union[str, Path] = "",
+    method: str | Path = "",
+    arena: str | Path = "",
     *,
-    command: Optional[str] = None,
+    command: str | None = None,
     quick: bool = False,
-    store: Optional[Union[str, Path]] = None,
-    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
-    parts: Iterable[Union[str, Path]] = (),
+    store: str | Path | None = None,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    parts: Iterable[str | Path] = (),
     **how: Any,
 ) -> Placed:
     """Put a method through the searches and finals of an arena, and compare it with the records of the others.

@@ -5,13 +5,11 @@ Any option of the data named ``division`` or ``seed`` with a whole number says w
 repetitions of one method, and ``variance`` compares methods over them.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, Optional
+from typing import Any
 
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD, ProtocolPart
@@ -239,7 +237,7 @@ def _notes(one: Repeated, found: Comparison) -> Iterator[str]:
         yield f"{NEW_SEARCH} {tau:.2f}."
 
 
-def _interval(found: Comparison, name: str) -> Optional[Interval]:
+def _interval(found: Comparison, name: str) -> Interval | None:
     return Interval.of(found.mean(name), found.interval(name)) if name in found.means else None
 
 
@@ -259,9 +257,7 @@ def noise(one: Repeated) -> Table:
     return Table("noise", "Where the noise comes from", one.title, columns, rows, notes)
 
 
-def _noise_of(
-    parts: Mapping[str, Optional[Estimate]], sources: Sequence[str], intervals: bool
-) -> Iterator[Any]:
+def _noise_of(parts: Mapping[str, Estimate | None], sources: Sequence[str], intervals: bool) -> Iterator[Any]:
     share = shares(parts)
     for source in sources:
         part = parts[source]
@@ -269,7 +265,7 @@ def _noise_of(
         yield f"{share[source]:.0%}" if source in share else None
 
 
-def shares(parts: Mapping[str, Optional[Estimate]]) -> dict[str, float]:
+def shares(parts: Mapping[str, Estimate | None]) -> dict[str, float]:
     """Of the variance of a single score."""
     squares = {source: part.value**2 for source, part in parts.items() if part is not None}
     total = sum(squares.values())
@@ -287,7 +283,7 @@ def wins(one: Repeated) -> Table:
     return Table("wins", "Which is better next time", one.title, columns, rows, [note])
 
 
-def figure(one: Repeated) -> Optional[Figure]:
+def figure(one: Repeated) -> Figure | None:
     """The means with their intervals."""
     found, which = one.compared(), one.results[0]
     if not found.methods:

@@ -1,14 +1,12 @@
 """What searches by halving say of length: every rung trains settings for a length of its own, so the best of each rung is what a
 method reaches in that time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import files
 from ..base.errors import UserError
@@ -46,7 +44,7 @@ class Lengths:
         return Comparison.of(found, metrics.get(self.metric).higher_is_better)
 
 
-def read(folder: Path) -> Optional[Lengths]:
+def read(folder: Path) -> Lengths | None:
     """Those of all searches by halving in a folder and below. None if there are none."""
     scores: dict[Fraction, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     metric = ""
@@ -77,7 +75,7 @@ def named(share: Fraction) -> str:
     return "the full length" if share == 1 else f"{share} of the length"
 
 
-def table(found: Lengths, title: str) -> Optional[Table]:
+def table(found: Lengths, title: str) -> Table | None:
     """A row for every method, in the order of the longest training, and the taus with that order. None of one length alone."""
     if len(found.shares) < 2:
         return None

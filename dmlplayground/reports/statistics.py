@@ -1,7 +1,5 @@
 """The statistics of a table: mean and spread over seeds, intervals, and whether a gap is more than noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

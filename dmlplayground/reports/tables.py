@@ -1,7 +1,5 @@
 """A table as values, and its forms: terminal, Markdown, CSV, LaTeX. (The page has one of its own, HTML.)"""
 
-from __future__ import annotations
-
 import csv
 import io
 import textwrap
@@ -26,7 +24,7 @@ class Interval:
     half: float | None
 
     @classmethod
-    def of(cls, value: float, ends: tuple[float, float] | None) -> Interval:
+    def of(cls, value: float, ends: tuple[float, float] | None) -> "Interval":
         return cls(value, (ends[1] - ends[0]) / 2 if ends else None)
 
 

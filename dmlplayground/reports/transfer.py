@@ -1,13 +1,11 @@
 """What predicts transfer: how what is measured of embeddings correlates with the score on test classes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -42,10 +40,10 @@ class Predictor:
     def trials(self) -> int:
         return sum(map(len, self.points))
 
-    def correlation(self, ranked: bool) -> Optional[float]:
+    def correlation(self, ranked: bool) -> float | None:
         return correlation([point for cell in self.points for point in cell], ranked)
 
-    def interval(self, ranked: bool) -> Optional[tuple[float, float]]:
+    def interval(self, ranked: bool) -> tuple[float, float] | None:
         """The interval of the correlation, by bootstrap over cells. None if too few draws have a correlation."""
         draws = np.random.default_rng(0).integers(len(self.points), size=(DRAWS, len(self.points)))
         drawn = ([point for cell in row for point in self.points[cell]] for row in draws)
@@ -56,7 +54,7 @@ class Predictor:
         return float(low), float(high)
 
 
-def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> Optional[float]:
+def correlation(points: Sequence[tuple[float, float]], ranked: bool) -> float | None:
     """Pearson's correlation, or Spearman's (Pearson's of the ranks). None if either side is constant."""
     from scipy import stats
 
@@ -84,14 +82,14 @@ def _points(arena: Arena, part: str, number: str) -> list[list[tuple[float, floa
     return [known for cell in cells if (known := [point for point in cell if point])]
 
 
-def _point(cell: Cell, record: Record, part: str, number: str) -> Optional[tuple[float, float]]:
+def _point(cell: Cell, record: Record, part: str, number: str) -> tuple[float, float] | None:
     value, reached = numbers_of(record, part).get(number), score(record, cell.primary, cell.headline)
     if value is None or reached is None or not math.isfinite(value) or not math.isfinite(reached):
         return None
     return value, reached
 
 
-def numbers_of(record: Record, part: str, which: str = "") -> dict[str, Optional[float]]:
+def numbers_of(record: Record, part: str, which: str = "") -> dict[str, float | None]:
     """The numbers of the scored epochs, averaged over folds; None if a fold lacks one. Of the metrics on test images
     those that look at the embeddings alone; the others are scores themselves."""
     scored = record.results.get(which or protocols.get(record.config["protocol"]["name"]).chosen) or []
@@ -143,7 +141,7 @@ def _over_seeds(number: str, cell: Cell) -> Summary:
     return summary((record.seed, numbers_of(record, TRAINING).get(number)) for record in cell.records)
 
 
-def figure(arena: Arena) -> Optional[Figure]:
+def figure(arena: Arena) -> Figure | None:
     """The score against the strongest predictor that was measured on training images. A point is a trial."""
     one = next((one for one in predictors(arena) if one.part == TRAINING), None)
     if one is None:

@@ -1,7 +1,5 @@
 """Every trial as data that the page opens on demand: configuration, scores, curves and health."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

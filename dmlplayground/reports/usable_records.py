@@ -1,14 +1,12 @@
 """The records, and the planned trials, that reports can use. The user is warned about the others, and they are left out."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from sys import intern
-from typing import Any, Optional
+from typing import Any
 
 from ..base import outside
 from ..base.errors import UserError, warn
@@ -44,7 +42,7 @@ class Reader:
         self._configs: dict[str, dict[str, Any]] = {}  # without their seeds
         self._cells: dict[str, Cell] = {}  # of these: those of which a table can be made
 
-    def keep(self, record: Record) -> Optional[Record]:
+    def keep(self, record: Record) -> Record | None:
         for source in record.config.get("parts") or ():
             if source["sha256"] not in self._common:
                 self._common[source["sha256"]] = source

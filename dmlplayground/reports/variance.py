@@ -12,15 +12,13 @@ all methods together, or a method's own where that is larger; the less alike met
 freedom. A method whose own is beyond that of the others by a test is not pooled at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +40,7 @@ class Estimate(NamedTuple):
     """Of something with an error: the value, and its 95 % interval, where there is one."""
 
     value: float
-    interval: Optional[tuple[float, float]] = None
+    interval: tuple[float, float] | None = None
 
 
 class Square(NamedTuple):
@@ -55,10 +53,10 @@ class Square(NamedTuple):
 class Squares(NamedTuple):
     """Of one method, or of several together. What a design cannot tell is nothing."""
 
-    division: Optional[Square]  # without what is common to all methods
-    search: Optional[Square]
-    both: Optional[Square]
-    seed: Optional[Square]
+    division: Square | None  # without what is common to all methods
+    search: Square | None
+    both: Square | None
+    seed: Square | None
 
 
 class Gap(NamedTuple):
@@ -76,7 +74,7 @@ class Comparison:
     these."""
 
     means: Mapping[str, Any]  # of every method, an array: divisions x searches
-    within: Mapping[str, Optional[Square]]  # of every method, the variance over seeds
+    within: Mapping[str, Square | None]  # of every method, the variance over seeds
     seeds: float  # how many a division and search have (the harmonic mean)
     divisions: tuple[Any, ...]
     searches: int
@@ -84,7 +82,7 @@ class Comparison:
     higher: bool = True  # whether more is better
 
     @classmethod
-    def of(cls, scores: Mapping[str, Values], higher: bool = True) -> Comparison:
+    def of(cls, scores: Mapping[str, Values], higher: bool = True) -> "Comparison":
         """Of the methods that have every division and search of the design that most of them have.
 
         >>> scores = {name: {(d, s, k): level + d + s / 2 + k / 4 for d in range(3) for s in range(2) for k in range(2)}
@@ -225,13 +223,13 @@ class Comparison:
         varying = float(np.average(found, weights=weights)) if found else 0.0
         return 2 / varying if varying > 0 else math.inf
 
-    def components(self, name: str | None = None) -> dict[str, Optional[Estimate]]:
+    def components(self, name: str | None = None) -> dict[str, Estimate | None]:
         """The standard deviation that each source adds to a single score, in the unit of the score: of one method, or of all
         together. None where the design cannot tell; intervals only of all together."""
         squares = self._squares[name] if name else self.pooled
         parts = self._parts(squares, self.common)
         draws = {} if name else self._parts(self._drawn(squares), _drawn(self.common, len(squares)))
-        found: dict[str, Optional[Estimate]] = dict.fromkeys(parts)
+        found: dict[str, Estimate | None] = dict.fromkeys(parts)
         for source, part in parts.items():
             if part is not None:
                 interval = _ends(_root(draws[source])) if draws else None
@@ -278,7 +276,7 @@ class Comparison:
         lent = 0.0 if name in self.unlike else self._likeness
         return Square(max(own.value, shared.value), min(own.freedom + lent, shared.freedom))
 
-    def interval(self, name: str) -> Optional[tuple[float, float]]:
+    def interval(self, name: str) -> tuple[float, float] | None:
         """95 %, of the mean over new divisions, searches and seeds."""
         if not self.repeated:
             return None
@@ -376,7 +374,7 @@ def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
     return found if all(len(row) == len(searches) for row in found.values()) else {}
 
 
-def _drawn(square: Optional[Square], stream: int) -> Any:
+def _drawn(square: Square | None, stream: int) -> Any:
     """What a mean square may be, given what was measured (a generalized pivotal quantity): the same draws each time."""
     if square is None:
         return None
@@ -384,7 +382,7 @@ def _drawn(square: Optional[Square], stream: int) -> Any:
     return Square(square.value * square.freedom / draws, square.freedom)
 
 
-def _together(squares: Iterable[Square]) -> Optional[Square]:
+def _together(squares: Iterable[Square]) -> Square | None:
     known = list(squares)
     freedom = sum(one.freedom for one in known)
     return Square(sum(one.value * one.freedom for one in known) / freedom, freedom) if known else None

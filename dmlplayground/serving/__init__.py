@@ -7,10 +7,8 @@
 >>> index.find("query.jpg", count=5)                                            # doctest: +SKIP
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from ..trial.store import BEST
 from .index import Index
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Index", "load"]
 
 
-def load(target: Union[str, Path], which: str = BEST, engine: str = "float32") -> Model:
+def load(target: str | Path, which: str = BEST, engine: str = "float32") -> "Model":
     """The trained model of a trial (its folder), or of an export (its ``.json``).
 
     ``which`` is the trial's ``best`` or ``last`` model; for a validated trial it is always the folds' models together.

@@ -1,7 +1,5 @@
 """A model card: what a network takes and gives, what it was trained on, how good it is, and whose weights it began with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-def write(model: Model, written: Sequence[Path], takes: str, eight_bits: str = "") -> Path:
+def write(model: "Model", written: Sequence[Path], takes: str, eight_bits: str = "") -> Path:
     """Write the card of these files beside them; ``takes`` says what images, ``eight_bits`` what these have cost."""
     path = written[0].with_suffix(".md")
     parts = [f"# {path.stem}", _facts(model, written, takes), "## Scores", _measured(model, _scores)]
@@ -29,7 +27,7 @@ def write(model: Model, written: Sequence[Path], takes: str, eight_bits: str = "
     return path
 
 
-def _facts(model: Model, written: Sequence[Path], takes: str) -> str:
+def _facts(model: "Model", written: Sequence[Path], takes: str) -> str:
     trial, backbone = model.trial, backbones.get(model.trial.backbone["name"])
     size = sum(path.stat().st_size for path in written)
     networks = f"{len(model.members)} networks, each: " if len(model.members) > 1 else ""
@@ -57,13 +55,13 @@ def _origin(backbone: backbones.Backbone, pretrained: str) -> str:
     return f"ImageNet's ({homes.homes[0].address()}); licence: {licence}"
 
 
-def _images(model: Model) -> str:
+def _images(model: "Model") -> str:
     train = data.load(**model.trial.data, split="train", stored=model.stored)
     images, classes = layout.plural(len(train), "image"), layout.plural(train.num_classes, "class")
     return f"{train.name}: {images} of {classes}"
 
 
-def _scores(model: Model) -> str:
+def _scores(model: "Model") -> str:
     dataset, _ = models.data_of(model.trial, "test")
     judged = judge(model.embed_dataset(dataset), dataset.labels, model.distance, dataset.queries)
     untouched = {}
@@ -83,7 +81,7 @@ def _scores(model: Model) -> str:
     )
 
 
-def _measured(model: Model, what: Callable[[Model], str]) -> str:
+def _measured(model: "Model", what: "Callable[[Model], str]") -> str:
     """A text that needs the trial's images, or why there is none."""
     try:
         return what(model)

@@ -1,7 +1,5 @@
 """How far a query is from points, by each of the distances that a trial can be evaluated with."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

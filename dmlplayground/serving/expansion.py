@@ -1,7 +1,5 @@
 """Query expansion: what it brings to search once more, with the mean of the query and its nearest neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

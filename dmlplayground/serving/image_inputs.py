@@ -1,12 +1,10 @@
 """Images in any form (files, folders, arrays or a data set), prepared for a trial's transform."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from ..parts.data.shared.catalogue import SUFFIXES, Walk
 from ..parts.data.shared.images import Images, SomeImages, select
 from ..parts.transforms.shared.stored import Stored
 
-Given = Union[str, Path, Sequence[Union[str, Path]], np.ndarray, Sequence[np.ndarray], Dataset]
+Given = str | Path | Sequence[str | Path] | np.ndarray | Sequence[np.ndarray] | Dataset
 
 
 class Pictures(NamedTuple):
@@ -28,7 +26,7 @@ class Pictures(NamedTuple):
     classes: tuple[str, ...]
     numbered: bool = False  # whether the names are nothing but numbers
 
-    def take(self, rows: Sequence[int]) -> Pictures:
+    def take(self, rows: Sequence[int]) -> "Pictures":
         """Those with these numbers, which ascend."""
         kept = np.asarray(rows, np.int64)
         images, labels = select(self.dataset.images, kept), self.dataset.labels[kept]

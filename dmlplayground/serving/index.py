@@ -1,14 +1,12 @@
 """An index: embedded images, or vectors of any origin, to search in. The search is exact."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,15 +43,15 @@ class Index:
     (array([[1.        , 4.24264069]]), [['a', 'b']])
     """
 
-    def __init__(self, model: Optional[Model], saved: index_file.Saved):
+    def __init__(self, model: "Model | None", saved: index_file.Saved):
         self.model, self.rows, self.distance = model, saved.rows, saved.about["distance"]
         # Which model made it, where it is not loaded.
         self._source, self._weights = saved.about.get("model", ""), saved.about.get("weights", "")
         self._stored = saved.file
-        self._codes: Optional[neighbours.Codes] = None
+        self._codes: neighbours.Codes | None = None
 
     @classmethod
-    def make(cls, model_or_width: Union[Model, int], distance: Optional[str] = None) -> Index:
+    def make(cls, model_or_width: "Model | int", distance: str | None = None) -> "Index":
         """An empty index: of a model's embeddings, with its distance, or of vectors with so many numbers."""
         model = None if isinstance(model_or_width, (int, np.integer)) else model_or_width
         width = int(model_or_width) if model is None else model.width  # type: ignore[arg-type]
@@ -66,7 +64,7 @@ class Index:
         return cls(model, index_file.Saved(rows, {"distance": distance}))
 
     @classmethod
-    def open(cls, path: Union[str, Path], model: Optional[Model] = None) -> Index:
+    def open(cls, path: str | Path, model: "Model | None" = None) -> "Index":
         """A saved index. An ``.index`` is not read before it is searched, and then only what the search looks at.
 
         ``model``: the one that made it; another one is refused. Without it, vectors can be searched for, but no images.
@@ -110,10 +108,10 @@ class Index:
 
     def add(
         self,
-        given: Union[image_inputs.Given, Sequence[Sequence[float]]],
-        names: Optional[Sequence[str]] = None,
-        classes: Optional[Sequence[str]] = None,
-        keep: Optional[Path] = None,
+        given: "image_inputs.Given | Sequence[Sequence[float]]",
+        names: Sequence[str] | None = None,
+        classes: Sequence[str] | None = None,
+        keep: Path | None = None,
     ) -> int:
         """Add images (files, a folder, arrays or a data set) or vectors (N, E). Returns how many are new.
 
@@ -151,7 +149,7 @@ class Index:
                 due = time.monotonic() + max(PAUSE, 20 * (time.monotonic() - begun))
         return len(self) - before
 
-    def remove(self, names: Union[str, Iterable[str]]) -> int:
+    def remove(self, names: str | Iterable[str]) -> int:
         """Take out the entries with these names. Returns how many they were."""
         wanted = set(map(str, [names] if isinstance(names, (str, Path)) else names))
         if missing := wanted - set(self.rows.names):
@@ -175,7 +173,7 @@ class Index:
         ]
         self._become(self.rows + rows.take(fresh))
 
-    def _embedded(self, pictures: image_inputs.Pictures) -> Rows:
+    def _embedded(self, pictures: "image_inputs.Pictures") -> Rows:
         """Images whose content is known are not embedded again."""
         known, model = self._by_digest(), self._loaded()
         if not known:  # all are to be embedded: then each file is read once
@@ -214,7 +212,7 @@ class Index:
     # --- searching ------------------------------------------------------------------------------------------
 
     def search(
-        self, queries: Union[image_inputs.Given, Sequence[Sequence[float]]], k: int = 10, expand: int = 0
+        self, queries: "image_inputs.Given | Sequence[Sequence[float]]", k: int = 10, expand: int = 0
     ) -> tuple[np.ndarray, list[list[str]]]:
         """The ``k`` nearest of each query: distances (Q, k) and names, nearest first; equally near ones in the order in
         which they were added.
@@ -229,7 +227,7 @@ class Index:
         return away, [[self.rows.names[row] for row in near] for near in rows.tolist()]
 
     def find(
-        self, queries: image_inputs.Given, count: int = 10, copies: bool = False, expand: int = 0
+        self, queries: "image_inputs.Given", count: int = 10, copies: bool = False, expand: int = 0
     ) -> list[list[Found]]:
         """For every query the ``count`` nearest images, nearest first; equally near ones in the gallery's order.
 
@@ -249,7 +247,7 @@ class Index:
             found.append(shown[:count])
         return found
 
-    def _shown(self, own: Optional[str], away: np.ndarray, rows: np.ndarray) -> list[Found]:
+    def _shown(self, own: str | None, away: np.ndarray, rows: np.ndarray) -> list[Found]:
         """Of these rows the first of each content, and none of a query's ``own``; without that, all."""
         found, seen = [], {own}
         for distance, row in zip(away.tolist(), rows.tolist()):
@@ -278,7 +276,7 @@ class Index:
         near = as_seen(self.rows.embeddings[rows.ravel()], self.distance).reshape(*rows.shape, -1)
         return ((seen + near.sum(axis=1)) / (1 + rows.shape[1])).astype(np.float32)
 
-    def _in_eight_bits(self) -> Optional[neighbours.Codes]:
+    def _in_eight_bits(self) -> neighbours.Codes | None:
         if self._codes is None:
             stored = self._stored
             self._codes = stored.codes() if stored else neighbours.encode(self.rows.embeddings, self.distance)
@@ -286,7 +284,7 @@ class Index:
 
     # --- files ----------------------------------------------------------------------------------------------
 
-    def save(self, path: Union[str, Path]) -> list[Path]:
+    def save(self, path: str | Path) -> list[Path]:
         """Write the index. Returns the files.
 
         ``.index``: one file, opened without reading it. ``.npy`` with a ``.json`` beside it that says which row is which
@@ -316,7 +314,7 @@ class Index:
         graph.add(as_seen(np.asarray(self.rows.embeddings), self.distance).astype(np.float32))
         return graph
 
-    def _loaded(self) -> Model:
+    def _loaded(self) -> "Model":
         if self.model is None:
             raise UserError(
                 "images are embedded by the model that made the index; open it with "
@@ -327,7 +325,7 @@ class Index:
         return self.model
 
 
-def _as_vectors(given: Any) -> Optional[np.ndarray]:
+def _as_vectors(given: Any) -> np.ndarray | None:
     """Vectors as an array; None if these are images."""
     if hasattr(given, "asnumpy"):
         given = given.asnumpy()

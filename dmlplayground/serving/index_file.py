@@ -10,9 +10,8 @@ A block is checked when something of it is first read. Since one SHA-256 covers 
 place in one step, names and embeddings always belong together.
 """
 
-from __future__ import annotations
-
 import hashlib
+import itertools
 import json
 import mmap
 import os
@@ -21,7 +20,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,11 +47,11 @@ class Rows:
     classes: Sequence[str]
     digests: Sequence[str]  # of its content: SHA-256, in hexadecimal
 
-    def __add__(self, other: Rows) -> Rows:
+    def __add__(self, other: "Rows") -> "Rows":
         texts = ((*one, *two) for one, two in zip(self.texts().values(), other.texts().values()))
         return Rows(np.concatenate([self.numbers(), other.numbers()]), *texts)
 
-    def take(self, kept: Sequence[int]) -> Rows:
+    def take(self, kept: Sequence[int]) -> "Rows":
         texts = (list(each) for each in self.texts().values())
         embeddings = np.asarray(self.embeddings)[np.asarray(kept, np.int64)]
         return Rows(embeddings, *(tuple(each[row] for row in kept) for each in texts))
@@ -76,13 +75,13 @@ class Saved(NamedTuple):
 
     rows: Rows
     about: Mapping[str, str]
-    file: Optional[IndexFile] = None  # that the rows are still in
+    file: "IndexFile | None" = None  # that the rows are still in
 
 
 # --- our own --------------------------------------------------------------------------------------------------
 
 
-def write_index(path: Path, rows: Rows, about: Mapping[str, str], codes: Optional[Codes]) -> list[Path]:
+def write_index(path: Path, rows: Rows, about: Mapping[str, str], codes: Codes | None) -> list[Path]:
     arrays = {"embeddings": rows.numbers()}
     for kind, texts in rows.texts().items():
         coded = [text.encode("utf-8", "surrogateescape") for text in texts]
@@ -141,7 +140,7 @@ class IndexFile:
         self.places: dict[str, Any] = described["arrays"]
         self._checked = np.zeros(len(self._sums), bool)
 
-    def codes(self) -> Optional[Codes]:
+    def codes(self) -> Codes | None:
         """The rows in eight bits, if they are there."""
         if "code bytes" not in self.places:
             return None
@@ -205,14 +204,14 @@ class Texts(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         ends, whole = np.asarray(self._ends).tolist(), np.asarray(self._bytes).tobytes()
-        for first, last in zip(ends, ends[1:]):
+        for first, last in itertools.pairwise(ends):
             yield whole[first:last].decode("utf-8", "surrogateescape")
 
 
 # --- for other programs -----------------------------------------------------------------------------------------
 
 
-def write_npy(path: Path, rows: Rows, about: Mapping[str, str], _: Optional[Codes]) -> list[Path]:
+def write_npy(path: Path, rows: Rows, about: Mapping[str, str], _: Codes | None) -> list[Path]:
     manifest, names = path.with_suffix(".json"), {"files": list(rows.names)}
     described = {**about, **names, "classes": list(rows.classes), "digests": list(rows.digests)}
     embeddings = rows.numbers()
@@ -252,7 +251,7 @@ def read_npy(path: Path) -> Saved:
     return Saved(rows, {name: str(manifest[name]) for name in ABOUT if name in manifest})
 
 
-def write_parquet(path: Path, rows: Rows, about: Mapping[str, str], _: Optional[Codes]) -> list[Path]:
+def write_parquet(path: Path, rows: Rows, about: Mapping[str, str], _: Codes | None) -> list[Path]:
     pyarrow, parquet = optional.load("pyarrow"), optional.load("pyarrow.parquet")
     columns = {"file": list(rows.names), "class": list(rows.classes), "digest": list(rows.digests)}
     flat = pyarrow.array(rows.numbers().ravel())

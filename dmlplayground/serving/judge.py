@@ -3,10 +3,7 @@
 Images of one class rise and fall together, so it is the classes that are drawn again, not the images.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Optional
 
 import numpy as np
 
@@ -36,14 +33,14 @@ class Judgement:
         low, high = np.percentile(_drawn(self.values[name], self.labels), [2.5, 97.5])
         return float(low), float(high)
 
-    def worse(self, other: Judgement, name: str) -> bool:
+    def worse(self, other: "Judgement", name: str) -> bool:
         """Whether it is below the other by more than the noise: by a standard error of their difference."""
         gaps = self.values[name] - other.values[name]
         return bool(gaps.mean() < -_drawn(gaps, self.labels).std())
 
 
 def judge(
-    embeddings: np.ndarray, labels: np.ndarray, distance: str = "cosine", queries: Optional[np.ndarray] = None
+    embeddings: np.ndarray, labels: np.ndarray, distance: str = "cosine", queries: np.ndarray | None = None
 ) -> Judgement:
     """The values of every image as a query among all others; or of the ``queries`` (a mask) among the rest."""
     wanted, labels = [metrics.get(name) for name in NAMES], np.asarray(labels)

@@ -1,7 +1,5 @@
 """Match or no match: the distance up to which two images count as one class, and how often that is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

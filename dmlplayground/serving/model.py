@@ -1,12 +1,10 @@
 """A trained model: the networks of a trial, or exported ones, side by side."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -106,7 +104,7 @@ class Model:
         return expansion.mean(parts)
 
     def threshold(
-        self, given: Optional[image_inputs.Given] = None, false_accepts: float = 0.01
+        self, given: image_inputs.Given | None = None, false_accepts: float = 0.01
     ) -> matching.Threshold:
         """The distance up to which two images match, set on images of known classes.
 

@@ -11,8 +11,6 @@ of the images that it was tested with, and images of other sizes give poor embed
     embeddings = network(mxnet.nd.array(images, dtype="uint8"))
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

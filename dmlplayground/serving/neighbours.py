@@ -6,9 +6,7 @@ whose lower bound is above the K-th least upper bound are none of the K nearest.
 depend on the codes, which only decide how soon.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class Listed(NamedTuple):
     found: np.ndarray  # (Q,) int64: how many
 
 
-def encode(points: np.ndarray, kind: str) -> Optional[Codes]:
+def encode(points: np.ndarray, kind: str) -> Codes | None:
     """The rows in eight bits; None where that is of no use: few rows, or numbers without a spread."""
     count, width = points.shape
     if count < FEW:
@@ -111,7 +109,7 @@ def _parts(count: int, size: int = BLOCK) -> list[slice]:
 
 
 def nearest(
-    queries: np.ndarray, points: Any, kind: str, k: int, codes: Optional[Codes] = None
+    queries: np.ndarray, points: Any, kind: str, k: int, codes: Codes | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Distances (Q, k) and numbers (Q, k) of the k nearest points, nearest first; equally near ones by their numbers."""
     k = min(k, len(points))
@@ -135,9 +133,7 @@ def _in_order(
     return away[order], near[order]
 
 
-def _candidates(
-    queries: np.ndarray, kind: str, k: int, codes: Optional[Codes], count: int
-) -> list[np.ndarray]:
+def _candidates(queries: np.ndarray, kind: str, k: int, codes: Codes | None, count: int) -> list[np.ndarray]:
     """For each query the numbers, ascending, of rows that hold the k nearest and all that are as near."""
     asked = None if codes is None or k > count // 8 else _asked(queries, codes, kind)
     if codes is None or asked is None:
@@ -150,7 +146,7 @@ def _candidates(
     return found  # type: ignore[return-value]
 
 
-def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[Optional[np.ndarray]]:
+def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[np.ndarray | None]:
     from . import neighbours_in_numba as compiled  # here, as listings load this file
 
     number = len(asked.step)
@@ -163,7 +159,7 @@ def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[Optional[np.nda
     ]
 
 
-def _asked(queries: np.ndarray, codes: Codes, kind: str) -> Optional[Asked]:
+def _asked(queries: np.ndarray, codes: Codes, kind: str) -> Asked | None:
     factor = float(codes.factor[0])
     placed = (as_seen(queries, kind) - codes.centre) * factor
     length = _lengths(placed)

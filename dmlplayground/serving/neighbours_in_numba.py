@@ -1,7 +1,5 @@
 """The compiled loops of ``neighbours``: the scan that leaves few rows."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +19,7 @@ LARGEST = np.float32(3.0e38)
 
 
 @_compile
-def scan(codes: Codes, asked: Asked, listed: Listed) -> None:
+def scan(codes: "Codes", asked: "Asked", listed: "Listed") -> None:
     """For every query the rows that may be among its nearest: a row whose lower bound is above the K-th least upper bound
     is none of them."""
     chunks, groups = codes.bytes.shape[:2]
@@ -46,7 +44,7 @@ def scan(codes: Codes, asked: Asked, listed: Listed) -> None:
 
 
 @_inline
-def _look(row: Array, chunk: int, query: int, codes: Codes, asked: Asked, listed: Listed) -> None:
+def _look(row: "Array", chunk: int, query: int, codes: "Codes", asked: "Asked", listed: "Listed") -> None:
     """List the rows of a chunk that may be near enough."""
     highest, near, lowest, count = listed
     product = asked.length[query] * codes.length[chunk]
@@ -74,7 +72,7 @@ def _look(row: Array, chunk: int, query: int, codes: Codes, asked: Asked, listed
 
 
 @_inline
-def _shorten(query: int, limit: float, near: Array, lowest: Array, count: int) -> int:
+def _shorten(query: int, limit: float, near: "Array", lowest: "Array", count: int) -> int:
     """Drop what the limit has ruled out since it was listed."""
     kept = 0
     for place in range(count):
@@ -85,7 +83,7 @@ def _shorten(query: int, limit: float, near: Array, lowest: Array, count: int) -
 
 
 @_inline
-def _replace_root(heap: Array, number: float) -> None:
+def _replace_root(heap: "Array", number: float) -> None:
     place, size = 0, len(heap)
     while 2 * place + 1 < size:
         child = 2 * place + 1

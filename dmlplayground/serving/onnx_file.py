@@ -5,8 +5,6 @@ trial's test images, and a runtime refuses any other. With it the graph resizes 
 eight bits it is a quarter as large: weights and activations become bytes, whose ranges are read off training images.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +29,7 @@ LOOKED_AT = 128  # training images whose activations give the ranges
 PROVIDERS = ["CPUExecutionProvider"]
 
 
-def write(model: Model, path: Path, resize: bool = False, eight_bit: bool = False) -> tuple[Path, str]:
+def write(model: "Model", path: Path, resize: bool = False, eight_bit: bool = False) -> tuple[Path, str]:
     """Write the model to ``path`` (with the suffix .onnx). Returns it, and what eight bits have cost."""
     path = path if path.suffix == ".onnx" else path.with_name(f"{path.name}.onnx")
     height, width = model.input_size
@@ -49,7 +47,7 @@ def write(model: Model, path: Path, resize: bool = False, eight_bit: bool = Fals
     return path, cost
 
 
-def _network(model: Model, height: int, width: int) -> Any:
+def _network(model: "Model", height: int, width: int) -> Any:
     """The networks of all members on one input, their embeddings joined as ``training.models.join`` does."""
     data = mx.sym.var(INPUT, dtype="uint8")
     folds: dict[int, list] = {}
@@ -74,7 +72,7 @@ _SHORTER = """shorter = ReduceMin <keepdims = 1> (sides)
     target = Div (scaled, shorter)"""
 
 
-def _prepend_resizing(network: Any, model: Model, height: int, width: int) -> None:
+def _prepend_resizing(network: Any, model: "Model", height: int, width: int) -> None:
     """Images of any one size: resized as the trial's test images are stored, then their centre cut out. OpenCV, which
     resizes in training, rounds every pixel and cuts it to the range of a byte."""
     stored, onnx = model.stored, optional.load("onnx")
@@ -112,7 +110,7 @@ resizing (uint8[batch, height, width, 3] {INPUT}) => (uint8[batch, {height}, {wi
     network.graph.CopyFrom(whole)
 
 
-def _quantized(model: Model, graph: Any) -> Any:
+def _quantized(model: "Model", graph: Any) -> Any:
     """The graph with its convolutions and products in eight bits, the weights of each channel with a range of their own."""
     runtime, tools = optional.load("onnxruntime"), optional.load("onnxruntime.quantization")
     train = image_inputs.read(data.load(**model.trial.data, split="train", stored=model.stored), model.stored)
@@ -133,7 +131,7 @@ def _quantized(model: Model, graph: Any) -> Any:
         return optional.load("onnx").load(str(target))
 
 
-def _loss(model: Model, graph: Any) -> str:
+def _loss(model: "Model", graph: Any) -> str:
     """What it costs, in a sentence: scores on images that the model was not trained on, of both."""
     dataset, measured_on = model.unseen()
     session = optional.load("onnxruntime").InferenceSession(graph.SerializeToString(), providers=PROVIDERS)

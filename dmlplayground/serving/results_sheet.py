@@ -1,10 +1,7 @@
 """A sheet of search results: queries, each with the images found for it, as one picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
@@ -19,7 +16,7 @@ MATCH, NO_MATCH, PLAIN = "#1a7f37", "#8c959f", "black"
 
 
 def draw(
-    queries: Sequence[Path], found: Sequence[Sequence[Found]], threshold: Optional[Threshold] = None
+    queries: Sequence[Path], found: Sequence[Sequence[Found]], threshold: Threshold | None = None
 ) -> Image.Image:
     """A row for every query. Below an image are its class and its distance, in green if it matches."""
     columns = 1 + max(map(len, found), default=0)

@@ -26,13 +26,11 @@ In a configuration, ``hyperparams: musgrave2020`` takes the row of the trial's m
 which time counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..base import resources
 from ..base.errors import UserError, unknown
@@ -68,7 +66,7 @@ class Value:
     """
 
     value: Any
-    source: Optional[Source]
+    source: Source | None
     note: str = ""
 
 
@@ -80,11 +78,11 @@ class Settings:
     {}
     """
 
-    source: Optional[Source] = None
+    source: Source | None = None
     values: dict[str, Value] = field(default_factory=dict)
     note: str = ""
 
-    def over(self: S, below: Settings) -> S:
+    def over(self: S, below: "Settings") -> S:
         """These merged over more general ones."""
         values = overlay(below.values, self.values, plain=lambda entry: entry.value)
         return replace(self, source=self.source or below.source, values=values, note=self.note or below.note)
@@ -101,7 +99,7 @@ class Reported:
     backbone: str
     source: Literal["search"]
     scores: dict[str, float]
-    runs: Optional[int] = None
+    runs: int | None = None
     note: str = ""
 
 
@@ -120,9 +118,7 @@ class Hyperparams(Settings):
     every_method: bool = False  # whether methods without a file are rows of the study too
     backbones: dict[str, Settings] = field(default_factory=dict)
     reported: list[Reported] = field(default_factory=list)
-    target: Optional[float] = (
-        None  # in percent: the validation score that the study reports of these settings
-    )
+    target: float | None = None  # in percent: the validation score that the study reports of these settings
     search: dict[str, Any] = field(default_factory=dict)  # the search that found the values
 
     @property
@@ -146,7 +142,7 @@ class Hyperparams(Settings):
         values = found.values.items()
         return replace(found, values={key: one for key, one in values if not key.startswith(tuple(left_out))})
 
-    def file_over(self, below: Hyperparams) -> Hyperparams:
+    def file_over(self, below: "Hyperparams") -> "Hyperparams":
         """This file merged over a more general one."""
         backbones = dict(below.backbones)
         for name, own in self.backbones.items():
@@ -270,7 +266,7 @@ def find(given: str, method: str, data: str, search: int = 0) -> Hyperparams:
     return found
 
 
-def _own_file(given: str, method: str, search: int) -> Optional[Path]:
+def _own_file(given: str, method: str, search: int) -> Path | None:
     """The file of the user's own that is meant, if one is."""
     path = Path(given)
     if path.suffix == ".yaml":

@@ -1,10 +1,8 @@
 """Many trials at a time: ``sweep`` runs the trials of a grid, ``tune`` searches for a method's best settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 from ..base import outside
 from ..trial.store.records import Record
@@ -16,14 +14,14 @@ __all__ = ["sweep", "tune"]
 
 
 def sweep(
-    file: Union[str, Path, Mapping[str, Any]],
-    store: Optional[str | Path] = None,
+    file: str | Path | Mapping[str, Any],
+    store: str | Path | None = None,
     *,
-    workers: Optional[int] = None,
+    workers: int | None = None,
     executor: str = "local",
-    address: Optional[str] = None,
-    where: Union[Iterable[str], Mapping[str, Any]] = (),
-    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
+    address: str | None = None,
+    where: Iterable[str] | Mapping[str, Any] = (),
+    overrides: Iterable[str] | Mapping[str, Any] = (),
     retry_failed: bool = False,
     log: Iterable[str] = (),
     quiet: bool = True,
@@ -53,13 +51,13 @@ def sweep(
 
 
 def tune(
-    search: Union[str, Path, Mapping[str, Any], Search],
-    store: Optional[str | Path] = None,
+    search: "str | Path | Mapping[str, Any] | Search",
+    store: str | Path | None = None,
     *,
-    workers: Optional[int] = None,
+    workers: int | None = None,
     executor: str = "local",
-    address: Optional[str] = None,
-    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
+    address: str | None = None,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
     methods: Iterable[str] = (),
     log: Iterable[str] = (),
     quiet: bool = True,

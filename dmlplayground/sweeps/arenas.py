@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 from ..base import outside, resources
 from ..base.errors import UserError, unknown
@@ -36,7 +36,7 @@ class ArenaFolder:
     kept: Path
 
 
-def find(given: Union[str, Path]) -> ArenaFolder:
+def find(given: str | Path) -> ArenaFolder:
     """An arena of ours by its name, or a folder with the same files, whose records are in it. It must have records."""
     home, folder = resources.experiments(), Path(given)
     names = sorted(path.parent.name for path in (home / HOME).glob(f"*/{SEARCH}.yaml"))
@@ -91,11 +91,11 @@ class Entrant:
 
 
 def enter(
-    method: Union[str, Path],
-    arena: Union[str, Path],
-    command: Optional[str] = None,
-    store: Optional[Union[str, Path]] = None,
-    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
+    method: str | Path,
+    arena: str | Path,
+    command: str | None = None,
+    store: str | Path | None = None,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
 ) -> Entrant:
     """A method by its key, by the file that has it, or by the ``command`` that trains it, for an arena. All that can be wrong
     without training is refused here."""
@@ -123,7 +123,7 @@ def enter(
     return entry
 
 
-def _name(method: Union[str, Path], command: Optional[str]) -> str:
+def _name(method: str | Path, command: str | None) -> str:
     """The key of a method, or of the one in a file; what a command's user calls it, or else its script."""
     path = Path(method)
     if command:

@@ -1,7 +1,7 @@
 """What is wrong with trials before any of them runs: all of it at once, each fault with its trials."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, TypeVar
 
 from ..base import devices
 from ..base.errors import UserError
@@ -12,14 +12,14 @@ T = TypeVar("T")
 MOST_SHOWN = 100  # of the problems of trials that cannot run
 
 
-def require(trials: Sequence[Trial], *, here: bool, notes: Optional[list[str]] = None) -> None:
+def require(trials: Sequence[Trial], *, here: bool, notes: list[str] | None = None) -> None:
     """A ``UserError`` that names all ``problems``."""
     if found := problems(trials, here=here, notes=notes):
         raise found[0][1] if len(trials) == 1 else cannot_run(found)
 
 
 def problems(
-    trials: Sequence[Trial], *, here: bool, notes: Optional[list[str]] = None
+    trials: Sequence[Trial], *, here: bool, notes: list[str] | None = None
 ) -> list[tuple[str, UserError]]:
     """What these trials ask for and cannot have, and batches that their data do not allow, each with the trial's id; no image
     is decoded. With ``notes`` nothing is fetched, and published sets that are not on this machine are noted there instead.
@@ -42,7 +42,7 @@ def problems(
     return wrong
 
 
-def _machine(trial: Trial) -> tuple[str, int, Union[bool, str]]:
+def _machine(trial: Trial) -> tuple[str, int, bool | str]:
     return trial.device, trial.devices, trial.amp
 
 
@@ -61,12 +61,12 @@ def cannot_run(problems: Iterable[tuple[str, UserError]]) -> UserError:
     return UserError("\n".join(["these trials of the grid cannot run (exclude or fix them):", *shown, *more]))
 
 
-def _answers(things: Iterable[Any], ask: Callable[[Any], T]) -> dict[str, Union[T, UserError]]:
+def _answers(things: Iterable[Any], ask: Callable[[Any], T]) -> dict[str, T | UserError]:
     """What ``ask`` says of each of the things, or why it cannot; each is asked for once."""
     return {name: answer(ask, thing) for name, thing in {repr(thing): thing for thing in things}.items()}
 
 
-def answer(ask: Callable[..., T], *given: Any) -> Union[T, UserError]:
+def answer(ask: Callable[..., T], *given: Any) -> T | UserError:
     """What it says of this, or why it cannot."""
     try:
         return ask(*given)
@@ -80,7 +80,7 @@ def _weights(network: Mapping[str, Any], fetch: bool) -> None:
         backbones.weights_path(backbones.get(network["name"]), network.get("pretrained", "none"))
 
 
-def _classes(component: Mapping[str, Any], notes: Optional[list[str]]) -> Optional[int]:
+def _classes(component: Mapping[str, Any], notes: list[str] | None) -> int | None:
     """The number of training classes, if known; for a published set that is not here but noted, what its authors say. If a
     user's own data are not there, that is an error."""
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 from ..base import files, outside
 from ..trial.config import Places, Trial
@@ -35,7 +35,7 @@ class Chosen:
         manifest.write(self.store, *named, configurations, self.part)
 
     def run(
-        self, executor: str = "local", address: Optional[str] = None, log: Iterable[str] = (), **how: Any
+        self, executor: str = "local", address: str | None = None, log: Iterable[str] = (), **how: Any
     ) -> None:
         """Run what is left of the trials, as ``runner.run`` is told how; returns when all have ended."""
         self.state()
@@ -67,10 +67,10 @@ class Chosen:
 
 
 def choose(
-    file: Union[str, Path, Mapping[str, Any]],
-    store: Optional[Union[str, Path]] = None,
-    where: Union[Iterable[str], Mapping[str, Any]] = (),
-    overrides: Union[Iterable[str], Mapping[str, Any]] = (),
+    file: str | Path | Mapping[str, Any],
+    store: str | Path | None = None,
+    where: Iterable[str] | Mapping[str, Any] = (),
+    overrides: Iterable[str] | Mapping[str, Any] = (),
 ) -> Chosen:
     """The trials of an experiment ``where`` some keys have these values, with ``overrides``; ``store`` is ``runs/<name of
     the file>`` where nothing else is said."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 from ..base import outside
 from ..base.errors import UserError
@@ -13,7 +13,7 @@ from ..trial import config
 Find = Callable[[str], Path]
 
 
-def read(given: Union[Path, Mapping[str, Any]], find: Find, children: tuple[Path, ...] = ()) -> Any:
+def read(given: Path | Mapping[str, Any], find: Find, children: tuple[Path, ...] = ()) -> Any:
     """The content of the file, or the mapping in its place, merged over that of the file that it is ``like``, which ``find``
     looks up by name."""
     content = given if isinstance(given, Mapping) else config.read_yaml(given)
@@ -39,7 +39,7 @@ def named(title: str) -> Path:
     return Path(re.sub(r"\W+", "_", title.lower()).strip("_") or "experiment").with_suffix(".yaml")
 
 
-def settings(given: Union[Iterable[str], Mapping[str, Any]]) -> list[str]:
+def settings(given: Iterable[str] | Mapping[str, Any]) -> list[str]:
     """Settings as texts such as ``epochs=3``, also where they are given as a mapping."""
     try:
         if not isinstance(given, Mapping):

@@ -4,7 +4,7 @@ runners with one folder as their store, which share its trials."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Optional, Protocol
+from typing import Any, Protocol
 
 from ..base.errors import UserError, unknown
 from ..trial.config import Trial
@@ -26,7 +26,7 @@ class Executor(Protocol):
     def close(self, running: Iterable[Any] = ()) -> None: ...
 
 
-def create(name: str, address: Optional[str] = None, log: Iterable[str] = ()) -> Executor:
+def create(name: str, address: str | None = None, log: Iterable[str] = ()) -> Executor:
     """The executor called ``local`` (this machine) or ``ray`` (a Ray cluster, by its address if it has one). ``log`` names the
     trackers that its trials write to as well."""
     trackers.require(names := tuple(log))

@@ -11,14 +11,12 @@ exclude: [{method: margin, embed_dim: 128}]   # combinations to leave out; a lis
 include: [{method: npairs, embed_dim: 512}]   # more grids, which share the axes that they do not name
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 from ..base import resources
 from ..base.errors import UserError, unknown
@@ -86,7 +84,7 @@ class Experiment:
             raise self._empty(rules, where)
         return list(trials.values())
 
-    def changed(self, name: str, overrides: Iterable[str]) -> Experiment:
+    def changed(self, name: str, overrides: Iterable[str]) -> "Experiment":
         """The experiment as it is called where settings were changed. What is said of it may not be true of other data."""
         said = ", ".join(overrides)
         if any("data" in config.override(text) for text in overrides):
@@ -123,7 +121,7 @@ class _Family:
         return self.variants.trial(choice)
 
     @cached_property
-    def variants(self) -> Union[config.Variants, UserError]:
+    def variants(self) -> config.Variants | UserError:
         return checks.answer(config.Variants, self.given, self.overrides, self.keys, [_check_release])
 
 
@@ -156,7 +154,7 @@ def _check_release(data: Named, sampler: Named, protocol: Named, batch_size: int
         config.check_batches(sampler, protocol, batch_size, release.counts["train"].classes)
 
 
-def load(given: Union[str, Path, Mapping[str, Any]]) -> tuple[Experiment, Path]:
+def load(given: str | Path | Mapping[str, Any]) -> tuple[Experiment, Path]:
     """An experiment and its file, by path or by name (``quickstart``); or one that is given as a mapping, with a file of that
     kind that is not there."""
     content = given if isinstance(given, Mapping) else resources.find_experiment(str(given))

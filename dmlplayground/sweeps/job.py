@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base.errors import UserError, warn
 from ..parts import metrics, protocols
@@ -54,7 +54,7 @@ class SweepTrial:
         if size != self._size:
             self._size, self.entries = size, stream.read(self.folder)
 
-    def outcome(self) -> Optional[Record]:
+    def outcome(self) -> Record | None:
         """Its record, once there is nothing left to do. An earlier failure counts, unless it is to be retried."""
         record = records.find(self.folder)
         if record is None or record.status not in ("finished", "failed"):
@@ -62,7 +62,7 @@ class SweepTrial:
         known = _stamp(self.folder / records.RECORD) == self._failure
         return None if record.status == "failed" and self.retry and known else record
 
-    def outcome_line(self, record: Optional[Record]) -> str:
+    def outcome_line(self, record: Record | None) -> str:
         """How it ended, in a line."""
         if record is None:
             return f"{self.id}: stopped"

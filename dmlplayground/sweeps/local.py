@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import memory
 from ..base.errors import UserError
@@ -26,7 +26,7 @@ COPIES = 4  # of every parameter: itself, its gradient and two of the optimizer'
 class Local:
     """The executor of this machine."""
 
-    def __init__(self, gpus: Optional[list[str]] = None, log: Sequence[str] = ()):
+    def __init__(self, gpus: list[str] | None = None, log: Sequence[str] = ()):
         self.log = log
         if gpus is not None:
             self.gpus = gpus
@@ -95,7 +95,7 @@ class Local:
             process.finish()
 
 
-def _check(trials: Sequence[Trial], room: Optional[int]) -> tuple[list[tuple[str, UserError]], list[str]]:
+def _check(trials: Sequence[Trial], room: int | None) -> tuple[list[tuple[str, UserError]], list[str]]:
     """The problems of trials that share their images: images that cannot be read, and batches that need more classes than
     there are. Also warnings about trials that need more memory than there is."""
     transform = transforms.create(**trials[0].transform)
@@ -123,7 +123,7 @@ def least_memory(trial: Trial, height: int, width: int) -> int:
     return int(4 * learners * (COPIES * parameters + KEPT * rows * outputs))
 
 
-def available_memory(gpus: list[str], workers: int) -> Optional[int]:
+def available_memory(gpus: list[str], workers: int) -> int | None:
     """Bytes for each trial when ``workers`` run at a time, on this machine or on a GPU; None if unknown."""
     if gpus:
         import mxnet as mx

@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import seeds
 from ..base.errors import UserError
@@ -23,7 +23,7 @@ class Proposal:
     reached: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def value(self) -> Optional[float]:
+    def value(self) -> float | None:
         return self.reached[-1].get("value") if self.reached else None
 
 
@@ -52,7 +52,7 @@ def _own_options(search: Search) -> dict[str, Any]:
     return {key: own[key] for key, one in search.parameters.items() if key in own and one.holds(own[key])}
 
 
-def none_can_be_trained(last: Optional[UserError]) -> UserError:
+def none_can_be_trained(last: UserError | None) -> UserError:
     return UserError(f"none of the search's proposals can be trained; the last one: {last}")
 
 
@@ -75,17 +75,17 @@ def outcome(search: Search, folder: Path) -> dict[str, Any]:
     return {**found, "curve": curve}
 
 
-def curve_of(record: Record) -> list[Optional[float]]:
+def curve_of(record: Record) -> list[float | None]:
     """The criterion after every epoch, averaged over folds; the epochs of an ensemble's members are counted through."""
     key = _criterion(record).key
-    folds: dict[int, list[Optional[float]]] = {}
+    folds: dict[int, list[float | None]] = {}
     for entry in record.epochs:
         if entry["epoch"]:
             folds.setdefault(entry["fold"], []).append(entry.get("metrics", {}).get(key))
     return [None if None in values else statistics.mean(values) for values in zip(*folds.values())]
 
 
-def validation(record: Record) -> Optional[float]:
+def validation(record: Record) -> float | None:
     """What a search without rungs goes by: the criterion at its best on each fold, averaged; nothing if it is not finite."""
     return protocols.create(**record.config["protocol"]).judged(record.results)
 

@@ -7,7 +7,7 @@ are no longer renewed; the runner then starts the trials elsewhere, from their c
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import ray_nodes
 from ..trial.config import Trial
@@ -22,7 +22,7 @@ class Task:
     def __init__(self, reference: Any, folder: Path):
         self.reference, self.folder = reference, folder
 
-    def poll(self) -> Optional[Ending]:
+    def poll(self) -> Ending | None:
         import ray
 
         if not ray.wait([self.reference], timeout=0)[0]:
@@ -39,7 +39,7 @@ class Task:
 class Cluster:
     """The executor of a Ray cluster: the one at ``address``, the one this machine belongs to, or a new one."""
 
-    def __init__(self, address: Optional[str] = None, log: Sequence[str] = ()):
+    def __init__(self, address: str | None = None, log: Sequence[str] = ()):
         self.log = log
         ray = ray_nodes.connect(address)
         # Each trial gets a process of its own, so that it cannot disturb another.

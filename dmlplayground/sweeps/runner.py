@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import files, layout, outside
 from ..base.errors import UserError
@@ -31,7 +31,7 @@ def run(
     trials: Sequence[Trial],
     executor: Executor,
     *,
-    workers: Optional[int] = None,
+    workers: int | None = None,
     retry_failed: bool = False,
     quiet: bool = False,
     searching: bool = False,
@@ -49,7 +49,7 @@ def run(
 
 
 class Runner:
-    def __init__(self, store: Path, executor: Executor, workers: Optional[int] = None, quiet: bool = False):
+    def __init__(self, store: Path, executor: Executor, workers: int | None = None, quiet: bool = False):
         self.store = store
         if workers is not None and workers < 1:
             raise UserError(f"workers must be at least 1, not {workers}.")
@@ -189,7 +189,7 @@ class Runner:
                 self.elsewhere.remove(job)
                 self.waiting.append(job)
 
-    def _done(self, job: SweepTrial, record: Optional[Record], quiet: bool = False) -> None:
+    def _done(self, job: SweepTrial, record: Record | None, quiet: bool = False) -> None:
         job.ended = True
         if not quiet:
             self.display.say(f"{job.outcome_line(record)} ({self._ended()} of {self.count}{self._left()})")

@@ -16,7 +16,7 @@ every method, then again. A file may be ``like`` another, and change what follow
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from ..base import resources
 from ..base.errors import UserError
@@ -26,8 +26,8 @@ from ..trial import config
 from . import derived_files
 from .search_space import Search
 
-Given = Union[str, Path, Mapping[str, Any]]
-Settings = Union[Iterable[str], Mapping[str, Any]]
+Given = str | Path | Mapping[str, Any]
+Settings = Iterable[str] | Mapping[str, Any]
 
 
 def load_all(given: Given, overrides: Settings = (), wanted: Iterable[str] = ()) -> dict[str, Search]:
@@ -83,7 +83,7 @@ def _search(content: Mapping[str, Any], number: int) -> Search:
 class _Many:
     """What a file says of the methods that it searches."""
 
-    methods: Union[Literal["all"], list[str]]
+    methods: Literal["all"] | list[str]
     own_ranges: bool = True
 
     def chosen(self, wanted: Iterable[str]) -> list[str]:

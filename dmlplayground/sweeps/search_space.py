@@ -32,8 +32,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
-from typing import Any, Literal, Optional, Union
+from itertools import pairwise, product
+from typing import Any, Literal
 
 from ..base.errors import UserError
 from ..base.options import build
@@ -48,7 +48,7 @@ EDGE = 0.1  # the share of a range at either end where a winner makes one wonder
 SEEDS = 100  # from the seeds of one search to those of the next
 FEWEST = 2  # evaluations of a training, as long as it has so many steps
 
-Number = Union[int, float]
+Number = int | float
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Range:
 
     range: list[Number]
     log: bool = False
-    step: Optional[Number] = None
+    step: Number | None = None
     note: str = ""  # why there
 
     def check(self, key: str) -> None:
@@ -101,7 +101,7 @@ class Range:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and self.range[0] <= value <= self.range[1]
 
-    def edge(self, value: Any) -> Optional[str]:
+    def edge(self, value: Any) -> str | None:
         """The end of the range that the value is close to, if it is."""
         scale: Callable[[float], float] = math.log if self.log else float
         low, high = map(scale, self.range)
@@ -142,14 +142,14 @@ class Choice:
     def holds(self, value: Any) -> bool:
         return value in self.choose
 
-    def edge(self, value: Any) -> Optional[str]:
+    def edge(self, value: Any) -> str | None:
         return None
 
     def ask(self, trial: Any, key: str) -> Any:
         return json.loads(trial.suggest_categorical(key, [json.dumps(value) for value in self.choose]))
 
 
-Parameter = Union[Range, Choice]
+Parameter = Range | Choice
 
 
 def parameter(given: Mapping[str, Any], where: str) -> Parameter:
@@ -170,7 +170,7 @@ class HalvingRung:
     """So many trials, each a training of this share of the full length, on so many folds."""
 
     trials: int
-    length: Union[float, str] = 1.0  # such as 1/3
+    length: float | str = 1.0  # such as 1/3
     folds: int = 1
 
     @property
@@ -221,7 +221,7 @@ class Search:
     def _check_rungs(self) -> None:
         shares = [rung.share for rung in self.rungs]
         counts = [rung.trials for rung in self.rungs]
-        if any(one >= next for one, next in zip(shares, shares[1:])) or shares[-1] != 1:
+        if any(one >= next for one, next in pairwise(shares)) or shares[-1] != 1:
             raise UserError("rungs: each must be longer than the one before, and the last of length 1.")
         if counts != sorted(counts, reverse=True) or counts[-1] < 1:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
@@ -271,7 +271,7 @@ class Search:
         return config.trial(config.merge(trial.mapping(), changes))
 
     @cached_property
-    def _example(self) -> Optional[Trial]:
+    def _example(self) -> Trial | None:
         """One of its trials, if it can be made."""
         with suppress(UserError):
             return self.trial(self._at(0))

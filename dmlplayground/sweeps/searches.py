@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import files, layout
 from ..base.errors import UserError
@@ -35,7 +35,7 @@ def tune_all(
     store: Path,
     executor: Executor,
     *,
-    workers: Optional[int] = None,
+    workers: int | None = None,
     quiet: bool = True,
 ) -> list[Path]:
     """Run searches one after the other, each in the folder of its name; gives the files of their winners."""
@@ -51,7 +51,7 @@ def tune_all(
 
 
 def tune(
-    search: Search, store: Path, executor: Executor, *, workers: Optional[int] = None, quiet: bool = False
+    search: Search, store: Path, executor: Executor, *, workers: int | None = None, quiet: bool = False
 ) -> Path:
     """Search until all is done, and return the winner's file. The same call continues a search that was stopped."""
     manifest.write_search(store, search.title, search.about)
@@ -71,7 +71,7 @@ def tune(
 
 
 def _by_number(
-    search: Search, store: Path, executor: Executor, workers: Optional[int], quiet: bool
+    search: Search, store: Path, executor: Executor, workers: int | None, quiet: bool
 ) -> list[Proposal]:
     """All that is tried, on one rung after the other; without rungs as if on one."""
     tried = going_on = _proposals(search)
@@ -94,7 +94,7 @@ def _proposals(search: Search) -> list[Proposal]:
     drawn: Iterable[dict[str, Any]] = (proposals.sobol(search, n) for n in range(PATIENCE * wanted))
     if search.draw == "every":
         drawn = islice(search.combinations(), wanted)
-    problem: Optional[UserError] = None
+    problem: UserError | None = None
     classes = None
     for number, values in enumerate(drawn):
         try:

@@ -6,7 +6,7 @@ The store holds ``study.journal``, Optuna's own log, from which an interrupted s
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..base import optional
 from ..base.errors import UserError
@@ -22,7 +22,7 @@ WRONG = 5  # so many proposals that cannot be trained, and no other, mean that t
 
 
 def run(
-    search: Search, store: Path, executor: Executor, workers: Optional[int], quiet: bool
+    search: Search, store: Path, executor: Executor, workers: int | None, quiet: bool
 ) -> list[proposals.Proposal]:
     """Propose and train until all trials are done; gives all that was tried."""
     study = _study(search, store)

@@ -6,8 +6,6 @@ cluster. After each trial its exit code goes back through a second pipe. The pro
 finished: what went wrong with one trial cannot harm another.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue
@@ -18,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from ..base import memory, signals
 from ..base.errors import UserError
@@ -35,11 +33,11 @@ LARGE = 2 << 30
 class Ending(NamedTuple):
     """How a trial's process ended: its exit code (None if unknown), and the same in words."""
 
-    code: Optional[int]
+    code: int | None
     words: str
 
     @classmethod
-    def of(cls, code: int) -> Ending:
+    def of(cls, code: int) -> "Ending":
         if code >= 0:
             return cls(code, f"ended with code {code}")
         hint = "; the machine may have run out of memory" if code == -signal.SIGKILL else ""
@@ -75,12 +73,12 @@ class Worker:
 
     def train(self, folder: Path) -> None:
         """Train this trial next."""
-        self.ending: Optional[Ending] = None
+        self.ending: Ending | None = None
         with contextlib.suppress(OSError):  # it has died, which ``poll`` tells
             self.folders.write(os.fsencode(folder.resolve()) + b"\n")
             self.folders.flush()
 
-    def poll(self) -> Optional[Ending]:
+    def poll(self) -> Ending | None:
         """How the trial ended, once it has, though the process may be there for another."""
         if self.ending is None:
             code = self.process.poll()  # first, so that what it said before it ended is heard

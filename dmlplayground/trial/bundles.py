@@ -7,8 +7,6 @@
 A bundle is data: reading it runs nothing. What of it is code is listed, and runs only where its reader says so.
 """
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import tarfile
@@ -16,7 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ..base import files, outside, seeds
 from ..base.errors import UserError
@@ -33,7 +31,7 @@ class Finding(NamedTuple):
     """What was looked at, and whether it holds; None: it was not verified, and ``said`` tells why."""
 
     what: str
-    holds: Optional[bool]
+    holds: bool | None
     said: str
 
 

@@ -5,9 +5,7 @@
 'inception_bn'
 """
 
-from __future__ import annotations
-
-from typing import Any, Optional
+from typing import Any
 
 from ..parts import methods
 from ..parts.layers import dotted, expand
@@ -38,7 +36,7 @@ __all__ = [
 
 
 def load(
-    method: str, *, dataset: str, backbone: Optional[str] = None, study: str = "fehervari2019"
+    method: str, *, dataset: str, backbone: str | None = None, study: str = "fehervari2019"
 ) -> dict[str, Any]:
     """The whole configuration of a trial with published or tuned settings, every value spelt out.
 

@@ -3,8 +3,6 @@
 ``python docs/makers/argument.py docs`` writes its page and the two figures on it.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings that a search found beside those that a person picked: one table, and how often the search was at least as good."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import fmean, variance
 from typing import Any

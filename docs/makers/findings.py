@@ -4,8 +4,6 @@ and ``findings.json``, from the records of the arenas alone. Any of them may be 
 No sentence names a method unless the statistics do: each is made of ``reports.variance`` and ``reports.orders``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -15,7 +13,7 @@ from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Optional
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
@@ -73,11 +71,11 @@ class Arena:
     name: str
     records: list[Record] = field(default_factory=list)
     missing: int = 0  # trials of the finals that were planned and have no result
-    lengths: Optional[rungs.Lengths] = None
+    lengths: rungs.Lengths | None = None
     searched: list[Record] = field(default_factory=list)  # the trials of one search
 
     @cached_property
-    def found(self) -> Optional[Repeated]:
+    def found(self) -> Repeated | None:
         """The methods over divisions and searches; of several groups the largest."""
         groups = repeated.of_arenas(arenas(self.records))
         return max(groups, key=lambda one: len(one.runs), default=None)
@@ -169,7 +167,7 @@ class Page:
         )
 
 
-def made(found: Sequence[Arena], picked: Optional[Path] = None) -> Page:
+def made(found: Sequence[Arena], picked: Path | None = None) -> Page:
     """The page; ``picked`` is the folder of the stores of ``experiments/by_hand``."""
     page = Page(["# Findings"])
     ready = [arena for arena in found if arena.tells]
@@ -295,7 +293,7 @@ def _of_arena(page: Page, arena: Arena) -> None:
         page.fold(_named(table, arena))
 
 
-def _named(table: Optional[Table], arena: Arena) -> Table:
+def _named(table: Table | None, arena: Arena) -> Table:
     assert table is not None
     table.of = arena.name
     return table
@@ -504,7 +502,7 @@ def data(found: Sequence[Arena]) -> dict[str, Any]:
     }
 
 
-def _rounded(interval: Optional[tuple[float, float]]) -> Optional[list[float]]:
+def _rounded(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else [round(end, 2) for end in interval]
 
 

@@ -1,11 +1,9 @@
 """What rho and density of the training embeddings say of the score, beside what Roth et al. published; and published orders
 beside those found here."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from dmlplayground.parts import metrics
 from dmlplayground.reports import orders, transfer
@@ -49,7 +47,7 @@ def _of_arena(arena: Any) -> list[Row]:
     return found
 
 
-def _predictor(arena: Any, figure: str) -> Optional[transfer.Predictor]:
+def _predictor(arena: Any, figure: str) -> transfer.Predictor | None:
     """The figure beside the score of the same epoch: the last one, where it is measured."""
     points = []
     for name in arena.compared.methods:
@@ -64,7 +62,7 @@ def _predictor(arena: Any, figure: str) -> Optional[transfer.Predictor]:
     return transfer.Predictor(transfer.TRAINING, figure, points) if len(points) >= transfer.LEAST else None
 
 
-def _signed(value: Optional[float]) -> Optional[str]:
+def _signed(value: float | None) -> str | None:
     return None if value is None else signed(value)
 
 
@@ -99,7 +97,7 @@ def _published_data() -> list[str]:
     return [data for data in _quoted() if _published(data, _published_figures()[0]) is not None]
 
 
-def _published(data: str, figure: str) -> Optional[float]:
+def _published(data: str, figure: str) -> float | None:
     headline = metrics.leading([one.key for one in metrics.chosen()])[0]
     points = [
         (of[figure], of[headline]) for of in _quoted()[data].values() if figure in of and headline in of

@@ -1,7 +1,5 @@
 """The figures of the findings, as SVG."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

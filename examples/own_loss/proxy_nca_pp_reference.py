@@ -1,7 +1,5 @@
 """The loss once more, in slow loops written from its formula: what the fast one is tested against."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

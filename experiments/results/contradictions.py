@@ -5,8 +5,6 @@ Settings are tuned if a search found them: the trial says which (the key ``searc
 from a recipe that a search has written.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Iterator

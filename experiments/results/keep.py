@@ -3,8 +3,6 @@
 python experiments/results/keep.py runs/arenas/glyphs/search experiments/results/arenas/glyphs/search
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ python experiments/results/keep_searches.py experiments/results/arenas/glyphs/se
 Of a method's searches the one with the better validation score counts.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -6,8 +6,6 @@ python experiments/results/update.py runs/quickstart            first puts the r
 python experiments/results/update.py runs/miners parts/miners   puts those of `experiments/parts/miners` in theirs
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The few sums every reference needs, on single vectors and short lists."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which pairs and triplets a batch holds, and the means over them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 from ._arithmetic import class_cosines, clipped_angle, smoothed_cross_entropy

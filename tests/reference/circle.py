@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import class_cosines, dot, log_sum_exp
 from ._tuples import all_pairs, by_anchor, mean
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import distance
 from ._tuples import MEANS, all_pairs
 

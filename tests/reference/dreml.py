@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from . import proxy_nca
 from ._arithmetic import log_sum_exp
 

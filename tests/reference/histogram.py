@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import dot
 from ._tuples import all_pairs
 

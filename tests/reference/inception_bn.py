@@ -1,8 +1,6 @@
 """Inception-BN as one symbolic graph, written from the published table, with the names of MXNet's
 checkpoint."""
 
-from __future__ import annotations
-
 import mxnet as mx
 import numpy as np
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import smoothed_cross_entropy
 from .sphereface import logits_of
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import distance, log_sum_exp
 
 

@@ -1,7 +1,5 @@
 """A cross-batch memory, slot by slot, and the loss against it by the loss's own reference."""
 
-from __future__ import annotations
-
 import importlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Evaluation in plain loops over Python numbers, written from the definitions: slow, and all its own."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import cross_entropy, dot, log_sum_exp
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from ._arithmetic import log_sum_exp, squared_distance

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import class_cosines, log_sum_exp
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import log_sum_exp, smoothed_target, squared_distance, unit
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import signal_to_noise
 from ._tuples import active_mean, all_triplets
 

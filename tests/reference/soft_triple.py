@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 from ._arithmetic import dot, log_sum_exp, smoothed_cross_entropy, unit

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ._arithmetic import dot, log_sum_exp
 from ._tuples import active_mean, all_pairs, by_anchor
 

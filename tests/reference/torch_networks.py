@@ -4,8 +4,6 @@ poolings.
 Independent of this package and of MXNet, and run by itself in the interpreter that has PyTorch.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """list the data sets; describe, prepare, fetch, verify or show one"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +68,7 @@ def fetch(arguments: Namespace) -> None:
     print(preparing.fetch(_release(arguments.name), arguments.root))
 
 
-def _release(name: str) -> Release:
+def _release(name: str) -> "Release":
     from ...parts import data
 
     if (release := data.get(name).release) is None:

@@ -3,8 +3,6 @@
 A wheel may bring its pages along. A checkout of the source builds them (extra "docs"), and again once they are older than
 what they are made from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...base import optional, resources

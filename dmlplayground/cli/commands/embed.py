@@ -1,7 +1,5 @@
 """embed the images of a folder"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +42,7 @@ def run(arguments: Namespace) -> None:
         print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")
 
 
-def _begin(arguments: Namespace, model: Model, begun: Path) -> Index:
+def _begin(arguments: Namespace, model: "Model", begun: Path) -> "Index":
     """What an interrupted run has left, or the index to add to, or an empty one."""
     from ...base.errors import UserError
     from ...serving import Index

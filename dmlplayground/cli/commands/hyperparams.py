@@ -1,7 +1,5 @@
 """list published settings and their sources, or every value of one method"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -47,7 +45,7 @@ def run(arguments: Namespace) -> None:
         print("\nEvery value: dmlplayground hyperparams [SETTINGS/]METHOD")
 
 
-def chosen(given: str | None) -> tuple[list[Found], bool]:
+def chosen(given: str | None) -> "tuple[list[Found], bool]":
     """The settings that are meant, once for each backbone, and whether to list every value."""
     from ...trial import hyperparams
 
@@ -67,7 +65,7 @@ def chosen(given: str | None) -> tuple[list[Found], bool]:
     return [(name, file, on) for name, file in files for on in (file.backbone, *file.backbones)], whole
 
 
-def rows(found: Iterable[Found]) -> list[tuple[str, ...]]:
+def rows(found: "Iterable[Found]") -> list[tuple[str, ...]]:
     """One line for each."""
     table: list[tuple[str, ...]] = [("method", "settings", "backbone", "source", "own")]
     for name, file, backbone in found:
@@ -77,7 +75,7 @@ def rows(found: Iterable[Found]) -> list[tuple[str, ...]]:
     return table
 
 
-def _facts(name: object, file: settings.Hyperparams, backbone: str) -> dict[str, Any]:
+def _facts(name: object, file: "settings.Hyperparams", backbone: str) -> dict[str, Any]:
     """The same as plain values."""
     from ...trial import hyperparams
 
@@ -109,7 +107,7 @@ def winner(path: Path) -> str:
     return _settings(title, file, file.reported[0].backbone)
 
 
-def _settings(title: str, file: settings.Hyperparams, backbone: str) -> str:
+def _settings(title: str, file: "settings.Hyperparams", backbone: str) -> str:
     facts = _facts(title, file, backbone)
     note = [layout.fill(facts["note"], "  ")] if facts["note"] else []
     rows = [

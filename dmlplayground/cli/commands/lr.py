@@ -1,7 +1,5 @@
 """find a learning rate: train briefly while the rate rises"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +58,7 @@ def run(arguments: Namespace) -> None:
     print(f"drawn in {path}")
 
 
-def _figure(trial: Trial, found: Rates) -> Figure:
+def _figure(trial: "Trial", found: "Rates") -> "Figure":
     from ...reports.figures import Figure, Series
 
     each = Series("each step", x=found.rates, y=found.losses)

@@ -1,7 +1,5 @@
 """What is said of a method besides what is said of every part."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -46,7 +44,7 @@ def _published(method: str) -> list[str]:
     return listed
 
 
-def _table(rows: Sequence[Quote]) -> str:
+def _table(rows: "Sequence[Quote]") -> str:
     from ...studies import published
 
     metrics = list(dict.fromkeys(metric for quote in rows for metric in quote.scores))
@@ -60,7 +58,7 @@ def _table(rows: Sequence[Quote]) -> str:
     return layout.columns(lines)
 
 
-def _curves(points: Sequence[Quote]) -> list[str]:
+def _curves(points: "Sequence[Quote]") -> list[str]:
     lines: dict[str, list[str]] = {}
     for quote in points:
         (score,) = quote.scores.values()

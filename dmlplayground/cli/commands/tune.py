@@ -1,7 +1,5 @@
 """search for a method's best settings, or for those of many, judged on validation classes"""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,7 +48,7 @@ def run(arguments: Namespace) -> None:
     print(winner(store) if "" in wanted else winners(store, wanted))
 
 
-def dry_run(wanted: Mapping[str, Search], store: Path) -> None:
+def dry_run(wanted: "Mapping[str, Search]", store: Path) -> None:
     """What would be searched, after trying both ends of every range."""
     for name, search in wanted.items():
         search.check()
@@ -75,7 +73,7 @@ def winner(store: Path) -> str:
     )
 
 
-def winners(store: Path, wanted: Mapping[str, Search]) -> str:
+def winners(store: Path, wanted: "Mapping[str, Search]") -> str:
     """The winners of several searches, the best on validation classes first."""
     from ...sweeps.winners import BEST
     from ...trial.hyperparams import read

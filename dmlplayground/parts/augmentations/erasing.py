@@ -1,5 +1,5 @@
 import math
-from typing import Literal, Optional
+from typing import Literal
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Erasing(Augmentation):
 
 def _rectangle(
     image: np.ndarray, areas: np.ndarray, aspects: np.ndarray, place: np.ndarray
-) -> Optional[np.ndarray]:
+) -> np.ndarray | None:
     """The first rectangle that fits, put at ``place``; None if none does."""
     height, width = image.shape[:2]
     for area, aspect in zip((areas * height * width).tolist(), aspects.tolist()):

@@ -4,10 +4,8 @@ Its key is the file's name; the function's keyword-only parameters are its optio
 sets by default. A set of image files returns a ``Catalogue`` of them instead of a ``Dataset``; they are decoded here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from ...base.errors import UserError, unknown
 from ..transforms.shared.stored import Stored
@@ -60,7 +58,7 @@ def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
     return found
 
 
-def require(name: str, **options: Any) -> Optional[int]:
+def require(name: str, **options: Any) -> int | None:
     """A ``UserError`` if the data set's files are missing or not as they should be. No image is decoded. Returns the
     number of training classes, if it is known without drawing images.
 

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,8 @@ def load(
     *,
     path: str,
     train: Classes = 0.5,
-    test: Optional[Classes] = None,
-    seed: Optional[Number] = None,
+    test: Classes | None = None,
+    seed: Number | None = None,
 ) -> Dataset:
     """Rows of numbers, each with its class, computed from images by some network. A trial on them trains a head and a
     loss in seconds, on any machine; its backbone is ``identity``.

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def settings(backbone: str, **_: Any) -> dict[str, Any]:
     return {"backbone": {"name": "identity", "features": width}, "transform": "plain"}
 
 
-def _training_classes(of: Union[str, Mapping[str, Any]], **_: Any) -> Optional[int]:
+def _training_classes(of: str | Mapping[str, Any], **_: Any) -> int | None:
     name, options = registry.split(of)
     return require(name, **options)
 
@@ -41,7 +41,7 @@ def _training_classes(of: Union[str, Mapping[str, Any]], **_: Any) -> Optional[i
 def load(
     split: str,
     *,
-    of: Union[str, dict[str, Any]],
+    of: str | dict[str, Any],
     backbone: str = "resnet50_v1",
     pretrained: str = "imagenet",
     size: Pixels = 224,

@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from . import KIND
 from .shared.catalogue import Catalogue, Entry, Number, halves, lines
@@ -83,7 +83,7 @@ def load(
     division: Number = 0,
     reserved: int = 0,
     only_reserved: bool = False,
-    size: Optional[int] = None,
+    size: int | None = None,
     **installed: Any,
 ) -> Catalogue:
     """Photographs of 81 kinds of fruit, vegetables, juices and dairy products, taken with a telephone in shops in Stockholm

@@ -1,7 +1,7 @@
 """icons: a class is a concept, an image a designer's drawing of it."""
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import files
 from ...base.errors import UserError
@@ -61,7 +61,7 @@ RELEASE = Release(
 def load(
     split: str,
     *,
-    classes: Optional[int] = None,
+    classes: int | None = None,
     skip: int = 0,
     size: Pixels = 32,
     division: Number = 0,

@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import files
 from ...base.errors import UserError, unknown
@@ -61,7 +61,7 @@ def _entry(row: Any, where: str) -> Entry:
     return Entry(str(row["path"]), str(row["label"]), split, _box(row.get("box"), where))
 
 
-def _box(given: Any, where: str) -> Optional[tuple[float, float, float, float]]:
+def _box(given: Any, where: str) -> tuple[float, float, float, float] | None:
     if given in (None, ""):
         return None
     try:

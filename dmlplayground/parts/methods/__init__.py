@@ -6,10 +6,8 @@
 Listing and checking need no MXNet; ``loss`` loads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +27,7 @@ __all__ = [
 names, get = KIND.names, KIND.get
 create = KIND.create  # the plain ``Loss``: its options checked, nothing of MXNet
 
-Component = Union[str, Mapping[str, Any]]
+Component = str | Mapping[str, Any]
 
 
 def loss(
@@ -37,11 +35,11 @@ def loss(
     *,
     num_classes: int,
     embed_dim: int,
-    mining: Optional[Component] = None,
+    mining: Component | None = None,
     regularizers: Iterable[Component] = (),
-    memory: Optional[Mapping[str, Any]] = None,
+    memory: Mapping[str, Any] | None = None,
     **options: Any,
-) -> Objective:
+) -> "Objective":
     """The method's loss with its miner and regularizers, ready to call: ``loss(embeddings, labels)`` is an NDArray of one
     element.
 

@@ -1,4 +1,4 @@
-from typing import Literal, Optional
+from typing import Literal
 
 from ...base.options import Positive
 from ..graph import classes
@@ -65,7 +65,7 @@ class DREML(Loss):
 
     reads = "rows"
 
-    meta_classes: Optional[int] = None
+    meta_classes: int | None = None
     class_map: Literal["balanced", "independent"] = "balanced"
     static_proxies: bool = False
     scale: Positive = 3.0

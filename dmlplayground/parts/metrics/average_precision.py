@@ -4,8 +4,6 @@ The average precision of a query is the sum of precision@i over the places i at 
 many positives there could have been.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .shared.engine.ranks import Ranks

@@ -1,7 +1,5 @@
 """How close a class's embeddings lie together, and how far the classes lie apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

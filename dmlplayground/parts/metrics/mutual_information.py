@@ -4,17 +4,14 @@ I = sum of n_ij/n log(n n_ij / (a_i b_j)) and H(classes) = -sum of a_i/n log(a_i
 cluster j, a_i and b_j are the sizes of classes and clusters, and n is the number of points. Names do not matter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import Union
 
 import numpy as np
 
 from ...base.errors import UserError
 from .shared.table import KIND
 
-Labels = Union[Sequence[int], np.ndarray]
+Labels = Sequence[int] | np.ndarray
 
 
 def two_labellings(classes: Labels, clusters: Labels) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,5 @@
 """F1 over pairs of points."""
 
-from __future__ import annotations
-
 from .mutual_information import Labels, two_labellings
 from .shared.table import KIND
 

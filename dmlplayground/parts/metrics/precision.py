@@ -1,7 +1,5 @@
 """Precision@K and R-precision."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .shared.engine.ranks import Ranks

@@ -1,7 +1,5 @@
 """Recall@K."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .shared.engine.ranks import Ranks

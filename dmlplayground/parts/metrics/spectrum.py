@@ -1,7 +1,5 @@
 """The spectrum of the embeddings: how evenly they use the directions there are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

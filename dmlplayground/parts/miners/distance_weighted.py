@@ -1,4 +1,4 @@
-from typing import Literal, Optional
+from typing import Literal
 
 from ..graph import random_draws, rows
 from .shared import KIND, Listed, Miner
@@ -27,7 +27,7 @@ class DistanceWeighted(Miner):
     unit = False
 
     cutoff: float = 0.5
-    nonzero_cutoff: Optional[float] = 1.4
+    nonzero_cutoff: float | None = 1.4
     each: Literal["pair", "anchor"] = "pair"
 
     def __post_init__(self) -> None:

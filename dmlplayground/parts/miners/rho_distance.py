@@ -1,5 +1,5 @@
 from dataclasses import field
-from typing import Literal, Optional
+from typing import Literal
 
 from ...base.options import Share
 from ..graph import random_draws, rows
@@ -20,7 +20,7 @@ class RhoDistance(DistanceWeighted):
     """
 
     p: Share = 0.2
-    nonzero_cutoff: Optional[float] = None
+    nonzero_cutoff: float | None = None
     each: Literal["anchor"] = field(default="anchor", init=False)
 
     def draw(self, F, pairs, distances, allowed):

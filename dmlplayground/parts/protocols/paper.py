@@ -1,4 +1,4 @@
-from typing import Any, Optional
+from typing import Any
 
 from ...base.options import Count
 from .shared.base import KIND, Protocol, Trained
@@ -29,7 +29,7 @@ class Paper(Protocol):
         epochs of an ensemble's members are counted through.
     """
 
-    epoch: Optional[Count] = None
+    epoch: Count | None = None
 
     def check(self, epochs: int, members: int, every: int) -> None:
         if self.epoch is not None:

@@ -1,6 +1,6 @@
 import statistics
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from .. import metrics
 from .shared.base import KIND, VALIDATION, ClassFold, Protocol, Trained
@@ -44,9 +44,9 @@ class Validated(Protocol):
         self,
         *,
         folds: int = 4,
-        only: Optional[int] = None,
+        only: int | None = None,
         first: int = 0,
-        patience: Optional[int] = None,
+        patience: int | None = None,
         untrained_counts: bool = False,
         criterion: str = metrics.CRITERION,
     ):
@@ -90,6 +90,6 @@ class Validated(Protocol):
             "joined": trained.tested([name for entry in chosen for name in entry["weights"]]),
         }
 
-    def judged(self, results: Mapping[str, Any]) -> Optional[float]:
+    def judged(self, results: Mapping[str, Any]) -> float | None:
         found = [fold[VALIDATION].get(self.criterion) for fold in results[KIND.get(self.key).chosen]]
         return None if None in found else statistics.mean(found)

@@ -4,8 +4,6 @@
 >>> term = dml.regularizers.create("embedding_norm", weight=0.005, power=1.0)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -7,7 +7,7 @@
 [(6,), (6,)]
 """
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def create(
     labels: np.ndarray,
     batch_size: int,
     *,
-    iterations: Optional[int] = None,
+    iterations: int | None = None,
     seed: int = 0,
     **options: Any,
 ) -> BatchSampler:

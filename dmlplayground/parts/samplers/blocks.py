@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from ...base.options import Count
@@ -15,7 +13,7 @@ class Blocks(BatchSampler):
 
     per_class: Count = 5
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         blocks = need_blocks(batch_size, self.per_class)
         need_classes(blocks, num_classes, f"batch_size {batch_size} in class blocks of {self.per_class}")
 

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from typing import Optional
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class ClassPasses(BatchSampler):
     per_class: Count = 4
     listed: Count = 100_000
 
-    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
+    def over(self, labels: np.ndarray, batch_size: int, iterations: int | None, seed: int) -> BatchSampler:
         super().over(labels, batch_size, iterations, seed)
         one = self.per_class * self.groups.count
         self.passes = max(1, self.listed // one)
@@ -35,10 +34,10 @@ class ClassPasses(BatchSampler):
         )
         return self
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         need_classes(2, num_classes, "a batch")
 
-    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, view: View | None = None) -> Iterator[np.ndarray]:
         made, rows = None, np.empty(0, int)
         first = epoch * self.length(epoch)
         for batch in range(first, first + self.length(epoch)):

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from ...base.options import Count
@@ -17,7 +15,7 @@ class Episodes(BatchSampler):
     supports: Count = 5
     queries: Count = 5
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         rows = self.supports + self.queries
         self.require(
             batch_size % rows == 0,

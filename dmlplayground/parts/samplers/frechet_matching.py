@@ -1,7 +1,5 @@
 """Batches with the mean and the covariance of a pool: ``cost`` says how far they are from it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .shared import KIND, Matching
@@ -51,7 +49,7 @@ class Normal:
         ridge = np.sqrt(RIDGE) * np.eye(points.shape[1])
         self.root = np.asarray(np.linalg.qr(np.concatenate([scaled, ridge]), mode="r"))
 
-    def distance(self, other: Normal) -> float:
+    def distance(self, other: "Normal") -> float:
         """The trace of the root of the product is the sum of the singular values of R_1 R_2^T."""
         shared = np.linalg.svd(self.root @ other.root.T, compute_uv=False).sum()
         apart = float(((self.mean - other.mean) ** 2).sum())

@@ -1,7 +1,5 @@
 """Batches spread over a pool: ``pick`` takes one farthest point after the other."""
 
-from typing import Optional
-
 import numpy as np
 
 from .shared import KIND, Coreset
@@ -26,7 +24,7 @@ class GreedyCoreset(Coreset):
         return pick(points, self.blocks, first, rng if self.soft else None)
 
 
-def pick(pool: np.ndarray, count: int, first: int, soft: Optional[np.random.Generator] = None) -> np.ndarray:
+def pick(pool: np.ndarray, count: int, first: int, soft: np.random.Generator | None = None) -> np.ndarray:
     """The places in the pool (N, E) of ``count`` picks: ``first``, and then again and again the point farthest from
     its nearest pick (the first of equals), or, drawn by ``soft``, one of the points farthest from theirs.
 

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from typing import Optional
 
 import numpy as np
 
@@ -18,7 +17,7 @@ class NearProxies(Blocks):
     Which classes are near is decided when an epoch begins. Only the direction of a proxy counts.
     """
 
-    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, view: View | None = None) -> Iterator[np.ndarray]:
         proxies = np.asarray(self.seen(view).proxies(), np.float32)
         self.check_rows(proxies, self.groups.count, "a proxy for each of {} classes", "proxies")
         proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from ...base.options import Share
@@ -16,7 +14,7 @@ class Pairs(BatchSampler):
 
     same_image: Share = 0.0
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         self.require(batch_size % 2 == 0, f"batch_size {batch_size} is odd; pairs need an even one.")
         need_classes(batch_size // 2, num_classes, f"batch_size {batch_size} as pairs")
 

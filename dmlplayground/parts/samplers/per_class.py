@@ -1,5 +1,4 @@
 from dataclasses import field
-from typing import Optional
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class PerClass(Blocks):
     def __post_init__(self) -> None:
         self.per_class = self.n
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         if not self.replacement:
             super().check(batch_size, num_classes)
         need_classes(need_blocks(batch_size, self.per_class), None, f"batch_size {batch_size}")

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from .shared import KIND, BatchSampler, need_classes
@@ -14,7 +12,7 @@ class RandomPair(BatchSampler):
     a random one of them and is not that image, unless the class has no other.
     """
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         self.require(batch_size >= 2, f"batch_size must be at least 2, not {batch_size}.")
         need_classes(2, num_classes, "a batch")
 

@@ -1,5 +1,5 @@
 from collections.abc import Iterator
-from typing import Literal, Optional
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class Shuffled(BatchSampler):
 
     last: Literal["roll", "drop", "keep"] = "roll"
 
-    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
+    def over(self, labels: np.ndarray, batch_size: int, iterations: int | None, seed: int) -> BatchSampler:
         self.require(
             len(labels) >= batch_size or self.last != "drop",
             f"a batch of {batch_size} cannot be made from {len(labels)} images with last: drop.",
@@ -33,7 +33,7 @@ class Shuffled(BatchSampler):
             return self.size // self.batch_size
         return self._rolled(epoch + 1) - self._rolled(epoch)
 
-    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, view: View | None = None) -> Iterator[np.ndarray]:
         if self.last == "roll" or self.iterations:
             first = epoch * self.iterations if self.iterations else self._rolled(epoch)
             yield from self._stream(first * self.batch_size, self.length(epoch))

@@ -1,5 +1,4 @@
 from dataclasses import field
-from typing import Optional
 
 from ...base.options import Count, Fraction
 from .shared.base import KIND, Pace, Schedule
@@ -20,7 +19,7 @@ class Step(Schedule):
 
     factor: Fraction = 0.5
     steps: list[Count] = field(default_factory=list)
-    every: Optional[Count] = None
+    every: Count | None = None
     moves: Pace = "epoch"
 
     def after(self, passed: float, length: float, epoch: int) -> float:

@@ -1,7 +1,5 @@
 """Two cells of a store side by side: which settings differ, and whether their scores differ by more than noise."""
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 

@@ -6,8 +6,6 @@
 /stores/0/compare          two cells of it side by side: what differs, and whether it matters
 """
 
-from __future__ import annotations
-
 import html
 import socket
 import threading

@@ -1,13 +1,11 @@
 """What the trials of a store are doing now, as plain values."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ...base.errors import UserError
 from ...parts import metrics
@@ -29,8 +27,8 @@ class Known(NamedTuple):
     stamps: tuple[int, ...]  # of its folder, and of the file of packed records
     written: int  # the stamp of its record
     status: str = ""  # none without a record
-    record: Optional[Record] = None  # of one that runs
-    stopped: Optional[dict[str, Any]] = None
+    record: Record | None = None  # of one that runs
+    stopped: dict[str, Any] | None = None
     problem: str = ""
 
 

@@ -3,8 +3,6 @@
 The methods are data: a test holds them to the findings.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from pathlib import Path

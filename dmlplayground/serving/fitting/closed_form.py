@@ -1,7 +1,5 @@
 """Heads that need no training: linear maps of features, computed at once from those of the training images."""
 
-from __future__ import annotations
-
 import numpy as np
 
 Head = dict[str, np.ndarray]  # the weights of a linear layer, as files of trained weights name them

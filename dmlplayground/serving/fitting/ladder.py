@@ -5,8 +5,6 @@ is delivered is a trial like any other: the features or a linear head on them wi
 fine-tuned network.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import hashlib

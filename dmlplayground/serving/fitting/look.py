@@ -1,7 +1,5 @@
 """What a folder of images holds: classes, their sizes, image sizes, and what has to be left out."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page of a ladder, for an owner of pictures: how good the search is, examples, what it needs, what to do next."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ add a study, add a file:
         yield Quote("table 4", conditions={"method.name": "npairs", "data.name": "cub200", ...}, scores={"R@1": Score(51.6)})
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Fehervari, Ravichandran and Appalaraju 2019: tables 2 to 4, figures 1 and 2, and the logs released with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .quotes import KIND, Quote, table

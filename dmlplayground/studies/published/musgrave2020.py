@@ -1,8 +1,6 @@
 """Musgrave, Belongie and Lim 2020: networks before training (tables 1 and 2), and means over ten runs with half of their
 95 % intervals (tables 4 to 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .quotes import KIND, Quote, table

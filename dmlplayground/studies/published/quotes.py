@@ -1,14 +1,12 @@
 """A published number: its conditions, and how a trial differs from them."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import intern
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -49,8 +47,8 @@ class Score(NamedTuple):
     """In percent; ``half`` is half of the 95 % interval of the mean, ``spread`` the standard deviation over runs."""
 
     value: float
-    half: Optional[float] = None
-    spread: Optional[float] = None
+    half: float | None = None
+    spread: float | None = None
     doubt: str = ""
 
     def __str__(self) -> str:
@@ -76,7 +74,7 @@ class Quote:
     # By dotted key of a trial's configuration: a value, a tuple of values, or Not(value).
     conditions: Mapping[str, Any]
     scores: Mapping[str, Score]
-    runs: Optional[int] = None  # how many runs the mean is of, if known
+    runs: int | None = None  # how many runs the mean is of, if known
     outcome: str = ""  # the result of a trial that it is to be compared with; empty: the one that leads
     axis: str = ""  # a point of a curve against this key; empty: a row of a table
     label: str = ""  # the study's name for the row

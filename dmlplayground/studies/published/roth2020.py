@@ -1,7 +1,5 @@
 """Roth et al. 2020: the points of its figures, decoded from the vector graphics of the released repository."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .quotes import KIND, Quote, table

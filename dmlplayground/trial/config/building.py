@@ -2,13 +2,11 @@
 data set's and the backbone's own, the values that the key ``hyperparams`` names, the user's file, and
 ``--set key=value``. Later layers win."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 from ...base import outside, registry
 from ...base.errors import UserError, unknown
@@ -25,7 +23,7 @@ from .schema import FIELDS, NEEDED, Named, Trial
 A_PART = "a name, or a mapping with a name and options"
 
 
-def trial(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
+def trial(given: Trial | Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
     """A complete, checked trial from a mapping such as a YAML file holds, and ``key.subkey=value`` overrides.
 
     >>> dml.config.trial({"method": "npairs"}, ["batch_size=32"]).batch_size
@@ -50,7 +48,7 @@ def read(path: str | Path) -> Any:
     return outside.located(read_yaml(path), Path(path).absolute().parent)
 
 
-def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> Trial:
+def unchecked(given: Trial | Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
     """The trial, complete and with the right types, without checking whether its values can work."""
     values = completed(layered(given, overrides))
     built = Trial(**{**values, "parts": own_parts.used(values)})
@@ -58,7 +56,7 @@ def unchecked(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] =
     return built
 
 
-def layered(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str] = ()) -> dict[str, Any]:
+def layered(given: Trial | Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
     """All layers as one mapping, as they say it."""
     given = _said(given, overrides)
     found = _recipe(given)
@@ -160,7 +158,7 @@ def recipe(given: Mapping[str, Any], overrides: Iterable[str] = ()) -> dict[str,
     return {**brought, **dotted(recipes.layer(found, backbone, data))}
 
 
-def _said(given: Union[Trial, Mapping[str, Any]], overrides: Iterable[str]) -> dict[str, Any]:
+def _said(given: Trial | Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     """What the user says, in a file and on the command line."""
     if isinstance(given, Trial):
         given = given.mapping()
@@ -189,7 +187,7 @@ def _neutral(*keys: str) -> dict[str, Named]:
     return {key: {"name": part_keys.NEUTRAL[key]} for key in keys}
 
 
-def _recipe(given: dict[str, Any]) -> Optional[recipes.Hyperparams]:
+def _recipe(given: dict[str, Any]) -> recipes.Hyperparams | None:
     """The settings that the key ``hyperparams`` (removed here) stands for in such a trial."""
     wanted = given.pop("hyperparams", None)
     if wanted is None:

@@ -3,8 +3,6 @@
 The parameters of a check are the keys of a trial that it looks at.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools
@@ -12,7 +10,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +99,7 @@ def _head(head: Head, epochs: int) -> None:
 
 
 def _objective(
-    method: Named, mining: Optional[Named], memory: CrossBatchMemory, batch_size: int, sampler: Named
+    method: Named, mining: Named | None, memory: CrossBatchMemory, batch_size: int, sampler: Named
 ) -> None:
     """The loss, its miner, its memory and the sampler go together."""
     name, options = registry.split(method)
@@ -114,7 +112,7 @@ def _objective(
         raise UserError(f"the sampler {looking.key} needs the proxies of the loss, but {name} has none.")
     if loss.reads == "batch":
         loss.check(batch_size, loss.embed_dim)
-        reason: Optional[UserError] = None
+        reason: UserError | None = None
         for labels in _labels_of_batches(sampler, batch_size):
             try:
                 loss.check_layout(labels)
@@ -139,7 +137,7 @@ def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
 
 
 def _miner(
-    mining: Optional[Named], memory: CrossBatchMemory, embed_dim: int, batch_size: int, devices: int
+    mining: Named | None, memory: CrossBatchMemory, embed_dim: int, batch_size: int, devices: int
 ) -> None:
     """The miner can read the rows that a device has."""
     if mining is not None:

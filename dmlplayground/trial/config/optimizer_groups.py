@@ -1,7 +1,5 @@
 """The optimizers of a trial's parts: the trial's own, with what ``groups`` says of the backbone, the head and the loss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,12 +1,10 @@
 """Which parts from outside the package a trial uses, and from which files they are."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import registry
 from ...base.files import digest
@@ -30,7 +28,7 @@ def used(values: Mapping[str, Any]) -> list[dict[str, str]]:
     return [*(found[name] for name in sorted(found)), *scripts]
 
 
-def script(word: str, sources: Iterable[dict[str, str]]) -> Optional[dict[str, str]]:
+def script(word: str, sources: Iterable[dict[str, str]]) -> dict[str, str] | None:
     """The one of these files that a word of a command names."""
     if word.endswith(".py") or "/" in word:
         return next((source for source in sources if Path(source["file"]).name == Path(word).name), None)

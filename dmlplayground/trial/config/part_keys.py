@@ -1,7 +1,5 @@
 """Which kind of part each key of a configuration names."""
 
-from __future__ import annotations
-
 from ...base.registry import Kind, kind
 
 #: The parts of a trial that says nothing of them, and that neither its method nor its data set chooses.

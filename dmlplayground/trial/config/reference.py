@@ -1,7 +1,5 @@
 """The configuration, key by key, as its documentation lists it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from typing import Any, NamedTuple

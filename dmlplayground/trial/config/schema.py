@@ -6,12 +6,10 @@ A neutral value never changes its meaning: the id of a trial is made of what dif
 key whose neutral value does nothing leaves every trial's id as it is.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import typing
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Optional, Union
+from typing import Annotated, Any, Literal
 
 from ...base.options import Must, Positive, at_least
 from ...parts.metrics.shared.table import KS, STANDARD
@@ -101,7 +99,7 @@ class Head:
         "a layer's inputs, as PyTorch draws them",
     )
     init_scale: float = key(0.2, "how large these weights are at the start; fan_in has a size of its own")
-    start: Optional[str] = key(
+    start: str | None = key(
         None,
         "a file of trained weights with whose head this one starts; nothing: its weights are drawn at random",
     )
@@ -131,7 +129,7 @@ class Ensemble:
 class CrossBatchMemory:
     """Embeddings of earlier batches that losses of pairs and triplets also compare with."""
 
-    size: Optional[int] = key(None, "how many embeddings of earlier batches are kept; nothing: none")
+    size: int | None = key(None, "how many embeddings of earlier batches are kept; nothing: none")
     form: Literal["authors", "alone", "library"] = key(
         "authors",
         "which losses count; authors: the batch's own plus that against the memory; alone: only that against the memory; "
@@ -146,7 +144,7 @@ class CrossBatchMemory:
 class Average:
     """A moving average of the weights, which is then what is evaluated, kept and exported."""
 
-    decay: Optional[Kept] = key(
+    decay: Kept | None = key(
         None,
         "the weight of the old average when a step's weights are added to it; (1 + t) / (10 + t) after t steps, if that is "
         "less; nothing: no average",
@@ -161,7 +159,7 @@ class Trainer:
     86400.0
     """
 
-    command: Optional[str] = key(
+    command: str | None = key(
         None,
         "a command that trains in place of this package; {job} stands for the path of its job (see External trainings); "
         "nothing: this package trains",
@@ -185,8 +183,8 @@ class Evaluation:
     )
     ks: list[int] = key(list(KS), "the numbers that K stands for")
     clustering: bool = key(True, "whether to compute the metrics that need clusters")
-    headline: Optional[str] = key(None, "the metric that leads tables; nothing: the first of the metrics")
-    intervals: Optional[Literal["bootstrap", "normal"]] = key(
+    headline: str | None = key(None, "the metric that leads tables; nothing: the first of the metrics")
+    intervals: Literal["bootstrap", "normal"] | None = key(
         None, "how 95 % intervals of means over queries are made; nothing: none"
     )
     training_metrics: list[str] = key([], "what is measured of the embeddings of training images")
@@ -194,7 +192,7 @@ class Evaluation:
         1,
         "epochs between measurements of these, among those that are evaluated; always before training and at the end",
     )
-    kmeans_starts: Optional[Count] = key(
+    kmeans_starts: Count | None = key(
         None,
         "starts of k-means, of which the one of least inertia counts; nothing: ten, or one if there are more than 1,000 classes",
     )
@@ -226,18 +224,18 @@ class Trial:
     protocol: Named = part("which classes are trained on, what chooses an epoch, and which result counts")
     embed_dim: Width = key(64, "the length of an embedding")
     head: Head = Head()
-    mining: Optional[Named] = key(
+    mining: Named | None = key(
         None, "which pairs or triplets of a batch count; nothing: as the method has it"
     )
     regularizers: list[Named] = key([], "terms added to the loss, each with its weight")
     memory: CrossBatchMemory = CrossBatchMemory()
     batch_size: BatchSize = key(128, "images in a batch")
-    iterations: Optional[Count] = key(None, "steps in an epoch; nothing: one pass over the images")
+    iterations: Count | None = key(None, "steps in an epoch; nothing: one pass over the images")
     accumulate: Count = key(1, "batches (episodes) whose gradients are averaged into one step")
     epochs: Epochs = key(20, "how many epochs are trained")
     frozen_epochs: Natural = key(0, "how many epochs at the start leave the backbone as it is")
     groups: Groups = Groups()
-    freeze_batchnorm: Union[bool, Literal["statistics"]] = key(
+    freeze_batchnorm: bool | Literal["statistics"] = key(
         False,
         "what of the backbone's batch normalisation stays as it is; true: statistics, scale and shift; statistics: these "
         "alone",
@@ -250,7 +248,7 @@ class Trial:
         1, "how many devices share a batch; without a GPU these are parts of the processor"
     )
     device: Literal["auto", "cpu", "gpu"] = key("auto", "where to compute; auto: on GPUs if there are any")
-    amp: Union[bool, Literal["bfloat16"]] = key(
+    amp: bool | Literal["bfloat16"] = key(
         False,
         "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
@@ -258,7 +256,7 @@ class Trial:
     search: Natural = key(
         0, "which of several searches found the settings, so that their winners stay apart; 0: none"
     )
-    parts: list[Union[str, dict[str, str]]] = key(
+    parts: list[str | dict[str, str]] = key(
         [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"
     )
 
@@ -282,5 +280,5 @@ def plain(value: Any) -> Any:
 FIELDS = typing.get_type_hints(Trial, include_extras=True)
 """Every key with its type."""
 del FIELDS["id"]
-NEEDED = tuple(field.name for field in dataclasses.fields(Trial) if field.type == "Named")
+NEEDED = tuple(field.name for field in dataclasses.fields(Trial) if field.type is Named)
 """Those without which there is no trial."""

@@ -3,8 +3,6 @@
 So adding a key or an option renames no trial, if its neutral value keeps the old behaviour.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,9 +1,7 @@
 """The units that a trial trains one after another, and how many classes that leaves for its batches."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple
 
 from ...parts import metrics, protocols, samplers
 from ...parts.protocols import Protocol
@@ -21,7 +19,7 @@ class Unit(NamedTuple):
     members: range
 
 
-def units(trial: Trial, protocol: Optional[Protocol] = None) -> list[Unit]:
+def units(trial: Trial, protocol: Protocol | None = None) -> list[Unit]:
     """All trainings of a trial in order; each takes the trial's number of epochs.
 
     >>> trial = dml.config.trial({"method": "npairs", "protocol": {"name": "validated", "folds": 3}})
@@ -45,7 +43,7 @@ def total_epochs(trial: Trial) -> int:
     return trial.epochs * len(units(trial))
 
 
-def criterion(protocol: Union[Named, Protocol], evaluation: Evaluation) -> metrics.Metric:
+def criterion(protocol: Named | Protocol, evaluation: Evaluation) -> metrics.Metric:
     """The metric that chooses an epoch: the protocol's, or the one that the evaluation is led by.
 
     >>> trial = dml.config.trial({"method": "npairs", "protocol": "validated"})
@@ -56,7 +54,7 @@ def criterion(protocol: Union[Named, Protocol], evaluation: Evaluation) -> metri
     return metrics.headline(dataclasses.asdict(evaluation)) if name is None else metrics.get(name)
 
 
-def check_data(trial: Trial, num_classes: Optional[int]) -> None:
+def check_data(trial: Trial, num_classes: int | None) -> None:
     """Check that the configured batches can be made from this many training classes, or (None) from any number.
 
     >>> dml.config.check_data(dml.config.trial({"method": "npairs", "batch_size": 60}), 20)
@@ -68,7 +66,7 @@ def check_data(trial: Trial, num_classes: Optional[int]) -> None:
 
 
 def check_batches(
-    sampler: Named, protocol: Union[Named, Protocol], batch_size: int, num_classes: Optional[int]
+    sampler: Named, protocol: Named | Protocol, batch_size: int, num_classes: int | None
 ) -> None:
     """``check_data`` for a sampler, a protocol and a batch size, without a trial.
 
@@ -76,10 +74,10 @@ def check_batches(
     """
     batches = samplers.KIND.create(**sampler)
     folds = [] if num_classes is None else _made(protocol).folds(num_classes)
-    trained: set[Optional[int]] = {len(fold.train) for fold in folds} or {None}
+    trained: set[int | None] = {len(fold.train) for fold in folds} or {None}
     for classes in trained:
         batches.check(batch_size, classes)
 
 
-def _made(protocol: Union[Named, Protocol]) -> Protocol:
+def _made(protocol: Named | Protocol) -> Protocol:
     return protocol if isinstance(protocol, Protocol) else protocols.create(**protocol)

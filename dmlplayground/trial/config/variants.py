@@ -4,8 +4,6 @@ Two things make that possible. A key is completed without the others, except tha
 And the parameters of a check are the keys that it looks at; checks of groups look at one group at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 

@@ -2,15 +2,13 @@
 ``dmlplayground check --device gpu:0`` of all parts on a GPU. The project's own tests make the same checks of its own parts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ...base import devices, outside, registry
 from ...base.errors import UserError, unknown
@@ -60,7 +58,7 @@ class CheckOutcome(NamedTuple):
     seconds: float = 0.0
 
 
-def check(target: str | Path, kind: Optional[str] = None, device: str = "cpu") -> list[CheckOutcome]:
+def check(target: str | Path, kind: str | None = None, device: str = "cpu") -> list[CheckOutcome]:
     """Make every check of a part: of all that a file registers, or of one by its name.
 
     ``kind`` is needed where parts of several kinds have the name: ``check("all", "miners")``. Losses and networks are
@@ -72,7 +70,7 @@ def check(target: str | Path, kind: Optional[str] = None, device: str = "cpu") -
     return list(made(named(target, kind), device))
 
 
-def named(target: str | Path | None, kind: Optional[str] = None) -> list[tuple[str, str]]:
+def named(target: str | Path | None, kind: str | None = None) -> list[tuple[str, str]]:
     """The parts that are meant, each by its kind in the plural and its key; all of them, or of the kind, without a target."""
     plurals = [kind] if kind else [plural for plural in registry.HOMES if plural != "studies"]
     if target is None:

@@ -1,7 +1,5 @@
 """What holds for every part, whatever its kind, and for every part of a kind. What holds for methods is in ``methods``."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import tempfile

@@ -2,8 +2,6 @@
 method is known here by its record alone.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import runpy

@@ -1,7 +1,5 @@
 """What holds for every method: its value and gradient against its slow reference, and what mathematics demands of any loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -14,8 +14,6 @@ and beside them ``experiment.json``, the manifest of the sweep, and ``report``. 
 ``records.jsonl.gz`` with all records (``packed``). This package knows files and nothing else.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...base.errors import UserError

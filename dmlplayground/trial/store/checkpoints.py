@@ -1,7 +1,5 @@
 """The checkpoint of a trial: everything needed to continue after its last epoch as if nothing had happened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

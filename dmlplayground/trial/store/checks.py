@@ -4,8 +4,6 @@ Each function raises Wrong with the reason. Keys that are not checked here may b
 checksum of all of them. Files that were written before there were checksums have none.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -15,8 +15,6 @@ It is our own because those of libraries hold on one machine, or as long as a fi
 by many machines neither tells a slow owner from a dead one, nor keeps away the writes of one that wakes up again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json
@@ -29,7 +27,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 from ...base import files
 from ...base.errors import UserError
@@ -78,7 +76,7 @@ class Lock(NamedTuple):
         return f"process {self.owner.get('pid', '?')} on {self.owner.get('host', '?')}"
 
 
-def current(folder: Path, besides: Optional[Path] = None) -> Optional[Lock]:
+def current(folder: Path, besides: Path | None = None) -> Lock | None:
     """The lock that counts, if there is one, not counting ``besides``."""
     others = [path for path in _paths(folder) if path != besides]
     for path in sorted(others, key=_number, reverse=True):
@@ -212,7 +210,7 @@ def _unsure(folder: Path) -> str:
     return f"{folder.name} is locked by {who}: {wait}"
 
 
-def _settle(path: Path, owner: dict[str, Any]) -> Optional[Held]:
+def _settle(path: Path, owner: dict[str, Any]) -> Held | None:
     """Put what earlier owners left out of reach, and make this owner's folder. None if this process, asleep, is too late."""
     folder = path.parent
     held = Held(folder, path, folder / f"{path.name}.{owner['token']}")
@@ -281,7 +279,7 @@ class _Keeper(threading.Thread):
         except OSError:
             return True  # a problem of the file system: the trial will meet it when it writes
 
-    def _interrupt(self, exception: Optional[ctypes.py_object]) -> None:
+    def _interrupt(self, exception: ctypes.py_object | None) -> None:
         """Raise in the thread that trains; not by a signal, which reaches the main thread alone and may be ignored."""
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._holder), exception)
 
@@ -313,7 +311,7 @@ def _read(file: TextIO) -> dict[str, Any]:
     return {key: value for key, value in owner.items() if key != checks.CHECKSUM}
 
 
-def _create(folder: Path, number: int, owner: dict[str, Any]) -> Optional[Path]:
+def _create(folder: Path, number: int, owner: dict[str, Any]) -> Path | None:
     """The new lock, or None if another process was first."""
     path = folder / f"lock-{number}"
     with files.writing_to(path):

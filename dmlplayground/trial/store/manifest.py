@@ -1,7 +1,5 @@
 """The manifest of a store: which trials its sweep is to hold, so that a report can name those that are missing."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, fields, replace

@@ -4,8 +4,6 @@ like folders of ``record.json``; a folder of the same trial counts before it.
 It holds a record in each line, by id, with every epoch, and no weights and no pictures. The same records give the same bytes.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

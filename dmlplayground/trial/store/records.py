@@ -1,7 +1,5 @@
 """Records: what is kept of a trial, and everything that reports read."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform
@@ -9,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, ClassVar
 
 from ... import __version__
 from ...base import files, optional
@@ -66,7 +64,7 @@ class Record:
     machine: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
     cost: dict[str, Any] = field(default_factory=dict)
-    error: Optional[str] = None
+    error: str | None = None
     format: int = FORMAT
     sealed: ClassVar[bool] = False  # whether the file that it was read from has a checksum
 
@@ -74,11 +72,11 @@ class Record:
     def seed(self) -> int:
         return self.config["seed"]
 
-    def save(self, folder: Path, through: Optional[Path] = None) -> None:
+    def save(self, folder: Path, through: Path | None = None) -> None:
         files.write_json(folder / RECORD, checks.sealed(asdict(self)), through)
 
     @classmethod
-    def load(cls, path: str | Path) -> Record:
+    def load(cls, path: str | Path) -> "Record":
         """The record in a file; a UserError with the reason if it is damaged."""
         path = Path(path)
         if not path.exists() and (trials := sorted(path.parent.glob(f"*/{RECORD}"))):
@@ -86,7 +84,7 @@ class Record:
         return cls.of(files.read_json(path), path)
 
     @classmethod
-    def of(cls, content: Any, path: Path) -> Record:
+    def of(cls, content: Any, path: Path) -> "Record":
         """The record with this content, which the file holds; a UserError with the reason if it is damaged."""
         newer = content.get("format", 0) if isinstance(content, dict) else 0
         if isinstance(newer, int) and newer > FORMAT:
@@ -102,10 +100,10 @@ class Record:
 
 
 KEYS = {field.name for field in fields(Record)}
-Keep = Callable[[Record], Optional[Record]]  # what of a record is held
+Keep = Callable[[Record], Record | None]  # what of a record is held
 
 
-def find(folder: Path) -> Optional[Record]:
+def find(folder: Path) -> Record | None:
     """The current record in a trial's folder, or None if there is none yet.
 
     A trial that is marked as running, but that no process is training, was interrupted by its process's death.
@@ -186,7 +184,7 @@ def load_store(store: str | Path, keep: Keep = lambda record: record) -> list[Re
     return found
 
 
-def to_frame(given: Union[str, Path, Iterable[Record]]) -> Any:
+def to_frame(given: str | Path | Iterable[Record]) -> Any:
     """Records, or those of a store, as a data frame of pandas: a row for each, a column for every value by its dotted name,
     such as ``config.method.name`` and ``results.best.metrics.R@1``. The epochs are left out.
 

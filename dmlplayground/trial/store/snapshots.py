@@ -6,12 +6,10 @@ Queries and classes are drawn at random, so nobody picks the good ones. All tria
 that methods are compared on the same images.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +26,7 @@ QUALITY = 70  # of the JPEG; all pictures together take 20 to 50 kB
 MAP_CLASSES, MAP_POINTS = 8, 480
 
 
-def save(folder: Path, trial: str, content: Mapping[str, Any], through: Optional[Path] = None) -> None:
+def save(folder: Path, trial: str, content: Mapping[str, Any], through: Path | None = None) -> None:
     """Write what ``collect`` gave into the folder of the trial with this id."""
     arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
     header = {name: value for name, value in content.items() if name not in arrays}
@@ -50,7 +48,7 @@ def load(folder: Path, trial: str) -> dict[str, Any] | None:
 
 
 def collect(
-    embeddings: np.ndarray, dataset: Dataset, distance: str = "euclidean", seed: int = 0, tsne: bool = False
+    embeddings: np.ndarray, dataset: "Dataset", distance: str = "euclidean", seed: int = 0, tsne: bool = False
 ) -> dict[str, Any]:
     """The samples of these embeddings (N, E) of the images of ``dataset``.
 
@@ -109,7 +107,7 @@ def _sheet(images: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.frombuffer(stream.getvalue(), np.uint8)
 
 
-def _map(points: np.ndarray, dataset: Dataset, seed: int, tsne: bool) -> Mapping[str, Any]:
+def _map(points: np.ndarray, dataset: "Dataset", seed: int, tsne: bool) -> Mapping[str, Any]:
     """The largest spreads of some classes' images, on which every method's map is drawn alike."""
     chosen = np.sort(seeds.generator(seed, "samples", "map").permutation(dataset.num_classes)[:MAP_CLASSES])
     labels = np.asarray(dataset.labels)

@@ -1,7 +1,5 @@
 """The stream of a trial's epochs: one line of JSON for each, written while the trial runs."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

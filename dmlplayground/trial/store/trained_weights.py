@@ -1,9 +1,7 @@
 """Trained weights: a file for each member of each fold, after its best and its last epoch."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +29,7 @@ def write(path: Path, weights: Weights, through: Path) -> None:
     array_files.write(path, header, weights.arrays, through)
 
 
-def read(path: Path, trial: Optional[str] = None) -> Weights:
+def read(path: Path, trial: str | None = None) -> Weights:
     """The weights in a file; a UserError if they are damaged, or do not belong to the trial with this id."""
     header, arrays = array_files.read(path)
     if not isinstance(header, dict) or not {"config", "classes"} <= set(header):

@@ -1,10 +1,8 @@
 """Training: ``train(config)`` runs one trial in the one loop (``run``) and returns its record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ...base import outside
 from ...base.errors import UserError
@@ -74,18 +72,18 @@ def train(
 
 def evaluate(
     target: str | Path | Any,
-    labels: Optional[str | Path | Any] = None,
+    labels: str | Path | Any | None = None,
     *,
     which: str = BEST,
-    data: Optional[str] = None,
+    data: str | None = None,
     split: str = "test",
     engine: str = "float32",
-    metrics: Optional[Sequence[str]] = None,
-    ks: Optional[Sequence[int]] = None,
-    clustering: Optional[bool] = None,
-    distance: Optional[str] = None,
-    seed: Optional[int] = None,
-) -> dict[str, Optional[float]]:
+    metrics: Sequence[str] | None = None,
+    ks: Sequence[int] | None = None,
+    clustering: bool | None = None,
+    distance: str | None = None,
+    seed: int | None = None,
+) -> dict[str, float | None]:
     """The scores of a trained trial, or of embeddings of any framework with their ``labels``, by metric.
 
     ``target`` is a trial's folder; or with ``labels`` an array (N, E), or a ``.npy`` file of one, and the labels (N,) likewise.
@@ -108,6 +106,6 @@ def evaluate(
     return scoring.of_arrays(target, labels, **wanted)
 
 
-def _finished(folder: Path) -> Optional[Record]:
+def _finished(folder: Path) -> Record | None:
     known = records.find(folder)
     return known if known is not None and known.status == "finished" else None

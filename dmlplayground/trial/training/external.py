@@ -5,8 +5,6 @@ the images that it is asked for. The suite divides classes and folds, chooses, t
 a contract, which docs/external.md states; ``FORMAT`` changes with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json
@@ -19,7 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class ExternalRun(Run):
     kept = staticmethod(lambda state: {"embeddings": state["tested"]})
 
     def _train_unit(
-        self, unit: TrialUnit, earlier: Optional[np.ndarray], done: int, states: Optional[States]
+        self, unit: TrialUnit, earlier: np.ndarray | None, done: int, states: States | None
     ) -> np.ndarray:
         job = CommandJob(self, unit)
         began = time.perf_counter()
@@ -104,8 +102,8 @@ class CommandJob:
         self.folder = run.folder / f"job-fold{unit.fold.number}"
         self.store, self.log = run.folder.parent, run.folder / LOG
         self.test = run.division.test
-        self.process: Optional[subprocess.Popen] = None
-        self.code: Optional[int] = None
+        self.process: subprocess.Popen | None = None
+        self.code: int | None = None
         self.seconds, self.peak, self.images = 0.0, 0, 0
         validated = self.fold.monitor is not self.test
         self.asked: list[Dataset] = [self.fold.monitor, self.test] if validated else [self.test]
@@ -136,7 +134,7 @@ class CommandJob:
             np.save(self.folder / "train_labels.npy", train.labels.astype(np.int64))
             _write(self.folder / "images.npy", self.asked, self.order)
 
-    def _start(self, done: Optional[int]) -> None:
+    def _start(self, done: int | None) -> None:
         """Start the command; it goes on after epoch ``done`` if it has done any."""
         trial = self.trial
         steps = trial.iterations or max(1, len(self.fold.train) // trial.batch_size)

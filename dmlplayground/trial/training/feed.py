@@ -1,10 +1,8 @@
 """What learners are trained on: the batches of every step, drawn by a sampler that may look at the learners first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from mxnet import nd
@@ -94,7 +92,7 @@ class EmbeddingMemory:
 
     def __init__(self, kept: bool) -> None:
         self.kept = kept
-        self._values: Optional[np.ndarray] = None
+        self._values: np.ndarray | None = None
         self._rows: list[np.ndarray] = []
         self._noted: list[nd.NDArray] = []
 
@@ -105,7 +103,7 @@ class EmbeddingMemory:
             joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
             self._noted.append(joined.detach())
 
-    def recall(self) -> Optional[np.ndarray]:
+    def recall(self) -> np.ndarray | None:
         """The memory with everything noted so far; None if it was never filled."""
         if self._noted and self._values is not None:
             values = self._values.copy()  # a copy, so that what was handed out before does not change

@@ -1,7 +1,5 @@
 """The images of a trial, divided as its protocol divides the classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...base.errors import UserError

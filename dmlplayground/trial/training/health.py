@@ -1,8 +1,6 @@
 """Health figures: the state of the embeddings, read once an epoch from its last batch, and warnings about bad ones."""
 
-from __future__ import annotations
-
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from mxnet import autograd, nd
@@ -13,7 +11,7 @@ from .learner import Learner
 COLLAPSE = 1e-3  # embeddings closer than this fraction of their length count as one point
 
 
-def figures(learner: Learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Optional[float]]:
+def figures(learner: Learner, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, float | None]:
     """Mean distances within and between classes, the share of rows that the loss still moves, embedding and gradient norms."""
     gradient = _gradient(learner.loss, embeddings, labels)
     points, labels = embeddings.asnumpy().astype(np.float64), labels.asnumpy()

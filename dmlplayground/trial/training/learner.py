@@ -1,7 +1,5 @@
 """A learner: one network with its loss and its optimizers. It takes batches to learn from and images to embed."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable
 from itertools import cycle

@@ -1,11 +1,9 @@
 """The learning-rate finder: one short training whose rate rises with every step, and what its losses suggest."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import chain, count
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,7 +33,7 @@ class Rates(NamedTuple):
         return self.rates[int(np.argmin(self.smoothed))]
 
     @property
-    def suggestion(self) -> Optional[float]:
+    def suggestion(self) -> float | None:
         """The rate where the loss falls fastest before its lowest point, by straight lines through a third of the way
         there, so that the noise of single steps does not decide; None if it does not fall."""
         way = int(np.argmin(self.smoothed)) + 1

@@ -4,10 +4,8 @@ MXNet's amp puts the casts into the graph that training computes. Embeddings of 
 them.
 """
 
-from __future__ import annotations
-
 import json
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from mxnet import nd, sym
 from mxnet.contrib import amp
@@ -16,7 +14,7 @@ from mxnet.contrib.amp.loss_scaler import LossScaler
 from ...parts.backbones.shared.engines import graph_of
 from ...parts.backbones.shared.heads import Embedder
 
-Wanted = Union[bool, Literal["bfloat16"]]
+Wanted = bool | Literal["bfloat16"]
 
 
 def scaler(wanted: Wanted) -> Any:

@@ -1,11 +1,9 @@
 """Trained models: their weights on disk, their embeddings, and the scores of these."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import mxnet as mx
 import numpy as np
@@ -32,7 +30,7 @@ from .learner import Learner, on_device
 EMBEDDING_PIXELS = 256 * 64 * 64
 
 
-def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optional[str] = None) -> Learner:
+def load(path: Path, contexts: list[mx.Context] | None = None, owner: str | None = None) -> Learner:
     """The learner whose weights are in this file; a UserError if they belong to another trial than ``owner``."""
     stored = trained_weights.read(path, owner)
     outside.recall(stored.config.get("parts"), path.parent.parent)
@@ -45,7 +43,7 @@ def load(path: Path, contexts: Optional[list[mx.Context]] = None, owner: Optiona
     return learner
 
 
-def start(trial: Trial) -> Optional[dict[str, str]]:
+def start(trial: Trial) -> dict[str, str] | None:
     """The file of weights that the backbone starts from; a name alone would not identify it."""
     path = backbones.weights_path(backbones.get(trial.backbone["name"]), trial.backbone["pretrained"])
     return None if path is None else {"file": path.name, "sha256": digest(path)}
@@ -109,7 +107,7 @@ def join(trial: Trial, parts: Sequence[np.ndarray], folds: Sequence[int]) -> np.
     return np.concatenate(alike, axis=1)
 
 
-def data_of(trial: Trial, split: str, name: Optional[str] = None) -> tuple[Dataset, Transform]:
+def data_of(trial: Trial, split: str, name: str | None = None) -> tuple[Dataset, Transform]:
     """The images a trial embeds, its own or those of the data set ``name``, and its transform."""
     transform = transforms.create(**trial.transform)
     options = trial.data if name is None else {"name": name}
@@ -129,7 +127,7 @@ def score(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, A
     return entry
 
 
-def score_training(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, Optional[float]]:
+def score_training(trial: Trial, embeddings: np.ndarray, dataset: Dataset) -> dict[str, float | None]:
     """The metrics that the trial asks for of its own training images, each of which searches all others."""
     chosen = trial.evaluation.training_metrics
     return _recorded(_assess(trial, chosen, embeddings=embeddings, labels=dataset.labels).scores)
@@ -141,7 +139,7 @@ def _assess(trial: Trial, names: Sequence[str], **arrays: Any) -> metrics.Evalua
     return metrics.assess(**arrays, metrics=names, starts=chosen.kmeans_starts, seed=seed, **same)
 
 
-def _recorded(scores: dict[str, float]) -> dict[str, Optional[float]]:
+def _recorded(scores: dict[str, float]) -> dict[str, float | None]:
     """As records hold them. JSON has no infinity, which rho can be if the embeddings leave a direction unused."""
     return {name: value if np.isfinite(value) else None for name, value in scores.items()}
 

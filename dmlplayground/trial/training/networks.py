@@ -1,7 +1,5 @@
 """The network of a trial: its backbone and the layers after it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from mxnet import gluon, nd

@@ -1,7 +1,5 @@
 """What a running trial shows: a line for each evaluation and, on a terminal, a bar with the time left. Trackers get it too."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterable, Iterator

@@ -6,14 +6,12 @@ follow each other. After every epoch the run writes a checkpoint, and continues 
 generator outlives an epoch, so a resumed run repeats the uninterrupted one to the bit.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import mxnet as mx
 import numpy as np
@@ -55,7 +53,7 @@ class Measurement(NamedTuple):
     far side by side; and of its training images, where these are measured too."""
 
     monitored: np.ndarray
-    training: Optional[np.ndarray]
+    training: np.ndarray | None
     seconds: float  # that they took
 
 
@@ -64,9 +62,9 @@ class Position(NamedTuple):
 
     unit: int = 0
     epoch: int = 0
-    states: Optional[States] = None
+    states: States | None = None
     #: What the trained members of the unit's fold give of its monitored images.
-    earlier: Optional[np.ndarray] = None
+    earlier: np.ndarray | None = None
 
 
 class Run:
@@ -80,8 +78,8 @@ class Run:
         trial: Trial,
         held: locks.Held,
         threads: int = 1,
-        progress: Optional[Progress] = None,
-        overlap: Optional[bool] = None,
+        progress: Progress | None = None,
+        overlap: bool | None = None,
     ):
         self.trial = trial
         self.held, self.folder = held, held.folder
@@ -99,7 +97,7 @@ class Run:
         # Scoring is the CPU's work: where a GPU trains, it can do so while the next epoch runs.
         overlap = self.contexts[0].device_type == "gpu" if overlap is None else overlap
         self.scorer = ThreadPoolExecutor(1, thread_name_prefix="scoring") if overlap else None
-        self.scoring: Optional[Future] = None
+        self.scoring: Future | None = None
         train, test = self.division.folds[0].train, self.division.test
         self.record = Record(trial.id, trial.mapping(), started=records.now())
         self.record.versions, self.record.machine = records.versions(), records.machine()
@@ -152,7 +150,7 @@ class Run:
     # --- units and epochs --------------------------------------------------------------------------------------------
 
     def _train_unit(
-        self, unit: TrialUnit, earlier: Optional[np.ndarray], done: int, states: Optional[States]
+        self, unit: TrialUnit, earlier: np.ndarray | None, done: int, states: States | None
     ) -> np.ndarray:
         """Train a unit that has ``done`` epochs. ``earlier`` are the embeddings that the trained members of its fold give of
         the monitored images; they are returned with its own beside them."""
@@ -225,12 +223,12 @@ class Run:
 
     # --- measuring and choosing --------------------------------------------------------------------------------------
 
-    def _embed(self, unit: TrialUnit, learners: list[Learner], earlier: Optional[np.ndarray]) -> np.ndarray:
+    def _embed(self, unit: TrialUnit, learners: list[Learner], earlier: np.ndarray | None) -> np.ndarray:
         own = models.embed(learners, unit.fold.monitor, self.transform, self.threads)
         return own if earlier is None else np.concatenate([earlier, own], axis=1)
 
     def _measure(
-        self, unit: TrialUnit, learners: list[Learner], epoch: int, earlier: Optional[np.ndarray]
+        self, unit: TrialUnit, learners: list[Learner], epoch: int, earlier: np.ndarray | None
     ) -> Measurement:
         started = time.perf_counter()
         monitored, training = self._embed(unit, learners, earlier), None
@@ -247,9 +245,7 @@ class Run:
             entry["training"] = models.score_training(self.trial, measured.training, unit.fold.train)
         entry["evaluation_seconds"] += time.perf_counter() - started
 
-    def _conclude(
-        self, unit: TrialUnit, entry: Entry, measured: Optional[Measurement], states: States
-    ) -> None:
+    def _conclude(self, unit: TrialUnit, entry: Entry, measured: Measurement | None, states: States) -> None:
         """The rest of an epoch's work once its states are copied; it can run beside the next epoch's training."""
 
         def conclude() -> None:

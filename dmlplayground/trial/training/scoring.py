@@ -1,11 +1,9 @@
 """Scores of existing embeddings and models: of a training's outcome, a trial's weights, or arrays from any framework."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 
 
-def of_arrays(embeddings: Any, labels: Any, **options: Any) -> dict[str, Optional[float]]:
+def of_arrays(embeddings: Any, labels: Any, **options: Any) -> dict[str, float | None]:
     """Metrics of two arrays or ``.npy`` files; embeddings in a file are read from disk as needed, not into memory."""
     return {**metrics.evaluate(_array(embeddings), np.asarray(_array(labels)), **options)}
 
@@ -59,8 +57,8 @@ def learners(folder: Path, which: str = BEST) -> list[Learner]:
 
 
 def of_trial(
-    folder: Path, which: str, data: Optional[str], split: str, engine: str, changes: dict[str, Any]
-) -> dict[str, Optional[float]]:
+    folder: Path, which: str, data: str | None, split: str, engine: str, changes: dict[str, Any]
+) -> dict[str, float | None]:
     """As in the record, except for the ``changes`` to the configuration's ``evaluation`` and to its seed."""
     members = learners(folder, which)
     for learner in members:
@@ -77,7 +75,7 @@ class Outcome:
     """The epochs of all folds and the models that were kept, scored on the test classes on request: what the protocol makes
     the results of (``protocols.Trained``)."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: "Run"):
         self.run, self.trial, self.division = run, run.trial, run.division
         # By file of weights: its embeddings of the test images, and its fold.
         self._parts: dict[str, tuple[np.ndarray, int]] = {}

@@ -3,8 +3,6 @@
 The record stays what counts: a tracker that fails is left out with a warning, and training continues.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

@@ -1,10 +1,8 @@
 """The optimizers of a model in training: one ``gluon.Trainer`` for each of its parts, since each learns at its own
 rate, and what concerns all parts together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import mxnet as mx
 from mxnet import gluon, nd
@@ -38,7 +36,7 @@ class PartTrainer:
         self.parameters = {name: p for name, p in parameters.items() if p.grad_req != "null"}
         self.rule = optimizers.create(**optimizer_of(trial.optimizer, trial.groups, group))
         self.group = getattr(trial.groups, group)
-        self.clip_norm: Optional[float] = self.group.get("clip_norm")  # of this part's gradients alone
+        self.clip_norm: float | None = self.group.get("clip_norm")  # of this part's gradients alone
         self.steps = 0
         for parameter in self.parameters.values():
             parameter.lr_mult = _of_name(self.group["lr_mult_by_name"], parameter.name)
@@ -103,7 +101,7 @@ def _of_name(multipliers: Mapping[str, float], name: str) -> float:
     return ([1.0] + [value for piece, value in multipliers.items() if piece in name])[-1]
 
 
-def step(parts: Sequence[PartTrainer], clip_norm: Optional[float], divisor: float = 1) -> None:
+def step(parts: Sequence[PartTrainer], clip_norm: float | None, divisor: float = 1) -> None:
     """One step of all parts with the gradients over ``divisor``, shortened where they are longer than they may be."""
     for part in parts:
         part.gather()

@@ -4,10 +4,8 @@ A trial that starts from a trained network, or from features, is to be better th
 random weights. They are the same for all trials of a sweep, so they are embedded and scored once and kept in the cache.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from typing import Any, Optional
+from typing import Any
 
 import mxnet as mx
 
@@ -20,9 +18,7 @@ from . import models
 from .folds import Division
 
 
-def entry(
-    trial: Trial, division: Division, context: mx.Context, threads: int = 1
-) -> Optional[dict[str, Any]]:
+def entry(trial: Trial, division: Division, context: mx.Context, threads: int = 1) -> dict[str, Any] | None:
     """The untouched features' scores on the test classes, unless the protocol never looks at them, and, if it keeps
     classes back, their mean over its folds; None if the trial begins with a network that has learned nothing."""
     if not starts_trained(trial.backbone):
@@ -39,13 +35,13 @@ def entry(
     return found
 
 
-def _mean(values: list[Optional[float]]) -> Optional[float]:
+def _mean(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(values) if len(known) == len(values) else None
 
 
 def _scores(
-    trial: Trial, dataset: Dataset, start: Optional[dict[str, str]], context: mx.Context, threads: int
+    trial: Trial, dataset: Dataset, start: dict[str, str] | None, context: mx.Context, threads: int
 ) -> dict[str, Any]:
     """The scores of a data set's untouched features. Nothing of the trial but what ``key`` lists changes them."""
     evaluation = dataclasses.replace(trial.evaluation, distance="cosine")

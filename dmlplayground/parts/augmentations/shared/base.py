@@ -1,13 +1,11 @@
 """The base of every augmentation. It changes a block (B, h, w, 3) of uint8 in place, image by image. All that is random
 comes from the generator handed in, with the same number of draws for every image, so that others' do not depend on it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ....base.registry import Kind, Named, Part
 
-KIND: Kind[Part, Augmentation] = Kind(
+KIND: "Kind[Part, Augmentation]" = Kind(
     "augmentation",
     "dmlplayground.parts.augmentations",
     setting="augment",

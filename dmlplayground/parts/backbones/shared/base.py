@@ -1,11 +1,9 @@
 """What every backbone builds on: the record of a network, and the registry of all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,8 +42,8 @@ class Backbone(Part):
     features: int = 0
     parameters: int = 0  # number of trainable parameters; 0: not counted
     # None: it takes no images.
-    preprocessing: Optional[Preprocessing] = Preprocessing(224, (127.5, 127.5, 127.5))
-    imagenet: Optional[Homes] = None
+    preprocessing: Preprocessing | None = Preprocessing(224, (127.5, 127.5, 127.5))
+    imagenet: Homes | None = None
 
     shared_notes: ClassVar = {
         "pretrained": "where its weights come from: none (they are drawn at random), imagenet, or a file of weights."
@@ -79,7 +77,7 @@ class Backbone(Part):
             raise UserError(f"no ImageNet weights are known for {self.key}; {wanted}.")
         return self.imagenet
 
-    def weights_file(self, pretrained: str) -> Optional[Path]:
+    def weights_file(self, pretrained: str) -> Path | None:
         """The file of the weights that ``pretrained`` asks for, downloaded if need be; None for ``none``.
 
         >>> dml.backbones.weights_path(dml.backbones.get("conv4"), "none") is None

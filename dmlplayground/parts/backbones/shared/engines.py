@@ -6,8 +6,6 @@ and neighbours may change places (``benchmarks/backbones.py`` measures whether r
 ``openvino_bfloat16`` compute the network with OpenVINO (the extra openvino), in these precisions: faster again.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -2,8 +2,6 @@
 layers before the classifier in ``features``; in the others it is taken out and lets its input pass. Either way the
 parameters keep the names they have in the zoo's files of weights."""
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 from typing import Any

@@ -1,8 +1,6 @@
 """From features to embeddings: the layers that a method declares, and the whole network of a trial."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mxnet import gluon, init, nd
@@ -66,7 +64,7 @@ def add_max_pooling(backbone) -> None:
 class Head(nn.HybridSequential):
     """Features (B, features) -> embeddings (B, width). Without a last layer, its input is returned, of any length."""
 
-    def __init__(self, config: HeadConfig, features: int, embed_dim: int, num_classes: int):
+    def __init__(self, config: "HeadConfig", features: int, embed_dim: int, num_classes: int):
         super().__init__()
         with self.name_scope():
             if config.layer_norm:
@@ -91,7 +89,7 @@ class Head(nn.HybridSequential):
                 self.add(nn.HybridLambda("L2Normalization"))
 
 
-def _dense(config: HeadConfig, width: int, features: int, bias: bool) -> nn.Dense:
+def _dense(config: "HeadConfig", width: int, features: int, bias: bool) -> nn.Dense:
     begin = _initializer(config, features)
     biases = begin if config.init == "fan_in" else "zeros"
     return nn.Dense(
@@ -99,7 +97,7 @@ def _dense(config: HeadConfig, width: int, features: int, bias: bool) -> nn.Dens
     )
 
 
-def _initializer(config: HeadConfig, features: int):
+def _initializer(config: "HeadConfig", features: int):
     if config.init == "fan_in":
         return init.Uniform(features**-0.5)
     if config.init == "truncnorm":
@@ -111,7 +109,7 @@ class Embedder(gluon.HybridBlock):
     """The network of a trial, from a block of uint8 images (B, H, W, 3) to embeddings: normalisation
     included. Without ``preprocessing``, from rows of features (B, N)."""
 
-    def __init__(self, backbone, preprocessing: Optional[Preprocessing], head):
+    def __init__(self, backbone, preprocessing: Preprocessing | None, head):
         super().__init__()
         with self.name_scope():
             self.backbone = backbone

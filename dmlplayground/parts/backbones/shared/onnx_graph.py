@@ -1,8 +1,6 @@
 """A network's graph in ONNX, from a batch of uint8 images (B, H, W, 3) in RGB to its output. MXNet's converter was written
 for older releases of the package onnx; ``_converter`` gives it what it asks for."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Exchanging layers of a finished network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

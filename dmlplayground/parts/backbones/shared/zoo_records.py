@@ -2,8 +2,6 @@
 ``zoo_networks.json``, so that commands that list or check need not load MXNet and build a network.
 ``scripts/zoo_networks.py`` writes that file, and a test holds it against the libraries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

@@ -1,20 +1,18 @@
 """Unpacking archives from elsewhere: plain files and folders alone, inside the given folder, and no more than images take."""
 
-from __future__ import annotations
-
 import stat
 import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Optional
+from typing import IO
 
 from ....base import download, files
 from ....base.errors import UserError, printable
 
 MOST_FILES = 5_000_000
 #: The name, the kind ('file', 'folder', or the name of what is refused), and a file's content.
-Member = tuple[str, str, Optional[IO[bytes]]]
+Member = tuple[str, str, IO[bytes] | None]
 
 
 def is_archive(path: Path) -> bool:

@@ -1,7 +1,5 @@
 """Arrays that are computed once and then memory-mapped from disk: a folder of ``.npy`` files with their checksums."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

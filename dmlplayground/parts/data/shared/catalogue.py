@@ -1,7 +1,5 @@
 """The image files of a data set with their classes, splits and boxes, before anything is decoded."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -10,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Optional, Union
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +24,7 @@ SUFFIXES = (
 )  # fmt: skip
 Box = Sequence[float]  # x, y, width, height
 #: How to divide classes: a share of them, their names, or a file with one name a line.
-Classes = Union[float, list[str], str]
+Classes = float | list[str] | str
 Number = Annotated[int, Must("not be negative", lambda number: number >= 0)]
 Pixels = Annotated[int, Must("be from 16 to 1024 pixels", lambda pixels: 16 <= pixels <= 1024)]
 ROLES = {"train": ("train",), "test": ("test", "query", "gallery")}
@@ -38,9 +36,9 @@ class Entry(NamedTuple):
     file: str  # below the data set's folder
     label: str  # its class
     split: str = ""  # train or test, or which part of the test split: query or gallery
-    box: Optional[Box] = None
+    box: Box | None = None
     parent: str = ""  # the class above its class
-    query: Optional[bool] = None  # of a training class kept back to validate: whether it searches
+    query: bool | None = None  # of a training class kept back to validate: whether it searches
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +51,12 @@ class Catalogue:
     files: tuple[str, ...]
     labels: np.ndarray
     class_names: tuple[str, ...]
-    boxes: Optional[np.ndarray] = None  # (N, 4): x, y, width, height
-    queries: Optional[np.ndarray] = None  # which images search the others; None: all search all
+    boxes: np.ndarray | None = None  # (N, 4): x, y, width, height
+    queries: np.ndarray | None = None  # which images search the others; None: all search all
     cached: bool = True
-    parents: Optional[tuple[str, ...]] = None  # of each class the one above it
-    size: Optional[int] = None  # the height and width that images are drawn at, or brought to
-    pool: Optional[Catalogue] = None  # all images of the data set, decoded together however they are divided
+    parents: tuple[str, ...] | None = None  # of each class the one above it
+    size: int | None = None  # the height and width that images are drawn at, or brought to
+    pool: "Catalogue | None" = None  # all images of the data set, decoded together however they are divided
 
     def __len__(self) -> int:
         return len(self.files)
@@ -73,7 +71,7 @@ class Catalogue:
     def path(self, row: int) -> Path:
         return self.folder / self.files[row]
 
-    def box(self, row: int) -> Optional[Box]:
+    def box(self, row: int) -> Box | None:
         return None if self.boxes is None else self.boxes[row]
 
 
@@ -85,7 +83,7 @@ def catalogue(
     *,
     boxes: bool = False,
     cached: bool = True,
-    size: Optional[int] = None,
+    size: int | None = None,
     pooled: bool = False,
 ) -> Catalogue:
     """The entries of one split: classes in the order of their names, and the images of each in the order of the entries."""
@@ -136,8 +134,8 @@ def own(
     boxes: bool = False,
     *,
     train: Classes = 0.5,
-    test: Optional[Classes] = None,
-    seed: Optional[Number] = None,
+    test: Classes | None = None,
+    seed: Number | None = None,
     cache: Literal["disk", "none"] = "disk",
 ) -> Catalogue:
     """One split of a user's images, which may say their splits. What comes by name are options of every such set."""
@@ -217,7 +215,7 @@ class Walk:
             warn(f"left out of {self.root}: {some}{more} ({why}).")
 
 
-def class_folders(folder: Path, walk: Optional[Walk] = None) -> list[Entry]:
+def class_folders(folder: Path, walk: Walk | None = None) -> list[Entry]:
     """The images of a folder that has one folder for every class, whatever the files are called."""
     walk, entries, labels = walk or Walk(folder), [], []
     for path in folder.iterdir():
@@ -233,13 +231,13 @@ def class_folders(folder: Path, walk: Optional[Walk] = None) -> list[Entry]:
     return entries
 
 
-def is_image(path: Union[Path, os.DirEntry], suffixes: Sequence[str] = ()) -> bool:
+def is_image(path: Path | os.DirEntry, suffixes: Sequence[str] = ()) -> bool:
     suffix = os.path.splitext(path.name)[1]  # noqa: PTH122 (for entries of folders by the million)
     return suffix.lower() in (suffixes or SUFFIXES) and not path.name.startswith(".") and path.is_file()
 
 
 def divide(
-    entries: Sequence[Entry], train: Classes, test: Optional[Classes], where: str, seed: Optional[int] = None
+    entries: Sequence[Entry], train: Classes, test: Classes | None, where: str, seed: int | None = None
 ) -> list[Entry]:
     """The entries with the splits of their classes: those that ``train`` names, then those of ``test`` or all others. A share
     is that of the first classes for ``train``, and of the last for ``test``: by name, or in an order that a seed draws."""

@@ -5,8 +5,6 @@ and typefaces give the same bytes on every machine. (Coefficients are rounded be
 differences between processors change nothing.)
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache, lru_cache
 from pathlib import Path

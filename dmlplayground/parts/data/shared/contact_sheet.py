@@ -1,7 +1,5 @@
 """A sheet of a data set's images, to look at."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image
 

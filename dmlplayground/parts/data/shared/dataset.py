@@ -1,11 +1,9 @@
 """A data set: once loaded, the value that everything else reads; before that, the facts on how to load it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,8 +36,8 @@ class Dataset:
     images: Any
     labels: np.ndarray
     class_names: tuple[str, ...]
-    queries: Optional[np.ndarray] = None
-    parents: Optional[tuple[str, ...]] = None
+    queries: np.ndarray | None = None
+    parents: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -55,7 +53,7 @@ class Dataset:
     def num_classes(self) -> int:
         return len(self.class_names)
 
-    def subset(self, classes: Iterable[int]) -> Dataset:
+    def subset(self, classes: Iterable[int]) -> "Dataset":
         """The images of these classes, renumbered from 0 in the order given. No image is copied."""
         chosen = [int(label) for label in classes]
         if not chosen or len(set(chosen)) < len(chosen):
@@ -105,10 +103,10 @@ class DatasetPart(Part):
     'Printed characters in many typefaces'
     """
 
-    settings: Union[Mapping[str, Any], Callable[..., Mapping[str, Any]]] = field(default_factory=dict)
-    release: Optional[Release] = None
+    settings: Mapping[str, Any] | Callable[..., Mapping[str, Any]] = field(default_factory=dict)
+    release: Release | None = None
     yours: bool = False  # a user's own images
-    training_classes: Optional[Callable[..., Optional[int]]] = None  # from its options, if those alone decide
+    training_classes: Callable[..., int | None] | None = None  # from its options, if those alone decide
 
     given = ("split",)
     shared_notes: ClassVar = {  # a data set describes one of them itself where there it means more

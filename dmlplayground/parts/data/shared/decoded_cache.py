@@ -5,8 +5,6 @@ files whose size and time have not changed are not read again for that. Its inde
 has a checksum. It is complete or absent. If several processes want the same entry, one makes it and the others wait.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib
@@ -17,7 +15,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -126,7 +124,7 @@ def _looks(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     return found
 
 
-def _open(entry: Path) -> Optional[Packed]:
+def _open(entry: Path) -> Packed | None:
     try:
         return Packed(entry)
     except (OSError, ValueError, EOFError, IndexError):

@@ -7,15 +7,12 @@ half-grey picture. Only the formats below are ever tried, whatever a file is cal
 programs (Ghostscript for EPS).
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Optional
 
 import numpy as np
 import simplejpeg
@@ -66,7 +63,7 @@ class Live(Images):
         return read(catalogue.path(row), self.stored, catalogue.box(row), catalogue.size)
 
 
-def read(path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None) -> np.ndarray:
+def read(path: Path, stored: Stored, box: Box | None = None, size: int | None = None) -> np.ndarray:
     """The image in this file, cut to its box and brought to its data set's size, if there are any, and then to be stored."""
     return pixels(content_of(path), path, stored, box, size)
 
@@ -89,7 +86,7 @@ def content_of(path: Path) -> bytes:
 
 
 def pixels(
-    content: bytes, path: Path, stored: Stored, box: Optional[Box] = None, size: Optional[int] = None
+    content: bytes, path: Path, stored: Stored, box: Box | None = None, size: int | None = None
 ) -> np.ndarray:
     """``read``, where the file's content is known already."""
     with _readable(path):
@@ -100,7 +97,7 @@ def pixels(
     return stored.apply(image if size is None else Stored("squash", size).apply(image))
 
 
-def size(path: Path, box: Optional[Box] = None) -> tuple[int, int]:
+def size(path: Path, box: Box | None = None) -> tuple[int, int]:
     """Height and width of what ``read`` would decode, from the file's first bytes."""
     with _readable(path), files.opened(path) as file, Image.open(file, formats=FORMATS) as opened:
         width, height = opened.size
@@ -119,7 +116,7 @@ def clamp(box: Box, height: int, width: int) -> tuple[int, int, int, int]:
     return left, top, min(max(x + wide, left + 1), width), min(max(y + high, top + 1), height)
 
 
-def drawn(content: bytes, size: Optional[int]) -> bytes:
+def drawn(content: bytes, size: int | None) -> bytes:
     """A drawing of lines and areas (SVG) as PNG, by resvg: the same pixels on every machine, without its fonts. It is in the
     middle of a square, as large as fits, and transparent where nothing is drawn."""
     resvg, side = optional.load("resvg_py"), size or SIDE

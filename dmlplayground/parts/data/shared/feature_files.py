@@ -1,7 +1,5 @@
 """Writing the file that the data set ``features`` reads: a network's features of another data set's images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

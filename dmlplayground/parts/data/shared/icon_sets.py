@@ -1,13 +1,11 @@
 """From a collection of icon sets to classes: which drawings show the same thing, by their names."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ....base import files, seeds
 from ....base.errors import UserError
@@ -120,7 +118,7 @@ def read(folder: Path) -> list[Entry]:
     return [Entry(file, file.split("/")[1]) for file in lines(folder / LIST)]
 
 
-def divided(entries: list[Entry], classes: Optional[int], division: int, skip: int = 0) -> list[Entry]:
+def divided(entries: list[Entry], classes: int | None, division: int, skip: int = 0) -> list[Entry]:
     """Of the classes in an order that was drawn once, the first ones after those to ``skip``; every other one is for training,
     so that it stays there however many follow."""
     names = sorted({entry.label for entry in entries})

@@ -1,12 +1,10 @@
 """Images that are read only when they are asked for, but look like a NumPy array (N, H, W, 3) of uint8."""
 
-from __future__ import annotations
-
 import mmap
 import zlib
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +22,7 @@ class Images:
     dtype = np.dtype(np.uint8)
     ndim = 4
 
-    def __init__(self, count: int, height: Optional[int], width: Optional[int]):
+    def __init__(self, count: int, height: int | None, width: int | None):
         self.shape = (count, height, width, 3)
 
     def image(self, row: int) -> np.ndarray:

@@ -1,9 +1,7 @@
 """Batches of an epoch, prepared ahead by threads, in order, the same for any number of threads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +26,7 @@ def training_batches(
     seed: int,
     epoch: int,
     threads: int = 1,
-    view: Optional[View] = None,
+    view: View | None = None,
 ) -> Iterator[Batch]:
     """Every batch of the epoch, augmented from the stream of (seed, epoch, batch). ``view`` is for a sampler that looks."""
 

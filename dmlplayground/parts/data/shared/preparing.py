@@ -1,7 +1,5 @@
 """Installing a published data set from archives, from folders or from the web: checked, and complete or not at all."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Sequence

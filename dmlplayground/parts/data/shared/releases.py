@@ -4,15 +4,13 @@ A release lives in the folder of its name below the data root: $DMLPLAYGROUND_DA
 user's data folder. ``preparing`` puts it there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple
 
 from ....base import files
 from ....base.errors import UserError
@@ -26,7 +24,7 @@ class Archive(NamedTuple):
     name: str
     url: str = ""
     digest: str = ""  # its MD5, SHA-1 or SHA-256
-    otherwise: Optional[Archive] = None  # another file that will do if this one cannot be had
+    otherwise: "Archive | None" = None  # another file that will do if this one cannot be had
 
 
 class Count(NamedTuple):
@@ -56,7 +54,7 @@ class Release:
     archives: tuple[Archive, ...]
     advice: str  # where to get the files
     content: str = ""  # the ``checksum`` of all images, if it is known
-    finish: Optional[Callable[[Path], None]] = None  # makes the images where the archives hold something else
+    finish: Callable[[Path], None] | None = None  # makes the images where the archives hold something else
     works: tuple[tuple[str, str, str, int], ...] = ()  # those of others in it: title, author, licence, images
 
     def files(self) -> list[Archive]:

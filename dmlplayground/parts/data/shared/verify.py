@@ -1,7 +1,5 @@
 """Checking all of a data set: whether every file exists and can be read, and whether its cache is undamaged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .. import SPLITS, catalogue, get, load

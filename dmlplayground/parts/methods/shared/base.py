@@ -6,7 +6,7 @@ configuration can be checked without MXNet; ``objective.Objective`` makes a Gluo
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Optional
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Loss(registry.Named):
 
     #: For the rare loss that computes something on the host: a method ``host(embeddings, labels)`` on NumPy arrays,
     #: whose arrays ``hybrid_forward`` is given after the labels. It waits for its embeddings; no other loss may.
-    host: ClassVar[Optional[Callable[..., tuple]]] = None
+    host: ClassVar[Callable[..., tuple] | None] = None
 
     #: For a loss on pairs or triplets that also looks for rows in the batch itself: it takes no memory.
     in_batch: ClassVar[bool] = False
@@ -75,7 +75,7 @@ class Loss(registry.Named):
         """Raise UserError if batches that are laid out as this one teach the loss nothing, before any training."""
         self.check_labels(labels)
 
-    def default_miner(self) -> Optional[Mapping[str, Any]]:
+    def default_miner(self) -> Mapping[str, Any] | None:
         """The loss's own miner, by name and options, if its authors did not mean all tuples."""
         return None
 

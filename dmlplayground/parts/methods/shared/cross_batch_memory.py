@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal
 
 from ....base.errors import UserError
 from ....base.options import Count, Must, Positive, fill_options, options_of
@@ -62,7 +62,7 @@ class Memory:
 OPTIONS = options_of(Memory)
 
 
-def memory_for(loss: Loss, miner: Optional[Miner], given: Optional[Mapping[str, Any]]) -> Optional[Memory]:
+def memory_for(loss: Loss, miner: Miner | None, given: Mapping[str, Any] | None) -> Memory | None:
     """A loss's memory, by its options; None without a size. Losses that cannot use a memory refuse it.
 
     >>> loss = dml.methods.create("contrastive", 10, 64)

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 from mxnet import autograd, gluon, init, nd
@@ -16,7 +16,7 @@ from .base import Loss
 from .cross_batch_memory import Memory, memory_for
 from .memory_on_device import Ring
 
-Component = Union[str, Mapping[str, Any]]
+Component = str | Mapping[str, Any]
 
 
 class Objective(gluon.HybridBlock):
@@ -30,9 +30,9 @@ class Objective(gluon.HybridBlock):
     def __init__(
         self,
         loss: Loss,
-        miner: Optional[Component] = None,
+        miner: Component | None = None,
         terms: Iterable[Component] = (),
-        memory: Optional[Mapping[str, Any]] = None,
+        memory: Mapping[str, Any] | None = None,
     ):
         super().__init__()
         self.loss = loss

@@ -3,8 +3,6 @@
 A metric gets them by being registered: the tests go over all metrics and all of ``CHECKS``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .evaluation import assess

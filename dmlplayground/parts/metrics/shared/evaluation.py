@@ -1,11 +1,10 @@
 """The evaluation of one set of embeddings by any metrics of the table."""
 
-from __future__ import annotations
-
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +65,7 @@ def assess(
     gallery_labels: Any = None,
     without_positives: str = "drop",
     starts: int | None = None,
-    intervals: Optional[str] = None,
+    intervals: str | None = None,
     confidence: float = 0.95,
     memory: int = MEMORY,
     blocks: int = 1,
@@ -136,7 +135,7 @@ def assess(
     return Evaluation(scores, ranges, clusters, queries)
 
 
-def _check(without_positives: str, intervals: Optional[str]) -> None:
+def _check(without_positives: str, intervals: str | None) -> None:
     if without_positives not in WITHOUT_POSITIVES:
         raise unknown("treatment of queries without positives", without_positives, WITHOUT_POSITIVES)
     if intervals is not None and intervals not in INTERVALS:
@@ -172,7 +171,7 @@ def per_query(
     references = len(points if pool[0] is None else pool[0])
     depth = max(metric.depth(references) for metric in metrics)
     edges = np.linspace(0, len(points), min(blocks, len(points)) + 1).astype(int).tolist()
-    parts = [ALL] if len(edges) == 2 else [slice(*both) for both in zip(edges, edges[1:])]
+    parts = [ALL] if len(edges) == 2 else [slice(*both) for both in itertools.pairwise(edges)]
     search = functools.partial(positive_ranks, points, classes, *pool, depth, memory)
     found = run(functools.partial(_of_block, metrics, len(points), search), parts)
     relevant, values = (np.concatenate(each, axis=-1) for each in zip(*found))

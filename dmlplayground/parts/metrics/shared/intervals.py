@@ -4,8 +4,6 @@ They know nothing of other seeds or other training runs, whose spread is larger 
 independent, which images of one class are not quite.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ....base import seeds

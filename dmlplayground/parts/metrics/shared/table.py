@@ -10,13 +10,11 @@ A metric is a function in a file of this package, and its record says what the f
 A name that ends in ``@K`` is a family: ``R@10`` is the metric ``R@K`` with K = 10.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Optional
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -52,8 +50,8 @@ class Metric(registry.Part):
     # Whether it is better where classes lie closer together and further apart; else it is worse there.
     separates: bool = True
     leads: bool = False  # one of the few that are shown where there is no room for all
-    numbers: Optional[Numbers] = None  # of a family
-    number: Optional[int] = None  # the K of one of its members
+    numbers: Numbers | None = None  # of a family
+    number: int | None = None  # the K of one of its members
     looks_at_all: bool = False  # needs the ranks of all positives, however deep
 
     given: ClassVar[tuple[str, ...]] = ("ranks", "classes", "clusters", "embeddings", "labels", "k")
@@ -86,13 +84,13 @@ class Metric(registry.Part):
             "unit": "percent" if self.percent else "none",
         }
 
-    def shown(self, value: Optional[float]) -> str:
+    def shown(self, value: float | None) -> str:
         """A recorded value as a reader wants it: ``53.68``. Records have None for what is infinite or undefined."""
         if value is None:
             return "–"
         return f"{self.scale * value:.{2 if self.percent else 4}f}"
 
-    def better(self, one: Optional[float], other: Optional[float]) -> bool:
+    def better(self, one: float | None, other: float | None) -> bool:
         """Whether ``one`` beats ``other``; None beats nothing and is beaten by any number."""
         if one is None or other is None:
             return one is not None
@@ -229,7 +227,7 @@ def among(name: str, computed: Iterable[Metric], where: str) -> Metric:
     return by_name[name]
 
 
-def first(scores: Mapping[str, Optional[float]]) -> str:
+def first(scores: Mapping[str, float | None]) -> str:
     """The headline of recorded scores, which stands first among them, in a few words: ``R@1 53.68``.
 
     >>> dml.metrics.first({"R@1": 0.5368, "NMI": 0.6})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Optional, Union
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Miner(registry.Named):
     def check(self, rows: int, width: int) -> None:
         """Raise UserError if the miner cannot read a batch of this shape."""
 
-    def hybrid_forward(self, F, pairs: Pairs) -> Union[Pairs, Triplets]:
+    def hybrid_forward(self, F, pairs: Pairs) -> Pairs | Triplets:
         raise NotImplementedError
 
     def mine(self, embeddings: Any, labels: Any) -> tuple[np.ndarray, ...]:
@@ -67,7 +67,7 @@ KIND: registry.Kind[MinerRecord, Miner] = registry.Kind(
 )
 
 
-def miner_for(loss: Any, given: Union[str, Mapping[str, Any], None]) -> Optional[Miner]:
+def miner_for(loss: Any, given: str | Mapping[str, Any] | None) -> Miner | None:
     """A loss's miner: the requested one, its own, or ``all``; None for a loss that takes none.
 
     ``loss`` is a ``methods.Loss``. A loss that reads the whole batch as it is laid out refuses any miner.

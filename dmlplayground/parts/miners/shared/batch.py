@@ -1,9 +1,7 @@
 """From a batch to the pairs or triplets that a miner keeps of it, and to what a loss reads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +18,7 @@ def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
     return Pairs(F, embeddings, embeddings, same - own, 1 - same, own, float(np.finfo(dtype).eps))
 
 
-def kept_by(miner: Miner, F, pairs: Pairs) -> Union[Pairs, Triplets]:
+def kept_by(miner: "Miner", F, pairs: Pairs) -> Pairs | Triplets:
     """What the miner keeps of all pairs. It gets rows without gradient."""
     if miner.keeps_all:
         return pairs
@@ -35,7 +33,7 @@ def _seen(F, miner, embeddings):
     return rows.unit(F, embeddings) if miner.unit else embeddings
 
 
-def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
+def as_read(pairs: Pairs, found: Pairs | Triplets, reads: str):
     """Pairs or triplets in the form that the loss reads, with the embeddings' gradient."""
     if reads == "rows":
         return found.row_weights()
@@ -45,7 +43,7 @@ def as_read(pairs: Pairs, found: Union[Pairs, Triplets], reads: str):
     return (found.triplets() if isinstance(found, Pairs) else found).on(pairs)
 
 
-def rows_kept_by(miner: Miner, embeddings, labels, reads: str = "", dtype: str = "float32"):
+def rows_kept_by(miner: "Miner", embeddings, labels, reads: str = "", dtype: str = "float32"):
     """The row numbers of what a miner keeps of a batch of arrays."""
     from mxnet import nd
 

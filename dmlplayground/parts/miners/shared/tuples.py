@@ -22,8 +22,6 @@ has every (a, p, n) that shares an anchor; ``row_weights()`` of either has how o
 the most frequent one's.
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -74,11 +72,11 @@ class Pairs:
     def squared_distances(self):
         return pairwise.squares_between(self.F, self.anchors, self.references, self.precision)
 
-    def keep(self, positive, negative) -> Pairs:
+    def keep(self, positive, negative) -> "Pairs":
         """The same anchors and references with other weights."""
         return replace(self, positive=positive, negative=negative)
 
-    def triplets(self) -> AllTriplets:
+    def triplets(self) -> "AllTriplets":
         return AllTriplets(self)
 
     def complete_rows(self):
@@ -123,7 +121,7 @@ class Triplets:
         self.F = pairs.F
         self.every_pair = pairs  # every pair there is, in a triplet or not; its anchors and references
 
-    def on(self, pairs: Pairs) -> Triplets:
+    def on(self, pairs: Pairs) -> "Triplets":
         """The same triplets of other embeddings of the batch."""
         other = copy.copy(self)
         other.every_pair = pairs
@@ -171,7 +169,7 @@ class Triplets:
         """Positive and negative pairs, each as often as it is in a triplet."""
         return self.every_pair.keep(self.near_weights, self.far_weights)
 
-    def drawn(self) -> Listed:
+    def drawn(self) -> "Listed":
         """Triplets one by one: those that are listed anyway, or else one for each positive pair, its negative drawn evenly."""
         raise NotImplementedError
 
@@ -207,7 +205,7 @@ class AllTriplets(Triplets):
     def gaps(self, near, far):
         return self.cube().gaps(near, far)
 
-    def cube(self) -> Cube:
+    def cube(self) -> "Cube":
         F = self.F
         every = F.broadcast_mul(F.expand_dims(self.positive, 2), F.expand_dims(self.negative, 1))
         return Cube(self.every_pair, every)
@@ -216,7 +214,7 @@ class AllTriplets(Triplets):
         """In how many triplets with near_ap > far_an is each positive, and each negative pair."""
         return below(self.F, near, far, self.positive, self.negative, self.every_pair.precision)
 
-    def drawn(self) -> Listed:
+    def drawn(self) -> "Listed":
         evenly = self.F.softmax(rows.hidden(self.F, self.negative), axis=1)
         return Listed(self.every_pair, None, random_draws.draw_each(self.F, evenly), self.near_weights > 0)
 
@@ -251,7 +249,7 @@ class Band(AllTriplets):
         found = super().active(near, far)
         return [self.F.relu(self.F.minimum(a, b) - c) for a, b, c in zip(found, self.most, self.least)]
 
-    def cube(self) -> Cube:
+    def cube(self) -> "Cube":
         F = self.F
         gaps = F.broadcast_sub(F.expand_dims(self.distances, 1), F.expand_dims(self.distances, 2))
         kept = gaps <= self.high
@@ -259,7 +257,7 @@ class Band(AllTriplets):
             kept = kept * (gaps > self.low)
         return Cube(self.every_pair, kept * super().cube().weights)
 
-    def drawn(self) -> Listed:
+    def drawn(self) -> "Listed":
         return self.cube().drawn()
 
     def indices(self) -> tuple[np.ndarray, ...]:
@@ -285,7 +283,7 @@ class Cube(Triplets):
     def gaps(self, near, far):
         return self.F.broadcast_sub(self.F.expand_dims(near, 2), self.F.expand_dims(far, 1)), self.weights
 
-    def drawn(self) -> Listed:
+    def drawn(self) -> "Listed":
         F = self.F
         cumulative = F.cumsum(self.weights, axis=2)
         numbers = F.random.uniform_like(self.near_weights) * self.near_weights * (1 - 1e-6)
@@ -310,12 +308,12 @@ class Listed(Triplets):
         self.weights = self.near_weights = self.far_weights = weights
 
     @classmethod
-    def each_anchor(cls, pairs: Pairs, positive, negative, exists) -> Listed:
+    def each_anchor(cls, pairs: Pairs, positive, negative, exists) -> "Listed":
         """One triplet an anchor: the columns of its positive and its negative, (B, 1), and whether it has one at all."""
         near, far = (_places(pairs, column) for column in (positive, negative))
         return cls(pairs, near, far, exists)
 
-    def drawn(self) -> Listed:
+    def drawn(self) -> "Listed":
         return self
 
     def near(self, matrix):

@@ -6,7 +6,7 @@ operators, which they are given as ``F``: nothing here imports MXNet, and nothin
 """
 
 from functools import cached_property
-from typing import Annotated, Optional
+from typing import Annotated
 
 from ....base.options import Must, Positive, options_of
 from ....base.registry import Kind, Named, Part
@@ -35,8 +35,8 @@ class Optimizer(Named):
 
     lr: float = 1e-4
     weight_decay: float = 1e-5
-    clip: Optional[Positive] = None
-    clip_norm: Optional[Positive] = None
+    clip: Positive | None = None
+    clip_norm: Positive | None = None
 
     def __post_init__(self) -> None:
         self.require(0 <= self.lr <= HIGHEST, f"{self.lr:g} is not a valid learning rate (lr).")

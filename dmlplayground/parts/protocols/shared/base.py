@@ -6,7 +6,7 @@ A protocol only deals with class numbers and with entries of a record; training 
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ....base.errors import UserError
 from ....base.registry import Kind, Named, Part
@@ -68,10 +68,10 @@ class Protocol(Named):
 
     #: For protocols that watch validation classes: the number of evaluations without a better one after which training
     #: stops, and whether the untrained network is one to be better than.
-    patience: Optional[int] = field(default=None, init=False)
+    patience: int | None = field(default=None, init=False)
     untrained_counts = False
 
-    criterion: Optional[str] = None
+    criterion: str | None = None
 
     @property
     def trainings(self) -> int:
@@ -99,7 +99,7 @@ class Protocol(Named):
         """The record's results, by the keys that the protocol's record lists."""
         raise NotImplementedError
 
-    def judged(self, results: Mapping[str, Any]) -> Optional[float]:
+    def judged(self, results: Mapping[str, Any]) -> float | None:
         """The criterion on the classes that were kept back, by which a search ranks trials; nothing if it is not finite."""
         raise UserError(f"the protocol {self.key} has no validation classes to judge a search by.")
 

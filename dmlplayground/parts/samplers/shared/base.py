@@ -9,11 +9,9 @@ If a class has fewer images than a batch needs, each is used once and then some 
 block is always full, and a label always belongs to its image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Optional, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class Sampler(Part):
         return {"looks at": ", ".join(self.needs) or "labels"}
 
 
-KIND: Kind[Sampler, BatchSampler] = Kind("sampler", "dmlplayground.parts.samplers", Sampler)
+KIND: "Kind[Sampler, BatchSampler]" = Kind("sampler", "dmlplayground.parts.samplers", Sampler)
 
 
 class View(Protocol):
@@ -91,7 +89,7 @@ class Groups:
         return self._images(classes, shuffled, np.maximum(self.sizes[classes] - 1, 1), count)
 
     def _shuffled(
-        self, rng: np.random.Generator, classes: np.ndarray, count: int, last: Optional[np.ndarray] = None
+        self, rng: np.random.Generator, classes: np.ndarray, count: int, last: np.ndarray | None = None
     ) -> np.ndarray:
         """Each class's places in an order of its own, the place ``last`` behind the others."""
         sizes = self.sizes[classes][:, None]
@@ -125,7 +123,7 @@ class BatchSampler(Named):
     #: embedded once; or ``epochs``, all embedded anew before every epoch.
     refresh = "steps"
 
-    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
+    def over(self, labels: np.ndarray, batch_size: int, iterations: int | None, seed: int) -> "BatchSampler":
         """This sampler, ready to draw; ``iterations`` batches are an epoch, or (None) as many as make one pass."""
         self.groups = Groups(labels)
         self.size = len(labels)
@@ -135,14 +133,14 @@ class BatchSampler(Named):
         self.check(batch_size, self.groups.count)
         return self
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         """Raise UserError if no batch of this size can be made; ``num_classes`` is None if not known yet."""
 
     def length(self, epoch: int) -> int:
         """How many batches the epoch has."""
         return self.iterations or max(1, self.size // self.batch_size)
 
-    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, view: View | None = None) -> Iterator[np.ndarray]:
         """The rows of every batch of the epoch (counted from 0), the same in every process and at any time."""
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):
@@ -151,7 +149,7 @@ class BatchSampler(Named):
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         raise NotImplementedError
 
-    def seen(self, view: Optional[View]) -> View:
+    def seen(self, view: View | None) -> View:
         """The view, which a sampler that ``needs`` one must be given."""
         if view is None:
             needs = " and ".join(KIND.get(self.key).needs)
@@ -179,7 +177,7 @@ def need_blocks(batch_size: int, per_class: int) -> int:
     return batch_size // per_class
 
 
-def need_classes(wanted: int, available: Optional[int], what: str) -> None:
+def need_classes(wanted: int, available: int | None, what: str) -> None:
     if wanted < 2:
         raise UserError(f"{what} gives one class a batch; at least two are needed.")
     if available is not None and wanted > available:

@@ -1,7 +1,7 @@
 """What samplers share that choose every batch from a pool of images by their remembered embeddings."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -23,9 +23,9 @@ class Looking(BatchSampler):
     per_class: Count = 2
     pool: Annotated[int, at_least(2)] = 512
     refresh: Refresh = "steps"
-    projection: Optional[Count] = None
+    projection: Count | None = None
 
-    def check(self, batch_size: int, num_classes: Optional[int]) -> None:
+    def check(self, batch_size: int, num_classes: int | None) -> None:
         blocks = need_blocks(batch_size, self.per_class)
         need_classes(blocks, None, f"batch_size {batch_size}")
         need_classes(2, num_classes, "a batch")
@@ -37,7 +37,7 @@ class Looking(BatchSampler):
     def blocks(self) -> int:
         return self.batch_size // self.per_class
 
-    def batches(self, epoch: int, view: Optional[View] = None) -> Iterator[np.ndarray]:
+    def batches(self, epoch: int, view: View | None = None) -> Iterator[np.ndarray]:
         memory = self.seen(view).embeddings()
         self.check_rows(memory, self.size, "an embedding of each of {} images", "embeddings")
         for number in range(self.length(epoch)):
@@ -62,7 +62,7 @@ class Coreset(Looking):
     pool: how many images the picks are chosen from.
     """
 
-    def over(self, labels: np.ndarray, batch_size: int, iterations: Optional[int], seed: int) -> BatchSampler:
+    def over(self, labels: np.ndarray, batch_size: int, iterations: int | None, seed: int) -> BatchSampler:
         super().over(labels, batch_size, iterations, seed)
         self.require(self.blocks <= self.size, f"{self.size} images are too few to pick {self.blocks} from.")
         return self

@@ -6,8 +6,6 @@ W, 3) of uint8, blocks are arrays (B, h, w, 3) of uint8; normalisation belongs t
 from the generator handed in, which is derived from the trial's seed, the epoch and the batch.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,7 +55,7 @@ def _augmentation(given: Any) -> dict[str, Any]:
     return {"name": name, **augmentations.get(name).fill(options, "augmentation")}
 
 
-KIND: Kind[Pipeline, Transform] = Kind(
+KIND: "Kind[Pipeline, Transform]" = Kind(
     "transform",
     "dmlplayground.parts.transforms",
     Pipeline,

@@ -1,7 +1,7 @@
 """How decoded images are stored."""
 
 from dataclasses import dataclass
-from typing import Literal, Optional
+from typing import Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Stored:
             return max(1, self.size * height // shorter), max(1, self.size * width // shorter)
         return height, width
 
-    def fixed(self, size: Optional[int]) -> Optional[int]:
+    def fixed(self, size: int | None) -> int | None:
         """Height and width of all stored images, if they are alike: ``size`` is that of all images, where they have one."""
         if self.resize == "squash":
             return self.size

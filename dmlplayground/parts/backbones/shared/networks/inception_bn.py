@@ -2,8 +2,6 @@
 zoo and Caffe trained the same layers with different pooling at the borders (55, 27, 14, 7 pixels a side against 56, 28,
 14, 7) and different preprocessing. Their parameters have the same names and shapes."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from mxnet import gluon

@@ -1,9 +1,7 @@
 """Converting weights from elsewhere, and checking that weights are what they should be."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +21,7 @@ class Converted(NamedTuple):
     left_out: list[str]
 
 
-def convert(source: Path, target: Path, backbone: Optional[str] = None) -> Converted:
+def convert(source: Path, target: Path, backbone: str | None = None) -> Converted:
     """Write the weights in ``source``, in any format and naming known here, as ``.params`` of a backbone."""
     arrays, naming, beside = parameter_names.recognise(formats.read(source))
     candidates = (backbone,) if backbone else naming.backbones if naming else ()
@@ -64,7 +62,7 @@ class Verified(NamedTuple):
     difference: dict[str, float]  # from the symbol's features, in evaluation and training
 
 
-def verify(backbone: str, pretrained: str, symbol: Optional[Path] = None) -> Verified:
+def verify(backbone: str, pretrained: str, symbol: Path | None = None) -> Verified:
     """Load all weights, and look at the features of a few preprocessed images whose pixels are independent and uniform.
     With the ``symbol`` (the JSON of MXNet's graph) the features must be those of the graph, in both modes."""
     from mxnet import nd

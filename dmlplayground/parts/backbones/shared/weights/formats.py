@@ -1,8 +1,6 @@
 """Files of weights as named arrays, whichever framework wrote them: MXNet's ``.params``, ``.safetensors``, PyTorch's
 files, packages of TensorFlow.js, and the weights of our own trials. Nothing in a file is ever executed."""
 
-from __future__ import annotations
-
 import errno
 import json
 import tarfile

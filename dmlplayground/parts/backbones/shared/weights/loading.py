@@ -1,7 +1,5 @@
 """Loading arrays into a network: all of its parameters or none; arrays that do not fit are named."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

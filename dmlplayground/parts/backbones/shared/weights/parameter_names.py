@@ -1,7 +1,5 @@
 """The names that other frameworks give to a network's parameters, and ours for the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

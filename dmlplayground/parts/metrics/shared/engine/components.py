@@ -1,7 +1,5 @@
 """Principal components of embeddings: how features of any width are compared at one width."""
 
-from __future__ import annotations
-
 import numpy as np
 
 ROWS = 4096  # standardised at a time

@@ -1,7 +1,5 @@
 """Embeddings as the evaluation sees them: checked once, read a block at a time, never copied as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ Loops over products compute a few rows of them, compare 64 numbers at a time (``
 matter. The machine code is kept beside this file (or in numba's own folder) for the next process.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

@@ -6,11 +6,8 @@ the best of several candidates, which is what gives the greedy start its quality
 point only with the centres that moved, unless its own moved away from it; no comparison left out could matter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Optional
 
 import numpy as np
 
@@ -82,7 +79,7 @@ class _Data:
     def __len__(self) -> int:
         return len(self.squares)
 
-    def parts(self, width: int, which: Optional[np.ndarray] = None) -> list:
+    def parts(self, width: int, which: np.ndarray | None = None) -> list:
         """Points (all, or ``which``) in parts that have at most TILE products with ``width`` others."""
         step = max(1, TILE // max(width, self.dim))
         if which is None:
@@ -184,8 +181,8 @@ class _Run:
         self,
         candidates: np.ndarray,
         value: np.ndarray,
-        which: Optional[np.ndarray] = None,
-        least: Optional[np.ndarray] = None,
+        which: np.ndarray | None = None,
+        least: np.ndarray | None = None,
     ) -> np.ndarray:
         """By how much each candidate would lower the sum of the values (of all points, or of ``which``, and none of these
         further than to their ``least``)."""
@@ -199,7 +196,7 @@ class _Run:
         found = for_each(of_part, self.data.parts(len(rows), which))
         return np.sum(found, axis=0, dtype=np.float64).reshape(candidates.shape)
 
-    def _compare(self, ids: np.ndarray, which: Optional[np.ndarray] = None) -> None:
+    def _compare(self, ids: np.ndarray, which: np.ndarray | None = None) -> None:
         """Give points (all, or ``which``) to one of the centres ``ids`` where that is nearer than their own."""
         rows = self.centres[ids]
         bias = _halved_squares(rows)

@@ -10,8 +10,6 @@ rows and for its columns, and the half below is never computed. Only where there
 in the memory, queries are handled block by block, and every block with the whole gallery.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -67,7 +65,7 @@ class _Plan:
     mirrored: bool  # whether the half of the products below the diagonal is left to the half above
 
     @classmethod
-    def within(cls, memory: int, gallery: Embeddings, positives: _Positives, some: slice = ALL) -> _Plan:
+    def within(cls, memory: int, gallery: Embeddings, positives: "_Positives", some: slice = ALL) -> "_Plan":
         # Bytes of a row as stored, in float32, in a panel, of its products, and of a share of float64.
         row = 24 * gallery.dim + 192
         rows = memory // 8 // row
@@ -162,7 +160,7 @@ class Tally(NamedTuple):
     @classmethod
     def of(
         cls, begin: np.ndarray, distance: np.ndarray, index: np.ndarray, depth: np.ndarray, gain: float
-    ) -> Tally:
+    ) -> "Tally":
         value = (gain * distance).astype(np.float32)
         alive = np.diff(begin)
         limit = np.full(len(alive), -np.inf, np.float32)

@@ -1,7 +1,5 @@
 """Where the positives of queries stand among all references: what every metric of retrieval is computed from."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ class Ranks:
     depth: np.ndarray
 
     @classmethod
-    def of(cls, ranks: Sequence[Sequence[int]], relevant: Sequence[int] | None = None) -> Ranks:
+    def of(cls, ranks: Sequence[Sequence[int]], relevant: Sequence[int] | None = None) -> "Ranks":
         """Ranks given as one list a query; ``relevant`` where a query has more positives than are listed."""
         counts = np.array([len(row) for row in ranks], dtype=np.int64)
         flat = np.array([rank for row in ranks for rank in sorted(row)], dtype=np.int64)

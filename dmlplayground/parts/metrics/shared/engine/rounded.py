@@ -5,8 +5,6 @@ Whatever the bound cannot decide, the exact distance does (``embeddings``); henc
 embeddings alone, not on blocks, threads or the BLAS.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

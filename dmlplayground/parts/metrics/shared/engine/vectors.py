@@ -8,8 +8,6 @@ What this buys: ranks among 60,502 rows take 1.3 s of a processor, and pytorch-m
 million rows takes a quarter of faiss's time (``benchmarks/results``).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba
