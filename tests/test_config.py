@@ -245,7 +245,8 @@ def test_every_key_says_what_it_is():
 
 def test_the_layers_know_which_keys_name_parts():
     fields = {field.name: field.type for field in dataclasses.fields(schema.Trial)}
-    named = [name for name, kind in fields.items() if kind in (schema.Named, schema.Named | None, list[schema.Named])]
+    parts = (schema.Named, schema.Named | None, list[schema.Named])
+    named = [name for name, kind in fields.items() if kind in parts]
     assert list(layers.COMPONENTS) == named
     assert set(layers.GROUPS) == set(schema.Groups.__dataclass_fields__) - set(named)
     assert tuple(schema.Multipliers.__dataclass_fields__) == layers.MULTIPLIERS
