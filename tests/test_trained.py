@@ -448,6 +448,15 @@ ONNX_TRIALS = {
     "conv4": {},
     "ensemble": {"ensemble": {"members": 2}},
     "folds": {"protocol": {"name": "validated", "folds": 2}},
+    "layers": {
+        "head": {
+            "layer_norm": True,
+            "weight_norm": True,
+            "normalize": True,
+            "bottleneck": [24],
+            "pooling": "average+max",
+        }
+    },
     "inception_bn": {"backbone": {"name": "inception_bn", "pretrained": "none"}},
     "resnet50_v1b": {"backbone": {"name": "gluoncv:resnet50_v1b", "pretrained": "none"}},
     "resnet50_v2": {"backbone": {"name": "resnet50_v2", "pretrained": "none"}},
