@@ -265,7 +265,7 @@ def by_hand(folder, **methods):
 
 def test_what_a_search_finds_stands_beside_what_a_person_picks(tmp_path):
     folder = by_hand(tmp_path / "by_hand", margin=(40, 45), npairs=(30, 20), triplet=(30, 29.9))
-    text = findings.text(findings.made([], folder))
+    text = findings.text(findings.made([], folder.parent))
     said = section(text, "What a search finds, and what a person picks")
     assert "score at least as high for 1 of 3 methods" in said
     assert "more than twice the error of such a gap (1.4 points) for 1." in said
@@ -275,4 +275,34 @@ def test_what_a_search_finds_stands_beside_what_a_person_picks(tmp_path):
 
 def test_without_both_stores_nothing_is_said_of_picked_settings(tmp_path):
     (tmp_path / "by_hand" / "picked").mkdir(parents=True)
-    assert "a person picks" not in findings.text(findings.made([], tmp_path / "by_hand"))
+    assert "a person picks" not in findings.text(findings.made([], tmp_path))
+
+
+# --- networks ----------------------------------------------------------------------------------------------------------
+
+
+def test_networks_stand_side_by_side(tmp_path):
+    levels = {"resnet50_v1": (90, 88), "efficientnet_lite0": (80, 84), "conv4": (40, 39)}
+    records = []
+    for network, scores in levels.items():
+        for method, mean in zip(("margin", "npairs"), scores):
+            for seed, noise in enumerate((-1, 1)):
+                one = fixture.record(method, (1, 1, seed), mean + noise)
+                one.id = f"{network}-{one.id}"
+                if network == "conv4":
+                    one.config["backbone"] = {"name": network, "pretrained": "none"}
+                    one.config["data"] = {"name": "grocery", "division": 1}
+                else:
+                    one.config["data"] = {**one.config["data"], "name": "frozen", "backbone": network}
+                    one.results["untouched"] = {"epoch": 0, "metrics": {"R@1": 0.7}}
+                records.append(one)
+    fixture.keep(tmp_path / "backbones_grocery", records)
+    said = section(findings.text(findings.made([], tmp_path)), "How much the network is")
+    assert "Another network changes a method's R@1 by 49.0 to 50.0 points" in said
+    assert "another method changes a network's by 1.0 to 4.0 points" in said
+    lines = [line for line in said.splitlines() if line.startswith("| ")][2:]
+    assert [line.split(" |")[0] for line in lines] == [
+        "| resnet50_v1, frozen", "| efficientnet_lite0, frozen", "| conv4, from scratch"
+    ]  # fmt: skip
+    assert lines[0] == "| resnet50_v1, frozen | 70.00 | 90.00 | 88.00 |"
+    assert lines[2] == "| conv4, from scratch | – | 40.00 | 39.00 |"

@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 import by_hand  # noqa: E402
 import foretold  # noqa: E402
+import networks  # noqa: E402
 import pictures  # noqa: E402
 
 from dmlplayground.base import files  # noqa: E402
@@ -35,7 +36,7 @@ from dmlplayground.trial.store import manifest  # noqa: E402
 from dmlplayground.trial.store.records import Record  # noqa: E402
 
 PAGE, DATA = "findings.md", "findings.json"
-FINALS, SEARCHES, PICKED = "finals", "search", "by_hand"
+FINALS, SEARCHES, PICKED, NETWORKS = "finals", "search", "by_hand", "backbones_grocery"
 FROZEN = "frozen"  # the data set of features that are not trained further
 EXPERIMENTS = HERE.parents[1] / "experiments" / "arenas"
 MANY = 8  # names of a list; of a longer one the rest is counted
@@ -167,8 +168,8 @@ class Page:
         )
 
 
-def made(found: Sequence[Arena], picked: Path | None = None) -> Page:
-    """The page; ``picked`` is the folder of the stores of ``experiments/by_hand``."""
+def made(found: Sequence[Arena], beside: Path | None = None) -> Page:
+    """The page; ``beside`` is the folder of the stores of other experiments."""
     page = Page(["# Findings"])
     ready = [arena for arena in found if arena.tells]
     _answer(page, found, ready)
@@ -178,8 +179,9 @@ def made(found: Sequence[Arena], picked: Path | None = None) -> Page:
     if len(ready) > 1:
         _between(page, ready)
     foretold.of_arenas(page, ready)
-    if picked:
-        by_hand.of_stores(page, picked)
+    if beside:
+        networks.of_store(page, beside / NETWORKS)
+        by_hand.of_stores(page, beside / PICKED)
     page.blocks += ["## How to make it again", AGAIN]
     return page
 
@@ -508,7 +510,7 @@ def _rounded(interval: tuple[float, float] | None) -> list[float] | None:
 
 def write(results: str | Path, folder: str | Path) -> None:
     found = read(Path(results))
-    page, folder = made(found, Path(results).parent / PICKED), Path(folder)
+    page, folder = made(found, Path(results).parent), Path(folder)
     contents = {
         PAGE: text(page).encode(),
         DATA: (json.dumps(data(found), indent=1) + "\n").encode(),
