@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dmlplayground import config, methods, optimizers
 from dmlplayground.base.options import Option
-from dmlplayground.trial.config import part_keys, schema, trial_ids
+from dmlplayground.trial.config import schema, trial_ids
 from dmlplayground.trial.store.records import Record
 
 
@@ -49,7 +49,7 @@ def test_a_value_spelled_out_is_no_difference():
 
 
 def test_neutral_parts_are_named_once():
-    assert set(part_keys.NEUTRAL) | {"method"} == set(schema.NEEDED)
+    assert set(schema.NEUTRAL) | {"method"} == set(schema.NEEDED)
 
 
 def test_records_that_are_kept_go_by_the_present_ids():

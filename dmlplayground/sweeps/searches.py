@@ -20,7 +20,7 @@ from ..base import files, layout
 from ..base.errors import UserError
 from ..parts import data
 from ..trial import config
-from ..trial.config import part_keys
+from ..trial.config.schema import NEUTRAL
 from ..trial.store import manifest, records
 from . import proposals, runner, winners
 from .executors import Executor
@@ -148,5 +148,5 @@ def _write_winner(search: Search, tried: list[Proposal], best: Proposal, store: 
         "by_length": {str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)},
     }
     # A trial that trains on all classes reports this epoch beside its best and its last.
-    chosen = {"protocol.name": part_keys.NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}
+    chosen = {"protocol.name": NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}
     return winners.write(search, record, store, best.value, states, further, chosen)

@@ -80,10 +80,10 @@ def _keys() -> list[str]:
     """Every key of a configuration, the options of parts too."""
     from ...parts.layers import COMPONENTS
     from ...trial import config
-    from ...trial.config import part_keys
+    from ...trial.config.schema import kind_of
 
     own = [f"{key.key}=" for key in config.reference() if key.key not in COMPONENTS]
-    of_parts = [f"{key}.{option}" for key in COMPONENTS for option in _options(part_keys.of(key))]
+    of_parts = [f"{key}.{option}" for key in COMPONENTS for option in _options(kind_of(key))]
     return [*own, *(f"{key}=" for key in COMPONENTS), *of_parts]
 
 

@@ -14,8 +14,7 @@ from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, 
 from .building import agrees, read, recipe, starts_trained, trial, upgraded
 from .checking import check
 from .optimizer_groups import optimizer_of
-from .reference import reference
-from .schema import Ensemble, Evaluation, Groups, Head, Named, Trial
+from .schema import Ensemble, Evaluation, Groups, Head, Named, Trial, reference
 from .trial_ids import Places
 from .units import Unit, check_batches, check_data, criterion, total_epochs, units
 from .variants import Variants, independent

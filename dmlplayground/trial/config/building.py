@@ -2,23 +2,26 @@
 data set's and the backbone's own, the values that the key ``hyperparams`` names, the user's file, and
 ``--set key=value``. Later layers win."""
 
+import contextlib
 import functools
 import json
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ...base import outside, registry
 from ...base.errors import UserError, unknown
+from ...base.files import digest
 from ...base.options import convert
 from ...base.safe_yaml import read_yaml
 from ...parts import methods
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
 from ...parts.methods.shared.external import external_method
 from ...studies import recipes
-from . import optimizer_groups, own_parts, part_keys, trial_ids
+from . import optimizer_groups, trial_ids
 from .checking import check
-from .schema import FIELDS, NEEDED, Named, Trial
+from .schema import FIELDS, NEEDED, NEUTRAL, Named, Trial, kind_of
 
 A_PART = "a name, or a mapping with a name and options"
 
@@ -51,7 +54,7 @@ def read(path: str | Path) -> Any:
 def unchecked(given: Trial | Mapping[str, Any], overrides: Iterable[str] = ()) -> Trial:
     """The trial, complete and with the right types, without checking whether its values can work."""
     values = completed(layered(given, overrides))
-    built = Trial(**{**values, "parts": own_parts.used(values)})
+    built = Trial(**{**values, "parts": own_parts(values)})
     object.__setattr__(built, "id", trial_ids.name(built))
     return built
 
@@ -63,14 +66,14 @@ def layered(given: Trial | Mapping[str, Any], overrides: Iterable[str] = ()) -> 
     given = merge(_neutral("data"), found.parts if found else {}, given)
     _check_names(given)
     data, options = registry.split(given["data"])
-    of_data = expand(part_keys.of("data").get(data).configured(options))  # which may depend on its options
+    of_data = expand(kind_of("data").get(data).configured(options))  # which may depend on its options
     brought = {key: of_data[key] for key in of_data if key == "backbone"}  # features come with their network
     given = merge(_neutral("backbone"), brought, given)
-    method, backbone = (part_keys.of(key).get(given[key]["name"]) for key in ("method", "backbone"))
+    method, backbone = (kind_of(key).get(given[key]["name"]) for key in ("method", "backbone"))
     of_parts = (expand(method.configuration), of_data, expand(backbone.configuration))
     published = recipes.layer(found, given["backbone"]["name"], data) if found else {}
     # Of the data and the backbone, layers may give options alone; ``given`` has their names.
-    neutral = _neutral(*(key for key in part_keys.NEUTRAL if key not in ("data", "backbone")))
+    neutral = _neutral(*(key for key in NEUTRAL if key not in ("data", "backbone")))
     return merge({"groups": {}}, neutral, *of_parts, published, given)
 
 
@@ -138,7 +141,7 @@ def starts_trained(backbone: Mapping[str, Any]) -> bool:
     if backbone.get("pretrained", "none") != "none":
         return True
     try:
-        return bool(part_keys.of("backbone").get(backbone["name"]).preprocessing is None)
+        return bool(kind_of("backbone").get(backbone["name"]).preprocessing is None)
     except UserError:  # an older record's, which no longer exists
         return False
 
@@ -184,7 +187,7 @@ def name_of_command(said: Mapping[str, Any]) -> None:
 
 
 def _neutral(*keys: str) -> dict[str, Named]:
-    return {key: {"name": part_keys.NEUTRAL[key]} for key in keys}
+    return {key: {"name": NEUTRAL[key]} for key in keys}
 
 
 def _recipe(given: dict[str, Any]) -> recipes.Hyperparams | None:
@@ -228,5 +231,51 @@ def _component(key: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         return given and [_component(key, one) for one in given]
     name, options = registry.split(given)
-    kind = part_keys.of(key)
+    kind = kind_of(key)
     return {"name": name, **kind.get(name).fill(options, kind.name)}
+
+
+def own_parts(values: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The files of the parts from outside that these values of a trial name, each with its SHA-256."""
+    trainer = values.get("trainer")
+    scripts = list(_scripts(trainer.command or "", values.get("parts", ()))) if trainer else []
+    kinds = [kind for kind in registry.Kind.known if kind.outside]
+    if not kinds:
+        return scripts
+    named = set(_words({key: value for key, value in values.items() if key not in ("parts", "trainer")}))
+    found = {
+        (source.sha256, source.file): source._asdict()
+        for kind in kinds
+        for key, source in kind.outside.items()
+        if any(word == key or kind.holds(word) == key for word in named)
+    }
+    return [*(found[name] for name in sorted(found)), *scripts]
+
+
+def script(word: str, sources: Iterable[dict[str, str]]) -> dict[str, str] | None:
+    """The one of these files that a word of a command names."""
+    if word.endswith(".py") or "/" in word:
+        return next((source for source in sources if Path(source["file"]).name == Path(word).name), None)
+    return None
+
+
+def _scripts(command: str, given: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
+    """The files that a command runs. Those that are ``given`` already stay as they are."""
+    with contextlib.suppress(ValueError):  # which a check of the trial refuses
+        for word in shlex.split(command):
+            path = Path(word).absolute()
+            if known := script(word, given):
+                yield known
+            elif word.endswith(".py") and path.is_file():
+                yield {"file": str(path), "sha256": digest(path), "role": outside.COMMAND}
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text in the values, wherever a part may be named."""
+    if isinstance(value, str):
+        yield value
+    elif hasattr(value, "__dataclass_fields__"):
+        yield from _words(vars(value))
+    elif isinstance(value, (Mapping, list, tuple)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _words(each)

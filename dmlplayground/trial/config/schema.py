@@ -1,17 +1,18 @@
 """The keys of a trial, each with its type, its neutral value and its meaning.
 
-Nothing here knows which parts there are. ``building`` makes a trial of a user's mapping, and completes its parts.
+Nothing here loads parts. ``building`` makes a trial of a user's mapping, and completes its parts.
 
 A neutral value never changes its meaning: the id of a trial is made of what differs from it (``trial_ids``), so a new
 key whose neutral value does nothing leaves every trial's id as it is.
 """
 
-import dataclasses
 import typing
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, Literal, NamedTuple
 
-from ...base.options import Must, Positive, at_least
+from ...base import registry
+from ...base.options import Must, Positive, at_least, describe, options_of
 from ...parts.metrics.shared.table import KS, STANDARD
 from ...parts.optimizers.shared.base import Kept
 
@@ -37,13 +38,13 @@ Named = dict[str, Any]
 def key(neutral: Any, about: str) -> Any:
     """A key of the configuration, with its neutral value and what it means."""
     if isinstance(neutral, (list, dict)):
-        return dataclasses.field(default_factory=lambda: type(neutral)(neutral), metadata={"about": about})
-    return dataclasses.field(default=neutral, metadata={"about": about})
+        return field(default_factory=neutral.copy, metadata={"about": about})
+    return field(default=neutral, metadata={"about": about})
 
 
-def part(about: str) -> Any:
-    """A key that names a part."""
-    return dataclasses.field(metadata={"about": about})
+def part(about: str, neutral: str | None = None) -> Any:
+    """A key that names a part; ``neutral`` is that of a trial for which neither its user nor another part chooses one."""
+    return field(metadata={"about": about, "neutral": neutral})
 
 
 @dataclass(frozen=True)
@@ -215,13 +216,15 @@ class Trial:
     """
 
     method: Named = part("the loss")
-    data: Named = part("the data set")
-    backbone: Named = part("the network that images go through")
-    sampler: Named = part("which images make up a batch")
-    transform: Named = part("what happens to an image between its file and a batch")
-    optimizer: Named = part("how weights move along their gradients")
-    schedule: Named = part("what the learning rate is multiplied by during training")
-    protocol: Named = part("which classes are trained on, what chooses an epoch, and which result counts")
+    data: Named = part("the data set", "glyphs")
+    backbone: Named = part("the network that images go through", "conv4")
+    sampler: Named = part("which images make up a batch", "shuffled")
+    transform: Named = part("what happens to an image between its file and a batch", "paper")
+    optimizer: Named = part("how weights move along their gradients", "adam")
+    schedule: Named = part("what the learning rate is multiplied by during training", "step")
+    protocol: Named = part(
+        "which classes are trained on, what chooses an epoch, and which result counts", "paper"
+    )
     embed_dim: Width = key(64, "the length of an embedding")
     head: Head = Head()
     mining: Named | None = key(
@@ -261,7 +264,7 @@ class Trial:
     )
 
     #: A readable name that is different for every different trial; set by ``config.trial``.
-    id: str = dataclasses.field(default="", init=False, compare=False)
+    id: str = field(default="", init=False, compare=False)
 
     def mapping(self) -> dict[str, Any]:
         """The canonical form: plain values in the order of the fields."""
@@ -274,11 +277,49 @@ def plain(value: Any) -> Any:
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, list):
         return [plain(one) for one in value]
-    return plain(vars(value)) if dataclasses.is_dataclass(value) else value
+    return plain(vars(value)) if is_dataclass(value) else value
 
 
 FIELDS = typing.get_type_hints(Trial, include_extras=True)
 """Every key with its type."""
 del FIELDS["id"]
-NEEDED = tuple(field.name for field in dataclasses.fields(Trial) if field.type is Named)
+NEEDED = tuple(one.name for one in fields(Trial) if one.type is Named)
 """Those without which there is no trial."""
+NEUTRAL = {one.name: one.metadata["neutral"] for one in fields(Trial) if one.metadata.get("neutral")}
+"""The parts of a trial that says nothing of them, and that neither its method nor its data set chooses."""
+# A kind is listed by its key in the plural, or by another word.
+LISTED = {"data": "data", "mining": "miners", "regularizers": "regularizers"}
+
+
+def kind_of(key: str) -> registry.Kind:
+    """The kind of part that the configuration's ``key`` chooses."""
+    return registry.kind(LISTED.get(key, f"{key}s"))
+
+
+class Key(NamedTuple):
+    """One key of a configuration; ``neutral`` is its value in a trial that does not set it."""
+
+    key: str
+    type: str
+    neutral: Any
+    about: str
+
+
+def reference() -> list[Key]:
+    """Every key of a configuration in the order of the schema, nested ones dotted.
+
+    >>> next(key for key in dml.config.reference() if key.key == "embed_dim")
+    Key(key='embed_dim', type='a whole number', neutral=64, about='the length of an embedding')
+    """
+    return list(_keys(Trial, ""))
+
+
+def _keys(cls: Any, prefix: str) -> Iterator[Key]:
+    about = {one.name: one.metadata.get("about", "") for one in fields(cls)}
+    for name, option in options_of(cls).items():
+        if is_dataclass(option.type):
+            yield from _keys(option.type, f"{prefix}{name}.")
+            continue
+        words = "a name, with options" if option.required else describe(option.type)
+        neutral = NEUTRAL.get(name) if option.required else option.default
+        yield Key(prefix + name, words, neutral, about[name])

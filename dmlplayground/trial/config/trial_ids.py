@@ -16,8 +16,8 @@ from ...base.options import options_of
 from ...base.registry import Kind
 from ...parts import optimizers
 from ...parts.layers import COMPONENTS
-from . import optimizer_groups, part_keys
-from .schema import Groups, Named, Trial, plain
+from . import optimizer_groups
+from .schema import NEUTRAL, Groups, Named, Trial, kind_of, plain
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
@@ -92,8 +92,8 @@ def _of_part(key: str, component: Any) -> Any:
     """The name, unless it is the neutral one, and the options that differ from the part's own; of several, of each."""
     if not isinstance(component, Mapping):
         return component and [_of_part(key, one) for one in component]
-    usual = _usual(part_keys.of(key), component["name"])
-    return _differing(component, {"name": part_keys.NEUTRAL.get(key), **usual})
+    usual = _usual(kind_of(key), component["name"])
+    return _differing(component, {"name": NEUTRAL.get(key), **usual})
 
 
 def _of_group(base: Named, given: Groups, group: str) -> dict[str, Any]:

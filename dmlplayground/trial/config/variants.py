@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...base.errors import UserError
 from ...parts.layers import COMPONENTS, expand, merge, nested, override
-from . import building, checking, own_parts, trial_ids
+from . import building, checking, trial_ids
 from .schema import FIELDS, Groups, Trial
 
 Section = tuple[str, ...]  # keys that are completed together
@@ -82,7 +82,7 @@ class Variants:
             groups.update(part.groups)
             of_groups.update(part.of_groups)
         values["groups"] = Groups(**groups)
-        if parts := own_parts.used(values):
+        if parts := building.own_parts(values):
             values["parts"] = parts
             departures.update(trial_ids.texts(trial_ids.departures({"parts": parts})))
         if of_groups:

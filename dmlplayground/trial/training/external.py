@@ -24,7 +24,7 @@ import numpy as np
 from ...base import files, outside, seeds
 from ...base.errors import UserError
 from ...parts.data import Dataset
-from ..config import own_parts
+from ..config.building import script
 from ..store import LAST, checks, trained_weights
 from . import models
 from .run import Measurement, Run, States, TrialUnit
@@ -258,7 +258,7 @@ def _words(trial: Any, job: Path, store: Path) -> list[str]:
     for word in shlex.split(trial.trainer.command):
         if not words and word == "python":
             word = sys.executable
-        elif source := own_parts.script(word, scripts):
+        elif source := script(word, scripts):
             word = str(outside.file_of(source, store))
         words.append(word.replace("{job}", str(job)))
     return words
