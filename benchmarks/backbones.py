@@ -80,7 +80,7 @@ def ours(name: str, job: str, batch_size: int):
     from mxnet import autograd, gluon, nd
 
     from dmlplayground.parts.backbones.shared.engines import Engine
-    from dmlplayground.trial.training.mixed_precision import Mixed
+    from dmlplayground.trial.training.networks import Mixed
 
     network = embedder(name)
     pixels = np.random.default_rng(0).integers(0, 256, (batch_size, 224, 224, 3))

@@ -10,7 +10,7 @@ from mxnet import sym
 from dmlplayground import config
 from dmlplayground.base import devices
 from dmlplayground.base.errors import UserError
-from dmlplayground.trial.training import learner, mixed_precision, models
+from dmlplayground.trial.training import learner, models, networks
 from dmlplayground.trial.training.learner import Learner
 
 TRIAL = {
@@ -89,8 +89,8 @@ def test_it_goes_on_from_a_state_to_the_bit():
 
 
 def test_float16_multiplies_its_loss_and_leaves_out_steps_that_overflow(monkeypatch):
-    bfloat16 = mixed_precision.Mixed
-    monkeypatch.setattr(learner.mixed_precision, "Mixed", lambda network, _: bfloat16(network, "bfloat16"))
+    bfloat16 = networks.Mixed
+    monkeypatch.setattr(learner, "Mixed", lambda network, _: bfloat16(network, "bfloat16"))
     scaled, plain = made(True), made("bfloat16")
     before = plain.weights()
     step(scaled)
@@ -107,7 +107,7 @@ def test_float16_multiplies_its_loss_and_leaves_out_steps_that_overflow(monkeypa
 @pytest.mark.parametrize("amp", [True, "bfloat16"])
 def test_the_backbone_is_cast_and_the_head_is_not(amp):
     network = made().network
-    graph = mixed_precision.Mixed(network, amp)._cast(network(sym.var("data", dtype="uint8")))
+    graph = networks.Mixed(network, amp)._cast(network(sym.var("data", dtype="uint8")))
     nodes = json.loads(graph.tojson(remove_amp_cast=False))["nodes"]
 
     def casts(op: str) -> set[str]:

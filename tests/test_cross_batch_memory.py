@@ -16,7 +16,6 @@ from dmlplayground.trial.conformance.losses import parameters, unit
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 
-from dmlplayground.trial.training import health
 from dmlplayground.trial.training.learner import Learner
 
 SIZE, ROWS, CLASSES, WIDTH = 20, 8, 4, 3
@@ -212,7 +211,7 @@ def test_looking_at_the_health_of_embeddings_remembers_nothing():
     looked = learner()
     step = looked.step([images(0)])
     before = looked.loss.state()
-    health.figures(looked, step.embeddings[0], step.labels[0])
+    looked.health(step.embeddings[0], step.labels[0])
     for name, array in looked.loss.state().items():
         np.testing.assert_array_equal(array, before[name])
 

@@ -20,7 +20,8 @@ import dmlplayground as dml
 from dmlplayground import cli, config
 from dmlplayground.base import files
 from dmlplayground.parts.backbones.shared.weights import formats
-from dmlplayground.trial.store import checkpoints, records
+from dmlplayground.trial.store import records
+from dmlplayground.trial.training import run
 
 TINY = {**SMALL, "method": "npairs", "iterations": 1, "epochs": 1}
 LIMIT = 3000  # bytes that a file may have; less than all that the commands here write
@@ -154,7 +155,7 @@ def test_a_trial_goes_on_once_there_is_room(tmp_path):
     assert not list(folder.glob("lock-*"))
     assert cli.main(words) == 0
     assert records.find(folder).status == "finished"
-    assert not (folder / checkpoints.DAMAGED).exists()
+    assert not (folder / run.DAMAGED).exists()
 
 
 @pytest.mark.slow

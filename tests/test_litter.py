@@ -15,7 +15,7 @@ from dmlplayground.base import files, processes
 from dmlplayground.reports.live import state
 from dmlplayground.sweeps import worker
 from dmlplayground.trial import config
-from dmlplayground.trial.store import checkpoints, locks, records
+from dmlplayground.trial.store import CHECKPOINT, locks, records
 from dmlplayground.trial.training import train
 
 DEAD = "11111111-1-1"  # of a machine that nobody knows
@@ -131,7 +131,7 @@ def test_clean_lists_what_killed_processes_left_in_the_cache(tmp_path, monkeypat
 def finished(store, status="finished"):
     record = fixture.record(status=status)
     record.save(store / record.id)
-    (store / record.id / checkpoints.FILE).write_bytes(b"checkpoint")
+    (store / record.id / CHECKPOINT).write_bytes(b"checkpoint")
     return store / record.id
 
 
@@ -153,7 +153,7 @@ def test_a_trial_that_is_to_go_on_keeps_its_checkpoint(tmp_path):
     folder = finished(tmp_path, "interrupted")
     dead_lock(folder)
     records.tidy(folder)
-    assert left(folder) == [checkpoints.FILE, records.RECORD]
+    assert left(folder) == [CHECKPOINT, records.RECORD]
 
 
 def test_what_somebody_holds_stays(tmp_path):
@@ -172,7 +172,7 @@ def test_a_lock_that_names_nobody_goes_from_a_finished_trial_alone(tmp_path, sta
     began = time.monotonic()
     records.tidy(folder)
     assert time.monotonic() - began < 1
-    others = [] if status == "finished" else [checkpoints.FILE, "lock-1", "lock-1.abc"]
+    others = [] if status == "finished" else [CHECKPOINT, "lock-1", "lock-1.abc"]
     assert left(folder) == [*others, records.RECORD]
 
 
@@ -182,7 +182,7 @@ def test_training_again_tidies_a_finished_trial(tmp_path):
     record.id = trial.id
     folder = tmp_path / trial.id
     record.save(folder)
-    (folder / checkpoints.FILE).write_bytes(b"checkpoint")
+    (folder / CHECKPOINT).write_bytes(b"checkpoint")
     dead_lock(folder)
     assert train(trial, tmp_path).status == "finished"
     assert left(folder) == [records.RECORD]

@@ -18,7 +18,7 @@ import dmlplayground as dml
 from dmlplayground import config, samplers
 from dmlplayground.base import array_files, files
 from dmlplayground.base.errors import UserError
-from dmlplayground.trial.store import checkpoints, locks, records, stream, trained_weights
+from dmlplayground.trial.store import CHECKPOINT, locks, records, stream, trained_weights
 from dmlplayground.trial.training import feed, run
 from dmlplayground.trial.training.run import TrialFailed
 
@@ -63,7 +63,7 @@ def test_a_trial_from_start_to_end(tmp_path):
     assert record.results["untrained"]["metrics"] == record.epochs[0]["metrics"]
     assert records.Record.load(folder / records.RECORD) == record
     assert stream.read(folder) == record.epochs
-    assert not (folder / checkpoints.FILE).exists()
+    assert not (folder / CHECKPOINT).exists()
 
 
 def test_the_weights_kept_give_the_metrics_recorded(tmp_path):
@@ -350,7 +350,7 @@ def test_a_sampler_that_looks_sees_the_same_after_a_stop(tmp_path, monkeypatch, 
         interrupted_at(patch, step=8)  # of three epochs of three
         with pytest.raises(KeyboardInterrupt):
             dml.train(given, tmp_path / "store")
-    arrays = checkpoints.read(tmp_path / "store" / trial.id, trial.id).arrays
+    arrays = run.read_checkpoint(tmp_path / "store" / trial.id, trial.id)[1]
     remembered = [array for key, array in arrays.items() if key.endswith("/embeddings")]
     images = len(dml.data.load(**trial.data, split="train"))
     looks = "embeddings" in LOOKING[name].needs and refresh != "epochs"
@@ -539,7 +539,7 @@ def test_asked_to_stop_it_stops_within_seconds_and_says_what_is_kept(tmp_path, n
     assert "kept" in said
     assert "same command" in said
     assert records.Record.load(folder / records.RECORD).status == "interrupted"
-    assert (folder / checkpoints.FILE).exists()
+    assert (folder / CHECKPOINT).exists()
     assert not list(folder.glob("lock-*"))
 
 
@@ -596,9 +596,9 @@ def flip(path, place):
 
 
 def of_another_trial(path):
-    if path.name == checkpoints.FILE:
-        found = checkpoints.read(path.parent, MEMBERS_ID)
-        checkpoints.write(path.parent, "another", found, path.parent)
+    if path.name == CHECKPOINT:
+        header, arrays = run.read_checkpoint(path.parent, MEMBERS_ID)
+        array_files.write(path, {**header, "trial": "another"}, arrays)
     else:
         trained_weights.write(path, trained_weights.read(path)._replace(trial="another"), path.parent)
 
@@ -617,7 +617,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [(checkpoints.FILE, damage) for damage in DAMAGE]
+    [(CHECKPOINT, damage) for damage in DAMAGE]
     + [("fold0-member0.last.npz", damage) for damage in ("empty", "bit in the middle", "of another trial")],
 )
 def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
@@ -629,7 +629,7 @@ def test_what_cannot_be_gone_on_from_is_set_aside_and_the_trial_begins_anew(
     [line] = capsys.readouterr().err.splitlines()
     assert f"{MEMBERS_ID}/{name}" in line
     assert line.endswith("The trial starts over; that file is now checkpoint.npz.damaged.")
-    assert (stopped / checkpoints.DAMAGED).exists()
+    assert (stopped / run.DAMAGED).exists()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -642,9 +642,10 @@ def test_damaged_or_foreign_weights_are_not_scored(calm, tmp_path, damage):
 
 
 def test_a_checkpoint_that_does_not_say_whose_it_is_is_refused(tmp_path):
-    array_files.write(tmp_path / checkpoints.FILE, dict.fromkeys(checkpoints.KEYS, 0), {})
+    keys = ("unit", "epoch", "epochs", "chosen", "started", "seconds")
+    array_files.write(tmp_path / CHECKPOINT, dict.fromkeys(keys, 0), {})
     with pytest.raises(UserError, match="of another trial, which it does not name"):
-        checkpoints.read(tmp_path, MEMBERS_ID)
+        run.read_checkpoint(tmp_path, MEMBERS_ID)
 
 
 def test_a_result_that_is_a_list_has_no_weights(calm, tmp_path):

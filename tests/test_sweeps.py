@@ -17,7 +17,7 @@ from dmlplayground.base import files, optional, resources
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import grid
 from dmlplayground.sweeps.chosen import choose
-from dmlplayground.trial.store import checkpoints, manifest, records
+from dmlplayground.trial.store import CHECKPOINT, manifest, records
 
 BASE = {
     **SMALL,
@@ -327,7 +327,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(tmp_path):
     process = subprocess.Popen(
         command(file, store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while process.poll() is None and len(list(store.glob(f"*/{checkpoints.FILE}"))) < 2:
+    while process.poll() is None and len(list(store.glob(f"*/{CHECKPOINT}"))) < 2:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

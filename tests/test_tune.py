@@ -30,7 +30,7 @@ from dmlplayground.sweeps import (
     worker,
 )
 from dmlplayground.sweeps.worker import Ending
-from dmlplayground.trial.store import checkpoints, records, stream
+from dmlplayground.trial.store import CHECKPOINT, records, stream
 from dmlplayground.trial.store.records import Record
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'dmlplayground[tune]'")
@@ -381,7 +381,7 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
         "2",
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    while process.poll() is None and not list(store.glob(f"*/{checkpoints.FILE}")):
+    while process.poll() is None and not list(store.glob(f"*/{CHECKPOINT}")):
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()

@@ -16,7 +16,7 @@ from dmlplayground.cli import run_summary
 from dmlplayground.reports import answers, figures
 from dmlplayground.reports.grouping import arenas
 from dmlplayground.reports.leaderboard import of_studies, scores
-from dmlplayground.trial.training import models, scoring, untouched
+from dmlplayground.trial.training import models, scoring
 
 VALIDATED = {"name": "validated", "folds": 2}
 
@@ -72,7 +72,7 @@ def test_a_network_that_has_learned_nothing_has_no_such_row(tmp_path):
 
 def test_a_sweep_scores_them_once(path, tmp_path, cache, monkeypatch):
     first = dml.train(given(path), store=tmp_path)
-    monkeypatch.setattr(untouched.models, "features", None)  # not to be called
+    monkeypatch.setattr(scoring.models, "features", None)  # not to be called
     second = dml.train(given(path, method="margin", seed=1, epochs=1, sampler="pairs"), store=tmp_path)
     assert row(first) == row(second)
     shutil.rmtree(cache)

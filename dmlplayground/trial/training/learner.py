@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import mxnet as mx
 import numpy as np
 from mxnet import autograd, nd
+from mxnet.contrib.amp.loss_scaler import LossScaler
 
 from ...base import registry, seeds
 from ...parts import methods, schedules
 from ...parts.backbones.shared.engines import extract
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
-from . import mixed_precision, networks, trainers
-from .networks import named
+from . import networks, trainers
+from .networks import Mixed, named
 from .trainers import PartTrainer, WeightAverage
 
 Batch = tuple[np.ndarray, np.ndarray]
@@ -48,7 +49,9 @@ class Learner:
         self.trial = trial
         self.fold = place[0]
         self.contexts = contexts
-        self.scaler = mixed_precision.scaler(trial.amp)
+        # Small gradients vanish in float16. So the loss is multiplied by a large number before it goes backward, and the
+        # gradients are divided by it in the step. A step whose gradients have overflowed is left out.
+        self.scaler = LossScaler() if trial.amp is True else None
         self.network = networks.network(trial, num_classes, pretrained)
         self.loss = methods.loss(
             trial.method["name"],
@@ -73,8 +76,7 @@ class Learner:
                 parameter.grad_req = "add"
         self.network.hybridize(static_alloc=True, static_shape=True)
         # What batches go through: in training, and to be embedded (where another engine may take its place).
-        mixed = mixed_precision.Mixed(self.network, trial.amp) if trial.amp else None
-        self.in_training: Callable = mixed or self.network
+        self.in_training: Callable = Mixed(self.network, trial.amp) if trial.amp else self.network
         self.extractor: Callable = self.network
         self.loss.hybridize(static_alloc=True, static_shape=True)
 
@@ -144,6 +146,29 @@ class Learner:
         if len(outputs) == 1:
             return outputs[0]
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
+
+    def health(self, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Any]:
+        """Mean distances within and between classes, the share of rows that the loss still moves, embedding and gradient
+        norms, all of one batch."""
+        points = embeddings.detach()
+        points.attach_grad()
+        with self.loss.memory_held(), autograd.record():
+            value = self.loss(points, labels)
+        # A row where it is zero takes part in no active term of any method.
+        gradient = autograd.grad([value], [points])[0].asnumpy()
+        points, labels = embeddings.asnumpy().astype(np.float64), labels.asnumpy()
+        squares = (points**2).sum(axis=1)
+        distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * points @ points.T, 0))
+        same = labels[:, None] == labels
+        positive, negative = same & ~np.eye(len(labels), dtype=bool), ~same
+        norms = [float(p.list_grad()[0].norm().asscalar()) for p in self.learned()]
+        return {
+            "positive_distance": float(distances[positive].mean()) if positive.any() else None,
+            "negative_distance": float(distances[negative].mean()) if negative.any() else None,
+            "active_share": float((np.abs(gradient).max(axis=1) > 0).mean()),
+            "embedding_norm": float(np.sqrt(squares).mean()),
+            "gradient_norm": float(np.sqrt(np.square(norms).sum())),
+        }
 
     def embed(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Embeddings of all images, (N, width) float32, without dropout and with the running batch-norm statistics; by

@@ -1,12 +1,16 @@
 """The network of a trial: its backbone and the layers after it."""
 
+import json
 from pathlib import Path
+from typing import Any
 
-from mxnet import gluon, nd
+from mxnet import gluon, nd, sym
+from mxnet.contrib import amp as mixed_precision
 from mxnet.gluon import nn
 
 from ...base import registry
 from ...parts import backbones
+from ...parts.backbones.shared.engines import graph_of
 from ...parts.backbones.shared.heads import Embedder, Head, add_max_pooling
 from ...parts.backbones.shared.weights import loading
 from ..config import Trial
@@ -69,3 +73,26 @@ def freeze_batchnorm(block: gluon.Block, learned: bool = False) -> None:
                 layer.collect_params().setattr("grad_req", "null")
 
     block.apply(freeze)
+
+
+class Mixed:
+    """Mixed precision: the backbone's products in 16 bits; its weights, the head, the loss and the updates in 32. MXNet's amp
+    puts the casts into the graph that training computes. Embeddings of images to evaluate are computed without them."""
+
+    def __init__(self, network: Embedder, amp: bool | str):
+        self.network = network
+        self.dtype = "bfloat16" if amp == "bfloat16" else "float16"
+        self._graph: Any = None
+
+    def __call__(self, images: nd.NDArray) -> nd.NDArray:
+        if self._graph is None:
+            self._graph = graph_of(self.network, images, self._cast)
+        return self._graph(images)
+
+    def _cast(self, graph: sym.Symbol) -> sym.Symbol:
+        """The graph with casts, but for the head: its few products are the embedding."""
+        names = [node["name"] for node in json.loads(graph.tojson())["nodes"] if node["op"] != "null"]
+        head = [name for name in names if name.startswith(self.network.head.prefix)]
+        return mixed_precision.convert_symbol(
+            graph, target_dtype=self.dtype, data_names=["data"], excluded_sym_names=head
+        )

@@ -11,27 +11,30 @@ import os
 import time
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import mxnet as mx
 import numpy as np
 from mxnet import nd
 
-from ...base import files, seeds
+from ...base import array_files, files, seeds
 from ...base.errors import UserError
 from ...parts import protocols
 from ..config import Trial, criterion, units
-from ..store import BEST, LAST, checkpoints, locks, records, snapshots, stream, trained_weights
+from ..store import BEST, CHECKPOINT, LAST, locks, records, snapshots, stream, trained_weights
 from ..store.records import Record
-from . import TrialFailed, folds, health, models, untouched
+from . import TrialFailed, folds, models
 from .feed import Feed
 from .learner import Learner, weights_in
 from .progress import Progress
-from .scoring import Entry, Outcome
+from .scoring import Entry, Outcome, untouched
 
 # Reading a loss makes the host wait. So losses are read several at a time, and never that of the step just queued; but
 # often enough to notice Ctrl-C within a second or two, even if steps are slow.
 READ_STEPS, READ_SECONDS, IN_FLIGHT = 10, 1.0, 2
+DAMAGED = "checkpoint.npz.damaged"  # an unusable checkpoint, out of the way
+COLLAPSE = 1e-3  # embeddings closer than this fraction of their length count as one point
 
 States = list[dict[str, np.ndarray]]  # of each learner of a unit, and then of their feed
 
@@ -117,7 +120,7 @@ class Run:
             self._save("running")
             done = position.unit * self.trial.epochs + position.epoch
             self.progress.begin(self.trial, len(self.units), done, self.held)
-            start = untouched.entry(self.trial, self.division, self.contexts[0], self.threads)
+            start = untouched(self.trial, self.division, self.contexts[0], self.threads)
             if start is not None and not done:
                 self.progress.untouched(start)
             embeddings = position.earlier
@@ -130,7 +133,7 @@ class Run:
             self.record.results = {**own, **self._results(embeddings)}
             self.record.cost["results_seconds"] = time.perf_counter() - started
             self._save("finished")
-            (self.folder / checkpoints.FILE).unlink(missing_ok=True)
+            (self.folder / CHECKPOINT).unlink(missing_ok=True)
         except KeyboardInterrupt:
             self._wait_for_scoring()
             self._save("interrupted")
@@ -208,9 +211,13 @@ class Run:
         if hasattr(os, "getloadavg"):  # the machine's mean load over the epochs of this sitting
             self.loads.append(os.getloadavg()[0])
             self.record.cost["load"] = sum(self.loads) / len(self.loads)
-        figures = health.figures(learners[0], steps[0].embeddings[-1], steps[0].labels[-1])
-        if health.collapsed(figures):
-            self.progress.warn(health.COLLAPSED.format(epoch=epoch, **figures))
+        health = learners[0].health(steps[0].embeddings[-1], steps[0].labels[-1])
+        apart, length = health["negative_distance"], health["embedding_norm"]
+        if apart is not None and apart < COLLAPSE * max(length, 1e-6):
+            self.progress.warn(
+                f"epoch {epoch}: the embeddings have collapsed: different classes are {apart:.2g} apart at a length of "
+                f"{length:.2g}. A smaller learning rate or another margin may help."
+            )
         return {
             "loss": float(np.mean(losses.read)),
             "learning_rate": rate,
@@ -218,7 +225,7 @@ class Run:
             "images": images,
             "seconds": time.perf_counter() - started,
             "processor_seconds": time.process_time() - worked,  # the same on a machine that others use too
-            "health": figures,
+            "health": health,
         }
 
     # --- measuring and choosing --------------------------------------------------------------------------------------
@@ -328,6 +335,7 @@ class Run:
 
     def _checkpoint(self, unit: TrialUnit, epoch: int, states: States) -> None:
         header = {
+            "trial": self.record.id,
             "unit": unit.number,
             "epoch": epoch,
             "epochs": self.record.epochs,
@@ -337,18 +345,18 @@ class Run:
         }
         arrays = {f"{i}/{name}": array for i, state in enumerate(states) for name, array in state.items()}
         with self.held.writing() as through:
-            checkpoints.write(self.folder, self.record.id, checkpoints.Checkpoint(header, arrays), through)
+            array_files.write(self.folder / CHECKPOINT, header, arrays, through)
 
     # --- continuing ----------------------------------------------------------------------------------------------------
 
     def _resume(self) -> Position:
         """Where to continue."""
         position = Position()
-        if (self.folder / checkpoints.FILE).exists():
+        if (self.folder / CHECKPOINT).exists():
             try:
-                position = self._go_on(checkpoints.read(self.folder, self.record.id))
+                position = self._go_on(*read_checkpoint(self.folder, self.record.id))
             except UserError as problem:
-                aside = (self.folder / checkpoints.FILE).replace(self.folder / checkpoints.DAMAGED)
+                aside = (self.folder / CHECKPOINT).replace(self.folder / DAMAGED)
                 self.progress.warn(f"{problem} The trial starts over; that file is now {aside.name}.")
         with self.held.writing() as through:
             files.write_json(self.folder / records.TRIAL, self.record.config, through)
@@ -356,9 +364,8 @@ class Run:
             self.stream = stream.Growing(self.folder / stream.FILE, begins, through)
         return position
 
-    def _go_on(self, checkpoint: checkpoints.Checkpoint) -> Position:
-        """Restore the state of the checkpoint; a UserError if it, or a file of weights that it needs, is damaged."""
-        header = checkpoint.header
+    def _go_on(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Position:
+        """Restore the state of a checkpoint; a UserError if a file of weights that it needs is damaged."""
         unit = self.units[header["unit"]]
         chosen = dict(header["chosen"])
         for name in {name for entry in chosen.values() for name in entry["weights"]}:
@@ -368,7 +375,7 @@ class Run:
             learner = models.load(self.folder / name, self.contexts, self.record.id)
             earlier = self._embed(unit, [learner], earlier)
         states: States = [{} for _ in range(len(unit.members) + 1)]
-        for key, array in checkpoint.arrays.items():
+        for key, array in arrays.items():
             index, _, name = key.partition("/")
             states[int(index)][name] = array
         self.chosen, self.record.epochs = chosen, header["epochs"]
@@ -379,6 +386,18 @@ class Run:
 def _earlier(unit: TrialUnit) -> list[str]:
     """The files of the members of the unit's fold that are trained already."""
     return [trained_weights.name(unit.fold.number, member, LAST) for member in range(unit.members.start)]
+
+
+def read_checkpoint(folder: Path, trial: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """How far the trial is, and the states of what it trains; a UserError if that is damaged or another trial's."""
+    path = folder / CHECKPOINT
+    header, arrays = array_files.read(path)
+    needed = {"unit", "epoch", "epochs", "chosen", "started", "seconds"}
+    if not isinstance(header, dict) or not needed <= set(header):
+        raise UserError(f"{path} is not a checkpoint.")
+    if (whose := header.get("trial", "which it does not name")) != trial:
+        raise UserError(f"{path} is the checkpoint of another trial, {whose}.")
+    return header, arrays
 
 
 class Losses:
