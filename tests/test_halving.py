@@ -14,7 +14,7 @@ from sweeps_fixture import SMALL, numbers
 
 from dmlplayground import cli, config, hyperparams, methods, protocols
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import local, proposals, runner, search_files, search_space, searches, worker
+from dmlplayground.sweeps import local, runner, search_files, search_space, searches, worker
 from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial import training
 from dmlplayground.trial.store import records
@@ -62,7 +62,7 @@ def images(trial) -> int:
 
 def test_a_rung_is_a_training_of_its_own_length():
     search = wanted()
-    values = proposals.sobol(search, 3)
+    values = searches.sobol(search, 3)
     short, middle, whole = (search.trial(values, rung) for rung in range(3))
     assert [(one.epochs, one.iterations) for one in (short, middle, whole)] == [(2, 10), (2, 20), (4, 20)]
     assert [one.protocol["only"] for one in (short, middle, whole)] == [1, 1, 2]
@@ -84,7 +84,7 @@ def test_every_method_gets_the_same_images(file, more):
             if more.get("batch_size") and search.config["method"]["name"] in ("prototypical", "margin"):
                 continue  # episodes of ten, and classes of five, do not make a batch of 24
             try:
-                seen.add(images(search.trial(proposals.sobol(search, 1), rung)))
+                seen.add(images(search.trial(searches.sobol(search, 1), rung)))
             except UserError:
                 continue
         assert seen and all(0.9 * share * 9600 <= one <= share * 9600 for one in seen), (rung, seen)
@@ -94,7 +94,7 @@ def test_every_method_gets_the_same_images(file, more):
 def test_searches_have_points_seeds_and_folds_of_their_own(file):
     one, two = search_files.load_all(file(searches=2)).values()
     assert (one.number, two.number) == (1, 2)
-    points = [[proposals.sobol(search, number) for number in range(9)] for search in (one, two)]
+    points = [[searches.sobol(search, number) for number in range(9)] for search in (one, two)]
     assert points[0][0] == points[1][0], "the method's own settings come first in both"
     scales = [{point["method.scale"] for point in some[1:]} for some in points]
     assert not scales[0] & scales[1]
@@ -321,8 +321,9 @@ def without_times(record: Record) -> str:
 
 
 @pytest.mark.slow
-def test_one_process_for_many_trials_gives_the_numbers_of_fresh_ones(tmp_path):
+def test_one_process_for_many_trials_gives_the_numbers_of_fresh_ones(tmp_path, monkeypatch):
     """To the bit, whatever was trained in the process before: other methods, shapes, optimizers, ensembles."""
+    monkeypatch.setattr(local.Local, "gpus", [])
     shared = {
         **CONFIG,
         "optimizer": {"lr": 1e-3},
@@ -340,7 +341,7 @@ def test_one_process_for_many_trials_gives_the_numbers_of_fresh_ones(tmp_path):
             ]
         )
     ]
-    runner.run(tmp_path / "one", trials, local.Local(gpus=[]), workers=1, quiet=True)
+    runner.run(tmp_path / "one", trials, local.Local(), workers=1, quiet=True)
     for trial in trials:
         log = (tmp_path / "one" / trial.id / worker.LOG).read_text()
         assert "error" not in log.lower(), log

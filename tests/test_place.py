@@ -18,7 +18,7 @@ from dmlplayground.base.errors import UserError
 from dmlplayground.cli import main, templates
 from dmlplayground.reports import place
 from dmlplayground.reports.variance import Comparison
-from dmlplayground.sweeps import arenas, proposals
+from dmlplayground.sweeps import arenas, searches
 
 ROOT = Path(__file__).resolve().parents[1]
 LOSS = ROOT / "examples" / "own_loss" / "proxy_nca_pp.py"
@@ -137,7 +137,7 @@ def test_the_searches_are_those_of_the_arena():
     ]
     ids = {record.id for record in kept}
     for search in entry.searches.values():
-        assert search.trial(dict(proposals.sobol(search, 0)), 0).id in ids
+        assert search.trial(dict(searches.sobol(search, 0)), 0).id in ids
 
 
 def test_an_option_that_is_set_is_not_searched():

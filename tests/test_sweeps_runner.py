@@ -404,7 +404,8 @@ def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
             """Nothing to do."""
 
     monkeypatch.setattr(worker, "Worker", Launched)
-    executor = local.Local(gpus=["0", "3", "5"])
+    monkeypatch.setattr(local.Local, "gpus", ["0", "3", "5"])
+    executor = local.Local()
     assert executor.slots == 3
     one, two = TRIALS[0], config.trial({**BASE, "devices": 2})
     first = executor.start(two, tmp_path)
@@ -418,9 +419,10 @@ def test_gpus_go_to_the_trials_in_turn(tmp_path, monkeypatch):
     assert given[4] == ""
 
 
-def test_too_few_classes_are_told_with_the_data(tmp_path):
+def test_too_few_classes_are_told_with_the_data(monkeypatch):
+    monkeypatch.setattr(local.Local, "gpus", [])
     with pytest.raises(UserError, match=r"cannot run.*needs 9 classes, but the training split has 8"):
-        local.Local(gpus=[]).prepare([config.trial({**BASE, "batch_size": 18}), TRIALS[0]], 1)
+        local.Local().prepare([config.trial({**BASE, "batch_size": 18}), TRIALS[0]], 1)
 
 
 def test_too_little_memory_is_told_before_it_runs_out(monkeypatch):
@@ -428,8 +430,9 @@ def test_too_little_memory_is_told_before_it_runs_out(monkeypatch):
     small, large = TRIALS[0], config.trial({**BASE, "method": "proxy_nca", "batch_size": 4096})
     assert local.least_memory(small, 24, 24) < local.least_memory(large, 24, 24)
     monkeypatch.setattr(local, "available_memory", lambda gpus, workers: 10**8 // workers)
-    assert local.Local(gpus=[]).prepare([small], 2) == []
-    [warning] = local.Local(gpus=[]).prepare([small, large], 2)
+    monkeypatch.setattr(local.Local, "gpus", [])
+    assert local.Local().prepare([small], 2) == []
+    [warning] = local.Local().prepare([small, large], 2)
     assert warning.startswith(f"{large.id} needs 0.")
     assert "0.0 GB for each trial at a time" in warning
 

@@ -20,7 +20,6 @@ from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
 from dmlplayground.sweeps import (
     grid,
-    proposals,
     runner,
     search_files,
     search_space,
@@ -391,7 +390,7 @@ def test_a_search_of_real_trials_killed_and_resumed(tmp_path):
     file = hyperparams.read(store / winners.BEST)
     assert sum(file.search["trials"].values()) == 5
     record = Record.load(store / file.search["winner"] / records.RECORD)
-    assert file.search["value"] == pytest.approx(proposals.validation(record))
+    assert file.search["value"] == pytest.approx(winners.validation(record))
     assert {entry["measured_on"] for entry in record.epochs} == {"validation"}
     best = str(store / winners.BEST)
     trained = subprocess.run(

@@ -11,7 +11,7 @@ from sweeps_fixture import SMALL
 from dmlplayground import cli, config, hyperparams, methods, protocols
 from dmlplayground.base import resources
 from dmlplayground.base.errors import UserError
-from dmlplayground.sweeps import proposals, search_files, search_space
+from dmlplayground.sweeps import search_files, search_space, searches
 
 CONFIG = {
     **SMALL,
@@ -139,7 +139,7 @@ def test_a_search_of_ours_can_be_made(name):
 
 def test_the_first_proposal_is_the_methods_own_and_the_middle_of_the_rest(file):
     search = search_files.load_all(file())["margin"]
-    first = proposals.sobol(search, 0)
+    first = searches.sobol(search, 0)
     assert first == {
         "method.margin": 0.2,
         "method.beta": 1.2,
@@ -155,18 +155,18 @@ def test_the_first_proposal_is_the_methods_own_and_the_middle_of_the_rest(file):
             "method.beta": 0.6 + 0.8 * share["method.beta"],
             "groups.loss.lr": 3e-4 * (1e-1 / 3e-4) ** share["groups.loss.lr"],
         }
-        assert proposals.sobol(search, number) == pytest.approx(wanted, rel=1e-5)
+        assert searches.sobol(search, number) == pytest.approx(wanted, rel=1e-5)
     own = {key: value for key, value in CONFIG.items() if key != "sampler"}
-    first = proposals.sobol(search_files.load_all(file(config=own))["margin"], 0)
+    first = searches.sobol(search_files.load_all(file(config=own))["margin"], 0)
     assert first["sampler"] == {"name": "blocks", "per_class": 5}
 
 
 def test_methods_with_the_same_range_try_the_same_values(file):
     margin, fast_ap = search_files.load_all(file()).values()
     for number in range(12):
-        one, other = (proposals.sobol(search, number) for search in (margin, fast_ap))
+        one, other = (searches.sobol(search, number) for search in (margin, fast_ap))
         assert one["optimizer.lr"] == other["optimizer.lr"]
-    bins = [proposals.sobol(fast_ap, number)["method.bins"] for number in range(31)]
+    bins = [searches.sobol(fast_ap, number)["method.bins"] for number in range(31)]
     assert (
         bins[0] == 10 and min(bins) <= 3 and max(bins) >= 35 and all(isinstance(value, int) for value in bins)
     )

@@ -26,10 +26,8 @@ COPIES = 4  # of every parameter: itself, its gradient and two of the optimizer'
 class Local:
     """The executor of this machine."""
 
-    def __init__(self, gpus: list[str] | None = None, log: Sequence[str] = ()):
+    def __init__(self, log: Sequence[str] = ()):
         self.log = log
-        if gpus is not None:
-            self.gpus = gpus
         self.load: Counter[str] = Counter()
         self.idle: list[worker.Worker] = []  # whose trial has finished, and which can train another
 

@@ -16,16 +16,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..base import files, layout
+from ..base import files, layout, seeds
 from ..base.errors import UserError
-from ..parts import data
+from ..parts import data, methods
 from ..trial import config
 from ..trial.config.schema import NEUTRAL
 from ..trial.store import manifest, records
-from . import proposals, runner, winners
+from . import runner, winners
 from .executors import Executor
-from .proposals import Proposal
 from .search_space import Search
+from .winners import Proposal
 
 PATIENCE = 20  # so many proposals for each trial, if most of them cannot be trained
 
@@ -54,7 +54,7 @@ def tune(
     search: Search, store: Path, executor: Executor, *, workers: int | None = None, quiet: bool = False
 ) -> Path:
     """Search until all is done, and return the winner's file. The same call continues a search that was stopped."""
-    manifest.write_search(store, search.title, search.about)
+    manifest.write(store, search.title, search.about, search=True)
     if search.draw == "tpe" and not search.rungs:
         from . import tpe  # needs Optuna
 
@@ -80,7 +80,7 @@ def _by_number(
         trials = [search.trial(proposal.values, rung) for proposal in going_on]
         runner.run(store, trials, executor, workers=workers, quiet=quiet, searching=not search.rungs)
         for proposal, trial in zip(going_on, trials):
-            proposal.reached.append(proposals.outcome(search, store / trial.id))
+            proposal.reached.append(winners.outcome(search, store / trial.id))
         if not (going_on := _ranked(going_on, search)):
             of_rung = f" of its rung {rung + 1}" if search.rungs else ""
             raise UserError(f"the search found nothing: no trial{of_rung} finished; see {store}.")
@@ -91,7 +91,7 @@ def _proposals(search: Search) -> list[Proposal]:
     """What the search tries, leaving out what cannot be trained or was proposed before."""
     found: dict[str, Proposal] = {}
     wanted = search.rungs[0].trials if search.rungs else search.trials
-    drawn: Iterable[dict[str, Any]] = (proposals.sobol(search, n) for n in range(PATIENCE * wanted))
+    drawn: Iterable[dict[str, Any]] = (sobol(search, n) for n in range(PATIENCE * wanted))
     if search.draw == "every":
         drawn = islice(search.combinations(), wanted)
     problem: UserError | None = None
@@ -109,8 +109,31 @@ def _proposals(search: Search) -> list[Proposal]:
         if len(found) == wanted:
             break
     if not found:
-        raise proposals.none_can_be_trained(problem)
+        raise winners.none_can_be_trained(problem)
     return list(found.values())
+
+
+def sobol(search: Search, number: int) -> dict[str, Any]:
+    """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread. So a search proposes
+    the same with any number of workers and however often it was stopped, and searches with the same range propose the same
+    values for it. The first trial has the method's own options, batches and head, where the search would find them, and the
+    middle of every other range."""
+    from scipy.stats import qmc
+
+    parameters = search.parameters
+    # The sequence begins with a corner, which is left out; the middle of everything follows.
+    shares = qmc.Sobol(len(parameters), scramble=False).fast_forward(number + 1).random()[0]
+    if search.rungs and number:  # each of several searches has its own points: all of them moved by as much
+        moves = [seeds.generator(search.seed, "search", search.number, key).random() for key in parameters]
+        shares = (shares + moves) % 1.0
+    values = {key: parameter.at(share) for (key, parameter), share in zip(parameters.items(), shares)}
+    if number:
+        return values
+    record = methods.get(search.config["method"]["name"])
+    own = {f"method.{name}": option.default for name, option in record.options.items()}
+    own |= {"sampler": dict(record.sampler), **{f"head.{key}": value for key, value in record.head.items()}}
+    holds = {key: own[key] for key, one in parameters.items() if key in own and one.holds(own[key])}
+    return {**values, **holds}
 
 
 def _ranked(tried: list[Proposal], search: Search) -> list[Proposal]:
@@ -140,13 +163,10 @@ def _write_winner(search: Search, tried: list[Proposal], best: Proposal, store: 
     record = records.find(store / last["id"])
     assert record is not None and best.value is not None
     states = Counter(reached["status"] for proposal in tried for reached in proposal.reached)
-    if not search.rungs:
-        return winners.write(search, record, store, best.value, states)
-    further = {
-        "number": search.number,
-        "epoch": last["epoch"],
-        "by_length": {str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)},
-    }
-    # A trial that trains on all classes reports this epoch beside its best and its last.
-    chosen = {"protocol.name": NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}
+    further, chosen = {}, {}
+    if search.rungs:
+        lengths = {str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)}
+        further = {"number": search.number, "epoch": last["epoch"], "by_length": lengths}
+        # A trial that trains on all classes reports this epoch beside its best and its last.
+        chosen = {"protocol.name": NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}
     return winners.write(search, record, store, best.value, states, further, chosen)

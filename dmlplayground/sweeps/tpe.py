@@ -11,7 +11,7 @@ from typing import Any
 from ..base import optional
 from ..base.errors import UserError
 from ..trial.store import records
-from . import proposals
+from . import winners
 from .executors import Executor
 from .job import SweepTrial
 from .runner import Runner
@@ -23,7 +23,7 @@ WRONG = 5  # so many proposals that cannot be trained, and no other, mean that t
 
 def run(
     search: Search, store: Path, executor: Executor, workers: int | None, quiet: bool
-) -> list[proposals.Proposal]:
+) -> list[winners.Proposal]:
     """Propose and train until all trials are done; gives all that was tried."""
     study = _study(search, store)
     runner = Runner(store, executor, workers, quiet)
@@ -34,16 +34,16 @@ def run(
     return [_proposal(search, trial, store) for trial in study.trials]
 
 
-def _proposal(search: Search, trial: Any, store: Path) -> proposals.Proposal:
+def _proposal(search: Search, trial: Any, store: Path) -> winners.Proposal:
     values = {
         key: json.loads(value) if isinstance(search.parameters[key], Choice) else value
         for key, value in trial.params.items()
     }
     if "id" in trial.user_attrs:
-        reached = proposals.outcome(search, store / trial.user_attrs["id"])
+        reached = winners.outcome(search, store / trial.user_attrs["id"])
     else:
         reached = {"status": "refused", "problem": trial.user_attrs.get("problem", "")}
-    return proposals.Proposal(trial.number, values, [reached])
+    return winners.Proposal(trial.number, values, [reached])
 
 
 def _study(search: Search, store: Path) -> Any:
@@ -92,7 +92,7 @@ class Attempts:
                 self.study.tell(proposed, state=TrialState.FAIL)
                 tried = [trial for trial in self.study.trials if trial.state.is_finished()]
                 if len(tried) >= WRONG and all("problem" in trial.user_attrs for trial in tried):
-                    raise proposals.none_can_be_trained(problem) from None
+                    raise winners.none_can_be_trained(problem) from None
                 continue
             proposed.set_user_attr("id", trial.id)
             job = SweepTrial(trial, self.store / trial.id, searching=True)
@@ -119,6 +119,6 @@ class Attempts:
         for job in [job for job in self.open if job.ended]:
             proposed, record = self.open.pop(job), records.find(job.folder)
             if record is not None and record.status in ("finished", "failed"):
-                value = proposals.validation(record) if record.status == "finished" else None
+                value = winners.validation(record) if record.status == "finished" else None
                 state = TrialState.FAIL if value is None else None
                 self.study.tell(proposed, value, state=state, skip_if_finished=True)

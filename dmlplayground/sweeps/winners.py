@@ -1,12 +1,16 @@
-"""What a search leaves: ``best.yaml``, the winner as hyperparameters, and ``repeat.yaml``, which trains it ten times."""
+"""What a search tries, what comes of it on validation classes, and what it leaves: ``best.yaml``, the winner as
+hyperparameters, and ``repeat.yaml``, which trains it ten times."""
 
+import statistics
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ..base import files, layout
+from ..base.errors import UserError
 from ..parts import metrics, protocols
 from ..trial import config, hyperparams
 from ..trial.store import records
@@ -19,14 +23,62 @@ REPEATS = 10
 OWN = ("method.name", "data.", "backbone.", "protocol.", "seed", "search", "device")
 
 
+@dataclass
+class Proposal:
+    """Settings, and what they came to: on each rung that they reached, where there are rungs."""
+
+    number: int
+    values: dict[str, Any]
+    reached: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def value(self) -> float | None:
+        return self.reached[-1].get("value") if self.reached else None
+
+
+def none_can_be_trained(last: UserError | None) -> UserError:
+    return UserError(f"none of the search's proposals can be trained; the last one: {last}")
+
+
+def outcome(search: Search, folder: Path) -> dict[str, Any]:
+    """What became of a trial: its score on the validation classes, and that after every epoch, averaged over folds. The epochs
+    of an ensemble's members are counted through."""
+    record = records.find(folder)
+    found: dict[str, Any] = {"id": folder.name, "status": record.status if record else "missing"}
+    if record is None or record.status != "finished":
+        return found
+    trial = config.trial(record.config)
+    criterion = config.criterion(trial.protocol, trial.evaluation)
+    folds: dict[int, list[float | None]] = {}
+    for entry in record.epochs:
+        if entry["epoch"]:
+            folds.setdefault(entry["fold"], []).append(entry.get("metrics", {}).get(criterion.key))
+    curve = [None if None in values else statistics.mean(values) for values in zip(*folds.values())]
+    if search.rungs:
+        scored = [(epoch, value) for epoch, value in enumerate(curve, 1) if value is not None]
+        best = max if criterion.higher_is_better else min  # of equals these give the first
+        if scored:
+            found["epoch"], found["value"] = best(scored, key=lambda one: one[1])
+    elif (value := validation(record)) is not None:
+        found["value"] = value
+    else:
+        found["problem"] = "its criterion is not finite"
+    return {**found, "curve": curve}
+
+
+def validation(record: Record) -> float | None:
+    """What a search without rungs goes by: the criterion at its best on each fold, averaged; nothing if it is not finite."""
+    return protocols.create(**record.config["protocol"]).judged(record.results)
+
+
 def write(
     search: Search,
     winner: Record,
     store: Path,
     value: float,
     states: Mapping[str, int],
-    further: Mapping[str, Any] = {},
-    chosen: Mapping[str, Any] = {},
+    further: Mapping[str, Any],
+    chosen: Mapping[str, Any],
 ) -> Path:
     """Write both files; returns that of the hyperparameters. ``value`` is the winner's criterion, ``states`` how many trials
     ended how, ``further`` what else there is to say of the search, and ``chosen`` values that the search set."""

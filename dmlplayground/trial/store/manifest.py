@@ -69,14 +69,20 @@ def _manifest(content: Any) -> Manifest:
 
 
 def write(
-    store: Path, title: str, about: str, file: str, trials: Mapping[str, dict[str, Any]], part: bool = False
+    store: Path,
+    title: str,
+    about: str,
+    file: str = "",
+    trials: Mapping[str, dict[str, Any]] = {},
+    part: bool = False,
+    search: bool = False,
 ) -> None:
-    """Write down which ``trials`` (configurations by id) the store is to hold. ``part``: keep those listed before, since
-    these are only a part of the sweep or an addition to it."""
+    """Write down which ``trials`` (configurations by id) the store is to hold; those of a ``search`` are not known beforehand.
+    ``part``: keep those listed before, since these are only a part of the sweep or an addition to it."""
     known = read(store).trials if part else []
     stated = {entry["id"]: entry for entry in known}
     stated.update({id: {"id": id, "config": config} for id, config in trials.items()})
-    _write(store, Manifest(title, about, file, list(stated.values())))
+    _write(store, Manifest(title, about, file, list(stated.values()), search))
 
 
 def keep(store: Path, target: Path, known: Container[str]) -> None:
@@ -84,8 +90,3 @@ def keep(store: Path, target: Path, known: Container[str]) -> None:
     stated = read(store)
     trials = [entry for entry in stated.trials if entry["id"] not in known]
     _write(target, replace(stated, trials=trials))
-
-
-def write_search(store: Path, title: str, about: str) -> None:
-    """Write down that the store belongs to a search, whose trials are not known beforehand."""
-    _write(store, Manifest(title, about, search=True))
