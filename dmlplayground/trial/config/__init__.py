@@ -13,10 +13,9 @@ from ...base.safe_yaml import parse_yaml, read_yaml
 from ...parts.layers import COMPONENTS, dotted, expand, merge, nested, overlay, override
 from .building import agrees, read, recipe, starts_trained, trial, upgraded
 from .checking import check
-from .optimizer_groups import optimizer_of
 from .schema import Ensemble, Evaluation, Groups, Head, Named, Trial, reference
 from .trial_ids import Places
-from .units import Unit, check_batches, check_data, criterion, total_epochs, units
+from .units import Unit, check_batches, check_data, criterion, optimizer_of, total_epochs, units
 from .variants import Variants, independent
 
 __all__ = [

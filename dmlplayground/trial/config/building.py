@@ -19,9 +19,10 @@ from ...parts import methods
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
 from ...parts.methods.shared.external import external_method
 from ...studies import recipes
-from . import optimizer_groups, trial_ids
+from . import trial_ids
 from .checking import check
 from .schema import FIELDS, NEEDED, NEUTRAL, Named, Trial, kind_of
+from .units import completed_groups
 
 A_PART = "a name, or a mapping with a name and options"
 
@@ -89,7 +90,7 @@ def completed(said: Mapping[str, Any]) -> dict[str, Any]:
         typed = convert(value, FIELDS[key], key)
         values[key] = _component(key, typed) if key in COMPONENTS else typed
     if "groups" in values:
-        values["groups"] = optimizer_groups.completed(values["optimizer"], values["groups"])
+        values["groups"] = completed_groups(values["optimizer"], values["groups"])
     return values
 
 

@@ -20,9 +20,8 @@ from ...parts import methods, metrics, miners, optimizers, protocols, samplers, 
 from ...parts import regularizers as terms
 from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
-from .optimizer_groups import optimizer_of
 from .schema import WIDEST, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
-from .units import check_batches, criterion
+from .units import check_batches, criterion, optimizer_of
 
 
 def check(trial: Trial) -> None:
@@ -45,11 +44,8 @@ def looks_at(one: Callable[..., None]) -> tuple[str, ...]:
     return tuple(inspect.signature(one).parameters)
 
 
-def _devices(batch_size: int, devices: int) -> None:
+def _numbers(batch_size: int, devices: int, epochs: int, frozen_epochs: int) -> None:
     _require(batch_size % devices == 0, f"batch_size {batch_size} cannot be split over {devices} devices.")
-
-
-def _epochs(epochs: int, frozen_epochs: int) -> None:
     _require(frozen_epochs <= epochs, f"frozen_epochs {frozen_epochs} is more than epochs {epochs}.")
 
 
@@ -81,10 +77,6 @@ def _optimizers(optimizer: Named, groups: Groups) -> None:
         highest = rule.lr * max(multipliers)
         fits = highest <= optimizers.HIGHEST
         _require(fits, f"groups.{group}: the learning rate {highest:g} is too large.")
-
-
-def _schedule(schedule: Named) -> None:
-    schedules.create(**schedule)
 
 
 def _head(head: Head, epochs: int) -> None:
@@ -144,7 +136,10 @@ def _miner(
         miners.create(**mining).check(max(batch_size // devices, memory.size or 0), embed_dim)
 
 
-def _regularizers(regularizers: list[Named]) -> None:
+def _parts(schedule: Named, transform: Named, regularizers: list[Named]) -> None:
+    """These refuse impossible values of their own."""
+    schedules.create(**schedule)
+    transforms.create(**transform)
     for term in regularizers:
         terms.of(term)
 
@@ -165,17 +160,12 @@ def _trainer(method: Named, trainer: Trainer, ensemble: Ensemble, evaluation: Ev
     _require(not evaluation.training_metrics, "a command gives no embeddings of its training images.")
 
 
-def _transform(transform: Named) -> None:
-    transforms.create(**transform)
-
-
 def _batches(sampler: Named, protocol: Named, batch_size: int) -> None:
     check_batches(sampler, protocol, batch_size, num_classes=None)
 
 
 CHECKS: tuple[Callable[..., None], ...] = (
-    _devices, _epochs, _metrics, _results, _optimizers, _schedule, _head, _batches, _objective, _miner,
-    _regularizers, _trainer, _transform,
+    _numbers, _metrics, _results, _optimizers, _head, _batches, _objective, _miner, _parts, _trainer
 )  # fmt: skip
 
 

@@ -15,9 +15,9 @@ from ...base.errors import UserError
 from ...base.options import options_of
 from ...base.registry import Kind
 from ...parts import optimizers
-from ...parts.layers import COMPONENTS
-from . import optimizer_groups
-from .schema import NEUTRAL, Groups, Named, Trial, kind_of, plain
+from ...parts.layers import COMPONENTS, MULTIPLIERS
+from .schema import NEUTRAL, Groups, Multipliers, Named, Trial, kind_of, plain
+from .units import optimizer_of
 
 #: The kind of device changes rounding, not the experiment, and a sweep may move a trial.
 LEFT_OUT = ("device",)
@@ -98,12 +98,12 @@ def _of_part(key: str, component: Any) -> Any:
 
 def _of_group(base: Named, given: Groups, group: str) -> dict[str, Any]:
     """The multipliers that have an effect, and the settings of an optimizer other than the trial's."""
-    multipliers = {key: getattr(given, group)[key] for key in optimizer_groups.MULTIPLIERS}
-    own, usual = optimizer_groups.optimizer_of(base, given, group), base
+    multipliers = {key: getattr(given, group)[key] for key in MULTIPLIERS}
+    own, usual = optimizer_of(base, given, group), base
     if own["name"] != base["name"]:
         shared = {option: base[option] for option in optimizers.SHARED}
         usual = {**_usual(optimizers.KIND, own["name"]), **shared}
-    multiplied = _differing(multipliers, neutral_values(optimizer_groups.Multipliers))
+    multiplied = _differing(multipliers, neutral_values(Multipliers))
     return {**multiplied, **_differing(own, usual)}
 
 

@@ -1,11 +1,15 @@
-"""The units that a trial trains one after another, and how many classes that leaves for its batches."""
+"""What a trial comes to: the units that it trains one after another, its criterion, its batches, the optimizers of its parts."""
 
 import dataclasses
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from ...parts import metrics, protocols, samplers
+from ...base import registry
+from ...base.options import build
+from ...parts import metrics, optimizers, protocols, samplers
+from ...parts.layers import MULTIPLIERS, replaced
 from ...parts.protocols import Protocol
-from .schema import Evaluation, Named, Trial
+from .schema import Evaluation, Groups, Multipliers, Named, Trial
 
 
 class Unit(NamedTuple):
@@ -81,3 +85,36 @@ def check_batches(
 
 def _made(protocol: Named | Protocol) -> Protocol:
     return protocol if isinstance(protocol, Protocol) else protocols.create(**protocol)
+
+
+def completed_groups(base: Named, groups: Groups) -> Groups:
+    """The groups as a trial holds them: with all multipliers, and the checked settings of their optimizers."""
+    found = {}
+    for group, given in vars(groups).items():
+        where = f"groups.{group}"
+        multipliers = build(Multipliers, {key: given[key] for key in MULTIPLIERS if key in given}, where)
+        own = _own(given)
+        checked = _resolved(base, own, where)
+        found[group] = {**vars(multipliers), **{key: checked[key] for key in own}}
+    return Groups(**found)
+
+
+def optimizer_of(optimizer: Named, groups: Groups, group: str) -> Named:
+    """The complete optimizer of the ``backbone``, the ``head`` or the ``loss``.
+
+    >>> trial = dml.config.trial({"method": "npairs"}, ["groups.head.lr=0.5"])
+    >>> dml.config.optimizer_of(trial.optimizer, trial.groups, "head")["lr"]
+    0.5
+    """
+    return _resolved(optimizer, _own(getattr(groups, group)), f"groups.{group}")
+
+
+def _own(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in given.items() if key not in MULTIPLIERS}
+
+
+def _resolved(base: Named, own: Mapping[str, Any], where: str) -> Named:
+    if not own:
+        return base
+    name, options = registry.split(replaced("optimizer", base, own))
+    return {"name": name, **optimizers.get(name).fill(options, f"{where}: optimizer")}

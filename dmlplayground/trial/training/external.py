@@ -7,7 +7,6 @@ a contract, which docs/external.md states; ``FORMAT`` changes with it.
 
 import contextlib
 import ctypes
-import json
 import os
 import shlex
 import shutil
@@ -266,10 +265,9 @@ def _words(trial: Any, job: Path, store: Path) -> list[str]:
 
 def _parsed(path: Path) -> Any:
     """What a file of JSON says; None as long as it is not there or not whole."""
-    try:
-        return json.loads(files.read_bytes(path))
-    except (OSError, ValueError, RecursionError):
-        return None
+    with contextlib.suppress(UserError):
+        return files.read_json(path)
+    return None
 
 
 def _write(path: Path, datasets: Sequence[Dataset], order: np.ndarray) -> None:

@@ -42,7 +42,12 @@ class Feed:
             **trial.sampler,
         )
         looks = "embeddings" in samplers.get(self.sampler.key).needs
-        self.memory = EmbeddingMemory(kept=looks and self.sampler.refresh == "steps")
+        # Whether the last embedding that training gave of each image is remembered, (N, E) float32. Those of an epoch's steps
+        # stay on the device until they are asked for. So no step waits for the host, and a sampler sees what was remembered
+        # when the epoch began.
+        self.remembers = looks and self.sampler.refresh == "steps"
+        self._remembered: np.ndarray | None = None
+        self._noted: list[tuple[np.ndarray, nd.NDArray]] = []
 
     def steps(self, epoch: int) -> int:
         """How many steps the epoch (counted from 1) has."""
@@ -58,8 +63,10 @@ class Feed:
 
     def seen(self, steps: Sequence[StepResult]) -> None:
         """Note the embeddings that the learners computed for the batches of a step."""
-        for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
-            self.memory.note(rows, embeddings)
+        if self.remembers:
+            for rows, *embeddings in zip(self._rows, *(step.embeddings for step in steps)):
+                joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
+                self._noted.append((rows, joined.detach()))
 
     def proxies(self) -> np.ndarray:
         """The first learner's proxies, (C, E)."""
@@ -67,51 +74,26 @@ class Feed:
 
     def embeddings(self) -> np.ndarray:
         """The learners' embeddings of all training images, side by side: remembered ones, or computed now."""
-        remembered = self.memory.recall()
-        if remembered is None:
-            remembered = models.embed(self.learners, self.dataset, self.transform, self.threads)
-            self.memory.replace(remembered)
-        return remembered
+        if (remembered := self._recalled()) is not None:
+            return remembered
+        found = models.embed(self.learners, self.dataset, self.transform, self.threads)
+        if self.remembers:
+            self._remembered, self._noted = found.astype(np.float32, copy=False), []
+        return found
+
+    def _recalled(self) -> np.ndarray | None:
+        """What is remembered, with everything noted so far; None if nothing ever was."""
+        if self._noted and self._remembered is not None:
+            values = self._remembered.copy()  # a copy, so that what was handed out before does not change
+            for rows, embeddings in self._noted:
+                values[rows] = embeddings.asnumpy()
+            self._remembered, self._noted = values, []
+        return self._remembered
 
     def state(self) -> dict[str, np.ndarray]:
         """The state that a killed run could not compute again."""
-        remembered = self.memory.recall()
+        remembered = self._recalled()
         return {} if remembered is None else {"embeddings": remembered}
 
     def load_state(self, state: dict[str, np.ndarray]) -> None:
-        if "embeddings" in state:
-            self.memory.replace(state["embeddings"])
-
-
-class EmbeddingMemory:
-    """The last embedding that training gave of each image, (N, E) float32, if it is to be ``kept``.
-
-    Embeddings of an epoch's steps stay on the device until the memory is next asked for. So no step waits for the
-    host, and a sampler sees the memory as it was when the epoch began.
-    """
-
-    def __init__(self, kept: bool) -> None:
-        self.kept = kept
-        self._values: np.ndarray | None = None
-        self._rows: list[np.ndarray] = []
-        self._noted: list[nd.NDArray] = []
-
-    def note(self, rows: np.ndarray, embeddings: Sequence[nd.NDArray]) -> None:
-        """Note new embeddings of these rows, by one learner or by several side by side."""
-        if self.kept:
-            self._rows.append(rows)
-            joined = nd.concat(*embeddings, dim=1) if len(embeddings) > 1 else embeddings[0]
-            self._noted.append(joined.detach())
-
-    def recall(self) -> np.ndarray | None:
-        """The memory with everything noted so far; None if it was never filled."""
-        if self._noted and self._values is not None:
-            values = self._values.copy()  # a copy, so that what was handed out before does not change
-            for rows, embeddings in zip(self._rows, self._noted):
-                values[rows] = embeddings.asnumpy()
-            self.replace(values)
-        return self._values
-
-    def replace(self, values: np.ndarray) -> None:
-        self._values = values.astype(np.float32, copy=False) if self.kept else None
-        self._rows, self._noted = [], []
+        self._remembered = state.get("embeddings")
