@@ -163,9 +163,8 @@ def _run(path: Path, content: bytes, source: Source) -> Registered:
     except UserError:
         raise
     except (Exception, SystemExit) as problem:
-        raise UserError(
-            f"{path} cannot be loaded: {_place(problem, module.__file__)}{_said(problem)}"
-        ) from problem
+        why = f"{_place(problem, module.__file__)}{_said(problem)}"
+        raise UserError(f"{path} cannot be loaded: {why}") from problem
     finally:
         _running.pop()
     if digest not in _loaded:
@@ -233,24 +232,21 @@ def recall(sources: Any, store: Path) -> None:
     for source in sources or ():
         if source.get("role") == COMMAND:
             continue
+        file, digest = source["file"], source["sha256"]
         if changed(source):
-            warn(
-                f"{source['file']} has changed since it was used in {store}; what was used then counts here."
-            )
-        if source["sha256"] in _loaded:
-            _put_in_place(source["sha256"])
+            warn(f"{file} has changed since it was used in {store}; what was used then counts here.")
+        if digest in _loaded:
+            _put_in_place(digest)
             continue
-        places = (Path(source["file"]), _copy(store, source["file"], source["sha256"]))
-        path = next((path for path in places if path and _is(path, source["sha256"])), None)
+        places = (Path(file), _copy(store, file, digest))
+        path = next((path for path in places if path and _is(path, digest)), None)
         if path is None:
-            raise UserError(
-                f"the part {source['file']} has changed or is gone, and {store} has no copy of it."
-            )
-        if not (resources.cache() / KNOWN / source["sha256"]).exists():
+            raise UserError(f"the part {file} has changed or is gone, and {store} has no copy of it.")
+        if not (resources.cache() / KNOWN / digest).exists():
             raise UserError(
                 f"the part {path} is a program that you have not run yet; name it to run it: --parts {path}"
             )
-        _run(path, files.read_bytes(path), Source(source["file"], source["sha256"]))
+        _run(path, files.read_bytes(path), Source(file, digest))
 
 
 def changed(source: Mapping[str, str]) -> bool:

@@ -283,13 +283,11 @@ def kind(plural: str) -> Kind[Any, Any]:
     return found
 
 
-def split(component: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def split(one: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The name and the options of a part as stated: ``{"name": "pairs", "same_image": 0.1}``, or its bare name."""
-    if isinstance(component, str):
-        return component, {}
-    if not isinstance(component, Mapping) or "name" not in component:
-        raise UserError(
-            f"a part is given by its name, or by a mapping with a name and options, not {component!r}."
-        )
-    options = dict(component)
+    if isinstance(one, str):
+        return one, {}
+    if not isinstance(one, Mapping) or "name" not in one:
+        raise UserError(f"a part is given by its name, or by a mapping with a name and options, not {one!r}.")
+    options = dict(one)
     return options.pop("name"), options

@@ -102,10 +102,8 @@ def enter(
     found = find(arena)
     changes = map(config.override, derived_files.settings(overrides))
     brought = config.merge(*map(config.expand, changes))
-    if wrong := [key for key in brought if key not in BROUGHT]:
-        raise UserError(
-            f"{wrong[0]} is the arena's, the same for all. A method brings: {', '.join(BROUGHT)}."
-        )
+    if wrong := next((key for key in brought if key not in BROUGHT), ""):
+        raise UserError(f"{wrong} is the arena's, the same for all. A method brings: {', '.join(BROUGHT)}.")
     trainer = {"trainer": {"command": command}} if command else {}
     name = _name(method, command)
     name_of_command({"method": {"name": name}, **trainer})

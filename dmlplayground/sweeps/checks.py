@@ -24,9 +24,7 @@ def problems(
     """What these trials ask for and cannot have, and batches that their data do not allow, each with the trial's id; no image
     is decoded. With ``notes`` nothing is fetched, and published sets that are not on this machine are noted there instead.
     ``here``: they run on this machine, and need its devices."""
-    machines = _answers(
-        [_machine(trial) for trial in trials if here], lambda wanted: devices.require(*wanted)
-    )
+    machines = _answers([_machine(one) for one in trials if here], lambda wanted: devices.require(*wanted))
     weights = _answers([trial.backbone for trial in trials], lambda network: _weights(network, notes is None))
     classes = _answers([trial.data for trial in trials], lambda component: _classes(component, notes))
     wrong: list[tuple[str, UserError]] = []

@@ -50,17 +50,16 @@ def tune_all(
     return found
 
 
-def tune(
-    search: Search, store: Path, executor: Executor, *, workers: int | None = None, quiet: bool = False
-) -> Path:
-    """Search until all is done, and return the winner's file. The same call continues a search that was stopped."""
+def tune(search: Search, store: Path, executor: Executor, **how: Any) -> Path:
+    """Search until all is done, as ``runner.Runner`` is told how, and return the winner's file. The same call continues a
+    search that was stopped."""
     manifest.write(store, search.title, search.about, search=True)
     if search.draw == "tpe" and not search.rungs:
         from . import tpe  # needs Optuna
 
-        tried = tpe.run(search, store, executor, workers, quiet)
+        tried = tpe.run(search, store, executor, **how)
     else:
-        tried = _by_number(search, store, executor, workers, quiet)
+        tried = _by_number(search, store, executor, **how)
     _write_tried(search, tried, store)
     furthest = max((len(one.reached) for one in tried), default=0)
     if not (best := _ranked([one for one in tried if len(one.reached) == furthest], search)):
@@ -70,15 +69,13 @@ def tune(
     return _write_winner(search, tried, best[0], store)
 
 
-def _by_number(
-    search: Search, store: Path, executor: Executor, workers: int | None, quiet: bool
-) -> list[Proposal]:
+def _by_number(search: Search, store: Path, executor: Executor, **how: Any) -> list[Proposal]:
     """All that is tried, on one rung after the other; without rungs as if on one."""
     tried = going_on = _proposals(search)
     for rung, count in enumerate([rung.trials for rung in search.rungs] or [search.trials]):
         going_on = going_on[:count]
         trials = [search.trial(proposal.values, rung) for proposal in going_on]
-        runner.run(store, trials, executor, workers=workers, quiet=quiet, searching=not search.rungs)
+        runner.run(store, trials, executor, searching=not search.rungs, **how)
         for proposal, trial in zip(going_on, trials):
             proposal.reached.append(winners.outcome(search, store / trial.id))
         if not (going_on := _ranked(going_on, search)):

@@ -21,12 +21,10 @@ JOURNAL = "study.journal"
 WRONG = 5  # so many proposals that cannot be trained, and no other, mean that the file is wrong
 
 
-def run(
-    search: Search, store: Path, executor: Executor, workers: int | None, quiet: bool
-) -> list[winners.Proposal]:
+def run(search: Search, store: Path, executor: Executor, **how: Any) -> list[winners.Proposal]:
     """Propose and train until all trials are done; gives all that was tried."""
     study = _study(search, store)
-    runner = Runner(store, executor, workers, quiet)
+    runner = Runner(store, executor, **how)
     left = max(0, search.trials - sum(trial.state.is_finished() for trial in study.trials))
     attempts = Attempts(search, study, store, runner)
     runner.run(attempts.jobs(), left, left * search.epochs)

@@ -20,7 +20,7 @@ from ...parts import methods, metrics, miners, optimizers, protocols, samplers, 
 from ...parts import regularizers as terms
 from ...parts.methods.shared.external import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
-from .schema import WIDEST, CrossBatchMemory, Ensemble, Evaluation, Groups, Head, Named, Trainer, Trial
+from .schema import WIDEST, Ensemble, Evaluation, Groups, Head, Memory, Named, Trainer, Trial
 from .units import check_batches, criterion, optimizer_of
 
 
@@ -90,9 +90,7 @@ def _head(head: Head, epochs: int) -> None:
         _require(0 <= rate < 1, f"head.{key} must be at least 0 and below 1, not {rate}.")
 
 
-def _objective(
-    method: Named, mining: Named | None, memory: CrossBatchMemory, batch_size: int, sampler: Named
-) -> None:
+def _objective(method: Named, mining: Named | None, memory: Memory, batch_size: int, sampler: Named) -> None:
     """The loss, its miner, its memory and the sampler go together."""
     name, options = registry.split(method)
     loss = methods.create(name, 2, 2, **options)  # a loss refuses impossible values of its own
@@ -128,9 +126,7 @@ def _labels_of_batches(sampler: Named, batch_size: int) -> Iterator[np.ndarray]:
             yield labels[next(iter(made.batches(0, alike)))]
 
 
-def _miner(
-    mining: Named | None, memory: CrossBatchMemory, embed_dim: int, batch_size: int, devices: int
-) -> None:
+def _miner(mining: Named | None, memory: Memory, embed_dim: int, batch_size: int, devices: int) -> None:
     """The miner can read the rows that a device has."""
     if mining is not None:
         miners.create(**mining).check(max(batch_size // devices, memory.size or 0), embed_dim)

@@ -88,12 +88,8 @@ class Head:
     layer_norm: bool = key(False, "whether the features go through layer normalisation first")
     weight_norm: bool = key(False, "whether the last layer has weight normalisation")
     dropout: float = key(0.0, "the share of the last layer's outputs that training drops")
-    to_classes: bool = key(
-        False, "whether a further layer has one output a class, which is then the embedding"
-    )
-    pooling: Literal["average", "average+max"] = key(
-        "average", "how the backbone's last map becomes features"
-    )
+    to_classes: bool = key(False, "whether another layer has one output a class, which is then the embedding")
+    pooling: Literal["average", "average+max"] = key("average", "how a backbone's last map becomes features")
     init: Literal["xavier", "truncnorm", "fan_in"] = key(
         "xavier",
         "how the head's weights are drawn at the start; fan_in: weights and biases uniformly within one over the root of "
@@ -127,7 +123,7 @@ class Ensemble:
 
 
 @dataclass(frozen=True)
-class CrossBatchMemory:
+class Memory:
     """Embeddings of earlier batches that losses of pairs and triplets also compare with."""
 
     size: int | None = key(None, "how many embeddings of earlier batches are kept; nothing: none")
@@ -200,9 +196,7 @@ class Evaluation:
     distance: Literal["euclidean", "cosine", "hamming"] = key(
         "euclidean", "how the distance of two embeddings is measured"
     )
-    tsne: bool = key(
-        False, "whether the page has a t-SNE map of sample images, beside that of their principal components"
-    )
+    tsne: bool = key(False, "whether the page has a t-SNE map of samples beside that of principal components")
     every: Count = key(1, "epochs between evaluations; the last epoch is always evaluated")
 
 
@@ -222,16 +216,12 @@ class Trial:
     transform: Named = part("what happens to an image between its file and a batch", "paper")
     optimizer: Named = part("how weights move along their gradients", "adam")
     schedule: Named = part("what the learning rate is multiplied by during training", "step")
-    protocol: Named = part(
-        "which classes are trained on, what chooses an epoch, and which result counts", "paper"
-    )
+    protocol: Named = part("which classes are trained on, what chooses an epoch, what result counts", "paper")
     embed_dim: Width = key(64, "the length of an embedding")
     head: Head = Head()
-    mining: Named | None = key(
-        None, "which pairs or triplets of a batch count; nothing: as the method has it"
-    )
+    mining: Named | None = key(None, "which pairs or triplets of a batch count; nothing: as the method says")
     regularizers: list[Named] = key([], "terms added to the loss, each with its weight")
-    memory: CrossBatchMemory = CrossBatchMemory()
+    memory: Memory = Memory()
     batch_size: BatchSize = key(128, "images in a batch")
     iterations: Count | None = key(None, "steps in an epoch; nothing: one pass over the images")
     accumulate: Count = key(1, "batches (episodes) whose gradients are averaged into one step")
@@ -247,18 +237,14 @@ class Trial:
     trainer: Trainer = Trainer()
     ensemble: Ensemble = Ensemble()
     evaluation: Evaluation = Evaluation()
-    devices: Devices = key(
-        1, "how many devices share a batch; without a GPU these are parts of the processor"
-    )
+    devices: Devices = key(1, "how many devices share a batch; without a GPU, parts of the processor")
     device: Literal["auto", "cpu", "gpu"] = key("auto", "where to compute; auto: on GPUs if there are any")
     amp: bool | Literal["bfloat16"] = key(
         False,
         "how the backbone computes in training; true: in float16, on GPUs; bfloat16: in bfloat16, on CPUs",
     )
     seed: Seed = key(0, "what every random number of the trial derives from")
-    search: Natural = key(
-        0, "which of several searches found the settings, so that their winners stay apart; 0: none"
-    )
+    search: Natural = key(0, "which of several searches found the settings, to keep winners apart; 0: none")
     parts: list[str | dict[str, str]] = key(
         [], "files with parts of one's own; a trial holds those that it uses, each with its SHA-256"
     )

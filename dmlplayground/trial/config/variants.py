@@ -61,9 +61,7 @@ class Variants:
         fixed = {key: value for key, value in self.said.items() if key not in varied}
         self.fixed = _part(fixed)
         checks = [(check, set(checking.looks_at(check))) for check in (*checking.CHECKS, *more_checks)]
-        self.group_checks = [
-            check for check, keys in checks if TOGETHER in self.sections and keys <= {*TOGETHER}
-        ]
+        self.group_checks = [one for one, keys in checks if TOGETHER in self.sections and keys <= {*TOGETHER}]
         self.checks = [
             (check, [section for section in self.sections if keys & {*map(_root, section)}])
             for check, keys in checks
@@ -89,17 +87,14 @@ class Variants:
             departures["groups"] = trial_ids.as_text(of_groups)
         trial = Trial(**values)
         for check, sections in self.checks:
-            self.remembered(
-                (check, *[names[section] for section in sections]), checking.run, check, vars(trial)
-            )
+            self.remembered((check, *[names[each] for each in sections]), checking.run, check, vars(trial))
         object.__setattr__(trial, "id", trial_ids.named(trial, departures))
         return trial
 
     def part(self, section: Section, choice: Mapping[str, Any]) -> SectionValues:
         chosen = [nested(key, choice[key]) for key in self.sections[section]]
-        part = _part(
-            merge(self.of_section(section, self.said), *chosen, self.of_section(section, self.changes))
-        )
+        said, changes = (self.of_section(section, layer) for layer in (self.said, self.changes))
+        part = _part(merge(said, *chosen, changes))
         if section[0] in TOGETHER:
             for check in self.group_checks:
                 checking.run(check, {**part.values, "groups": Groups(**part.groups)})

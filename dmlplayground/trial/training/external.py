@@ -26,7 +26,7 @@ from ...parts.data import Dataset
 from ..config.building import script
 from ..store import LAST, checks, trained_weights
 from . import models
-from .run import Measurement, Run, States, TrialUnit
+from .run import Earlier, Measurement, Run, States, TrialUnit
 from .scoring import Entry, Outcome
 
 FORMAT = 1
@@ -57,9 +57,7 @@ class ExternalRun(Run):
     outcome = ExternalOutcome
     kept = staticmethod(lambda state: {"embeddings": state["tested"]})
 
-    def _train_unit(
-        self, unit: TrialUnit, earlier: np.ndarray | None, done: int, states: States | None
-    ) -> np.ndarray:
+    def _train_unit(self, unit: TrialUnit, earlier: Earlier, done: int, states: States | None) -> np.ndarray:
         job = CommandJob(self, unit)
         began = time.perf_counter()
         try:

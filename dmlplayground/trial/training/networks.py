@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mxnet import gluon, nd, sym
-from mxnet.contrib import amp as mixed_precision
+from mxnet.contrib import amp
 from mxnet.gluon import nn
 
 from ...base import registry
@@ -79,9 +79,9 @@ class Mixed:
     """Mixed precision: the backbone's products in 16 bits; its weights, the head, the loss and the updates in 32. MXNet's amp
     puts the casts into the graph that training computes. Embeddings of images to evaluate are computed without them."""
 
-    def __init__(self, network: Embedder, amp: bool | str):
+    def __init__(self, network: Embedder, wanted: bool | str):
         self.network = network
-        self.dtype = "bfloat16" if amp == "bfloat16" else "float16"
+        self.dtype = "bfloat16" if wanted == "bfloat16" else "float16"
         self._graph: Any = None
 
     def __call__(self, images: nd.NDArray) -> nd.NDArray:
@@ -92,7 +92,5 @@ class Mixed:
     def _cast(self, graph: sym.Symbol) -> sym.Symbol:
         """The graph with casts, but for the head: its few products are the embedding."""
         names = [node["name"] for node in json.loads(graph.tojson())["nodes"] if node["op"] != "null"]
-        head = [name for name in names if name.startswith(self.network.head.prefix)]
-        return mixed_precision.convert_symbol(
-            graph, target_dtype=self.dtype, data_names=["data"], excluded_sym_names=head
-        )
+        own = [name for name in names if name.startswith(self.network.head.prefix)]
+        return amp.convert_symbol(graph, target_dtype=self.dtype, data_names=["data"], excluded_sym_names=own)

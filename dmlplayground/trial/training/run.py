@@ -36,6 +36,7 @@ READ_STEPS, READ_SECONDS, IN_FLIGHT = 10, 1.0, 2
 DAMAGED = "checkpoint.npz.damaged"  # an unusable checkpoint, out of the way
 COLLAPSE = 1e-3  # embeddings closer than this fraction of their length count as one point
 
+Earlier = np.ndarray | None  # what the trained members of a unit's fold give of its monitored images
 States = list[dict[str, np.ndarray]]  # of each learner of a unit, and then of their feed
 
 
@@ -66,8 +67,7 @@ class Position(NamedTuple):
     unit: int = 0
     epoch: int = 0
     states: States | None = None
-    #: What the trained members of the unit's fold give of its monitored images.
-    earlier: np.ndarray | None = None
+    earlier: Earlier = None
 
 
 class Run:
@@ -152,9 +152,7 @@ class Run:
 
     # --- units and epochs --------------------------------------------------------------------------------------------
 
-    def _train_unit(
-        self, unit: TrialUnit, earlier: np.ndarray | None, done: int, states: States | None
-    ) -> np.ndarray:
+    def _train_unit(self, unit: TrialUnit, earlier: Earlier, done: int, states: States | None) -> np.ndarray:
         """Train a unit that has ``done`` epochs. ``earlier`` are the embeddings that the trained members of its fold give of
         the monitored images; they are returned with its own beside them."""
         learners = [
@@ -230,7 +228,7 @@ class Run:
 
     # --- measuring and choosing --------------------------------------------------------------------------------------
 
-    def _embed(self, unit: TrialUnit, learners: list[Learner], earlier: np.ndarray | None) -> np.ndarray:
+    def _embed(self, unit: TrialUnit, learners: list[Learner], earlier: Earlier) -> np.ndarray:
         own = models.embed(learners, unit.fold.monitor, self.transform, self.threads)
         return own if earlier is None else np.concatenate([earlier, own], axis=1)
 
