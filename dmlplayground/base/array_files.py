@@ -21,8 +21,7 @@ _NAMES, _HEADER = "names.json", "header.json"
 def write(path: str | Path, header: Any, arrays: dict[str, np.ndarray], through: Path | None = None) -> None:
     """Named arrays with a JSON header in one file (NumPy's .npz; nothing in it is ever executed).
 
-    The format keeps a checksum of each array, which reading checks, but none of its list of contents. So the names
-    are stored too, before the arrays.
+    The format keeps a checksum of each array, which reading checks, but none of their names. So these are stored too.
     """
     texts = {_NAMES: json.dumps(list(arrays)), _HEADER: json.dumps(header)}
     named = {name: np.frombuffer(text.encode(), np.uint8) for name, text in texts.items()}

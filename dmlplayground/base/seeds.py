@@ -1,6 +1,5 @@
 """One seed per trial: every random stream derives from it by name, so streams never overlap or shift, and are the same in
-every process, on every machine and after a resume. No generator lives longer than the epoch (or batch) it is named after,
-so there is no state to save."""
+every process, on every machine and after a resume. No generator outlives the epoch (or batch) that it is named after."""
 
 import zlib
 

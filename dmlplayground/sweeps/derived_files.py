@@ -14,8 +14,7 @@ Find = Callable[[str], Path]
 
 
 def read(given: Path | Mapping[str, Any], find: Find, children: tuple[Path, ...] = ()) -> Any:
-    """The content of the file, or the mapping in its place, merged over that of the file that it is ``like``, which ``find``
-    looks up by name."""
+    """The content of a file, or a mapping in its place, over that of the file that it is ``like``, which ``find`` finds."""
     content = given if isinstance(given, Mapping) else config.read_yaml(given)
     if not isinstance(content, Mapping):
         return content

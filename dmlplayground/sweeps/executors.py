@@ -14,8 +14,7 @@ Executor = Local | Cluster
 
 
 def create(name: str, address: str | None = None, log: Iterable[str] = ()) -> Executor:
-    """The executor called ``local`` (this machine) or ``ray`` (a Ray cluster, by its address if it has one). ``log`` names the
-    trackers that its trials write to as well."""
+    """The executor called ``local``, or ``ray``, by its address if it has one. Its trials also write to the trackers ``log``."""
     trackers.require(names := tuple(log))
     if name not in NAMES:
         raise unknown("executor", name, NAMES)

@@ -1,5 +1,4 @@
-"""Trials in processes on this machine, each of which trains one after the other. Each has one thread, which is much faster
-when the machine is full; GPUs take turns."""
+"""Trials in processes on this machine, each with one thread: much faster on a full machine. GPUs take turns."""
 
 import json
 import math

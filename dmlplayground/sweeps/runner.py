@@ -109,8 +109,7 @@ class Runner:
                 self._leave(job)
 
     def _in_turn(self, jobs: Iterable[SweepTrial]) -> Iterator[SweepTrial]:
-        """The jobs in their order. In company those that are left come in an order of this runner's own, so that runners
-        seldom reach for the same one."""
+        """The jobs in their order; in company in an order of this runner's own, so that two seldom reach for the same one."""
         if not isinstance(jobs, Sequence):
             yield from jobs
             return

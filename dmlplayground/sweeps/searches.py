@@ -3,8 +3,7 @@
 Proposals that are decided by their numbers (``sobol``, ``every``) are known before anything is trained; ``tpe`` proposes one
 after the other. With rungs many settings get a short training, the best of these a longer one, and so on. A trial of a rung
 is a training of its own, with a schedule of its own length. Who goes on is decided by the scores of all trials of the rung,
-of equals the first. So a search finds the same with any number of workers, and goes on from its records alone when it was
-stopped.
+of equals the first. So a search finds the same with any number of workers, and goes on from its records when stopped.
 
 The store then holds ``best.yaml``, ``repeat.yaml`` (``winners``) and ``search.json``, everything that was tried.
 """
@@ -51,8 +50,7 @@ def tune_all(
 
 
 def tune(search: Search, store: Path, executor: Executor, **how: Any) -> Path:
-    """Search until all is done, as ``runner.Runner`` is told how, and return the winner's file. The same call continues a
-    search that was stopped."""
+    """Search until all is done, or go on where it was stopped, as ``runner.run`` is told how; gives the winner's file."""
     manifest.write(store, search.title, search.about, search=True)
     if search.draw == "tpe" and not search.rungs:
         from . import tpe  # needs Optuna
@@ -111,10 +109,9 @@ def _proposals(search: Search) -> list[Proposal]:
 
 
 def sobol(search: Search, number: int) -> dict[str, Any]:
-    """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread. So a search proposes
-    the same with any number of workers and however often it was stopped, and searches with the same range propose the same
-    values for it. The first trial has the method's own options, batches and head, where the search would find them, and the
-    middle of every other range."""
+    """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread. Nothing else decides
+    them, so searches with the same range propose the same values for it. The first trial has the method's own options,
+    batches and head, where the search would find them, and the middle of every other range."""
     from scipy.stats import qmc
 
     parameters = search.parameters

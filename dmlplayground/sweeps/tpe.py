@@ -98,8 +98,7 @@ class Attempts:
             yield job
 
     def _values(self, proposed: Any) -> dict[str, Any]:
-        """Decided by the trial's number and by the trials before it: wherever a search was stopped, it goes on as if it had not
-        been."""
+        """Decided by the trial's number and the trials before it: a search that was stopped goes on as if it had not been."""
         from optuna.samplers import TPESampler
 
         self.study.sampler = TPESampler(seed=self.search.seed + proposed.number, constant_liar=True)

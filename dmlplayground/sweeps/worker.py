@@ -89,8 +89,7 @@ class Worker:
 
     @property
     def free(self) -> bool:
-        """Whether it can train another trial: the last one finished, it has not grown too large, and nobody has asked it
-        to stop."""
+        """Whether it can train another trial: the last one finished, it is not too large, and it need not stop."""
         finished = self.ending is not None and self.ending.code == 0 and not self.folders.closed
         return finished and (memory.own(self.process.pid) or 0) < LARGE
 

@@ -1,6 +1,4 @@
-"""For any registered method a loss, a batch laid out as its sampler promises, and the value that its slow reference gives. A
-method is known here by its record alone.
-"""
+"""For any method, by its record: a loss, a batch laid out as its sampler promises, and the value of its slow reference."""
 
 import importlib
 import inspect
@@ -27,8 +25,7 @@ SEED = 3  # of MXNet's generator, before every call: a loss that samples then dr
 
 
 def reference_of(key: str) -> Any:
-    """The slow reference of a method: ``tests/reference/KEY.py`` in a checkout, or ``FILE_reference.py`` beside a file of
-    your own; None if there is none."""
+    """A method's slow reference, if any: ``tests/reference/KEY.py``, or ``FILE_reference.py`` beside a file of your own."""
     source = methods.KIND.outside.get(key)
     if source is not None:
         file = Path(source.file)

@@ -1,6 +1,6 @@
 """What holds for every method: its value and gradient against its slow reference, and what mathematics demands of any loss."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -154,18 +154,13 @@ def the_names_of_classes_do_not_matter(key: str) -> None:
     close(case.value(x, names[case.labels]), value)
 
 
-def barren(case: Case) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Batches without any positive, without any negative, and of the fewest rows."""
-    rows = 2 if case.sampler == "pairs" else 1
-    yield case.x[: case.classes], np.arange(case.classes) // rows
-    yield case.x, np.zeros_like(case.labels)
-    yield case.x[:rows], case.labels[:rows]
-
-
 @check
 def nothing_to_compare_gives_the_references_value_and_a_finite_gradient(key: str) -> None:
+    """In batches without any positive, without any negative, and of the fewest rows."""
     case = Case(key)
-    for x, labels in barren(case):
+    rows = 2 if case.sampler == "pairs" else 1
+    few = case.x[: case.classes], np.arange(case.classes) // rows
+    for x, labels in (few, (case.x, np.zeros_like(case.labels)), (case.x[:rows], case.labels[:rows])):
         value, gradients = case.value_and_gradients(x, labels)
         close(value, case.expected(x, labels), 2e-5, 2e-5)
         for gradient in gradients.values():
@@ -264,19 +259,15 @@ def every_own_parameter_moves_unless_it_is_a_constant(key: str) -> None:
         assert np.array_equal(array, before[name]) == (name not in learned), name
 
 
-def for_a_dozen_points(key: str) -> dict[str, Any]:
-    """Options with which a method tells a dozen free points apart: nothing smoothed, as many nodes as points can fill."""
-    few = {"label_smoothing": 0.0, "bins": 4, "centers": 1}
-    return {name: value for name, value in few.items() if name in methods.get(key).options}
-
-
 @check
 def overfits_a_dozen_points(key: str) -> None:
     """Free points, moved by the loss alone, end up nearest to points of their own class.
 
     Not all of them must: a softmax at a low temperature is content with little more than the right order.
     """
-    case = Case(key, width=4, seed=2, options=for_a_dozen_points(key))
+    few = {"label_smoothing": 0.0, "bins": 4, "centers": 1}  # as many nodes as so few points can fill
+    options = {name: few[name] for name in methods.get(key).options if name in few}
+    case = Case(key, width=4, seed=2, options=options)
     laid_out = {"pairs": block_labels(4, 2), "blocks": block_labels(4, 3)}
     labels = laid_out.get(case.sampler, np.tile(np.arange(4), 3))
     points = gluon.Parameter("points", shape=(len(labels), case.width))

@@ -1,9 +1,7 @@
-"""What a trial keeps to be looked at: small images of queries with their nearest neighbours, and a map of some
-classes.
+"""What a trial keeps to be looked at: small images of queries with their nearest neighbours, and a map of some classes.
 
 A run collects and saves them once, at its end, from the embeddings of its test images; reports show what they find.
-Queries and classes are drawn at random, so nobody picks the good ones. All trials on a data set draw the same ones, so
-that methods are compared on the same images.
+Queries and classes are drawn at random, so nobody picks the good ones, and all trials on a data set draw the same ones.
 """
 
 import io
@@ -54,9 +52,8 @@ def collect(
 
     ``sheet``: the bytes of a JPEG; a row a query, its own picture first, then its neighbours', nearest first.
     ``right``: (queries, neighbours), 1 where the neighbour is of the query's class. ``names``: their classes.
-    ``map``: (P, 2) principal components of the images of some classes; ``map_labels``: which of ``map_names``
-    each is of; ``share``: how much of their variance the two components hold. ``tsne``, if asked for: (P, 2), the
-    same images placed by t-SNE.
+    ``map``: (P, 2) principal components of the images of some classes; ``map_labels``: which of ``map_names`` each is of;
+    ``share``: how much of their variance these hold. ``tsne``, if asked for: (P, 2), the same images placed by t-SNE.
     """
     points = _comparable(embeddings, distance)
     queries = _queries(dataset.labels, seed)

@@ -12,11 +12,8 @@ FILE = "epochs.jsonl"
 
 
 class Growing:
-    """A file of a trial that is added to while the trial runs.
-
-    It is made in the lock's folder and stays open. If another process takes the trial over, ``locks`` replaces it by a
-    copy, and later writes here go nowhere.
-    """
+    """A file that is added to while its trial runs: made in the lock's folder, it stays open. If another process takes the
+    trial over, ``locks`` replaces it by a copy, and later writes here go nowhere."""
 
     def __init__(self, path: Path, begins: bytes, through: Path):
         self.path = path

@@ -48,8 +48,7 @@ def divide(trial: Trial) -> Division:
 
 
 def kept_back(trial: Trial) -> dict[int, Dataset]:
-    """By the fold's number, the images of the classes that it is not trained on, prepared like test images. Empty if the
-    protocol trains on all classes."""
+    """By the fold's number, the images of the classes that it is not trained on, if any, prepared like test images."""
     protocol, transform = protocols.create(**trial.protocol), transforms.create(**trial.transform)
     if protocols.get(protocol.key).watches != protocols.VALIDATION:
         return {}

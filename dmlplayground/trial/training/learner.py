@@ -148,8 +148,7 @@ class Learner:
         return nd.concat(*[output.as_in_context(self.contexts[0]) for output in outputs], dim=0)
 
     def health(self, embeddings: nd.NDArray, labels: nd.NDArray) -> dict[str, Any]:
-        """Mean distances within and between classes, the share of rows that the loss still moves, embedding and gradient
-        norms, all of one batch."""
+        """Of a batch: mean distances within and between classes, the share of rows that the loss moves, and norms."""
         points = embeddings.detach()
         points.attach_grad()
         with self.loss.memory_held(), autograd.record():

@@ -20,8 +20,7 @@ RECENT = 5  # steps whose mean loss shows whether the training has diverged
 
 
 class Rates(NamedTuple):
-    """The rate of every step (of ``optimizer.lr``; parts with a rate of their own keep their ratio to it), the loss
-    there, and the mean of the losses around it."""
+    """The rate of every step (of ``optimizer.lr``; other rates keep their ratio to it), its loss, and the mean around it."""
 
     rates: list[float]
     losses: list[float]
@@ -59,7 +58,8 @@ def find(trial: Trial, low: float, high: float, steps: int, threads: int = 1) ->
         outcome = learner.step(step)
         feed.seen([outcome])
         losses.append(float(outcome.loss.asscalar()))
-        if _exploded(losses):
+        first, recent = np.mean(losses[:RECENT]), np.mean(losses[-RECENT:])
+        if not math.isfinite(losses[-1]) or recent > first + 2 * abs(first):  # three times as large
             break
     losses = losses if math.isfinite(losses[-1]) else losses[:-1]
     if not losses:
@@ -86,12 +86,6 @@ def first_fold(trial: Trial, threads: int = 1) -> tuple[Feed, Learner]:
     learner.begin_epoch(trial.frozen_epochs + 1)  # includes the backbone, even if it is frozen at first
     seed = seeds.integer(trial.seed, "rates")
     return Feed(trial, fold.train, [learner], division.transform, seed=seed, threads=threads), learner
-
-
-def _exploded(losses: Sequence[float]) -> bool:
-    """Whether the loss is not finite, or three times what it was at first."""
-    first, recent = np.mean(losses[:RECENT]), np.mean(losses[-RECENT:])
-    return not math.isfinite(losses[-1]) or bool(recent > first + 2 * abs(first))
 
 
 def _smoothed(losses: Sequence[float], steps: int) -> list[float]:

@@ -77,8 +77,7 @@ def of_trial(
 
 
 class Outcome:
-    """The epochs of all folds and the models that were kept, scored on the test classes on request: what the protocol makes
-    the results of (``protocols.Trained``)."""
+    """What the protocol makes the results of (``protocols.Trained``): all epochs, and the kept models, scored on request."""
 
     def __init__(self, run: "Run"):
         self.run, self.trial, self.division = run, run.trial, run.division

@@ -45,8 +45,7 @@ class Tracker:
 
 
 class TensorBoard(Tracker):
-    """Event files beside the record. They are not written by TensorBoard's EventFileWriter: its thread would write on when the
-    trial is another process's."""
+    """Event files beside the record; not by TensorBoard's EventFileWriter, whose thread writes on when the lock is lost."""
 
     program = "TensorBoard"
     needs = (

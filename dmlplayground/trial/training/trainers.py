@@ -1,5 +1,4 @@
-"""The optimizers of a model in training: one ``gluon.Trainer`` for each of its parts, since each learns at its own
-rate, and what concerns all parts together."""
+"""The optimizers of a model in training: a ``gluon.Trainer`` for each part, which has its own rate, and what concerns all."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
