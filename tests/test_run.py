@@ -20,6 +20,7 @@ from dmlplayground.base import array_files, files
 from dmlplayground.base.errors import UserError
 from dmlplayground.trial.store import CHECKPOINT, locks, records, stream, trained_weights
 from dmlplayground.trial.training import feed, run
+from dmlplayground.trial.training.progress import Progress
 from dmlplayground.trial.training.run import TrialFailed
 
 TINY = {
@@ -142,13 +143,13 @@ def test_scoring_beside_the_next_epoch_changes_nothing(tmp_path, changes):
     trial = config.trial(tiny(**changes))
     for name, overlap in {"after": False, "beside": True}.items():
         with locks.hold(tmp_path / name) as held:
-            run.Run(trial, held, overlap=overlap).execute()
+            run.Run(trial, held, 1, Progress(quiet=True), overlap).execute()
     the_same(tmp_path / "after", tmp_path / "beside")
 
 
 def test_what_goes_wrong_in_scoring_beside_training_fails_the_trial(tmp_path, monkeypatch):
     with locks.hold(tmp_path) as held:
-        started = run.Run(config.trial(TINY), held, overlap=True)
+        started = run.Run(config.trial(TINY), held, 1, Progress(quiet=True), overlap=True)
         monkeypatch.setattr(started, "_choose", lambda *given: 1 / 0)
         with pytest.raises(TrialFailed, match="division by zero"):
             started.execute()

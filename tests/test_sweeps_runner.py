@@ -483,7 +483,7 @@ def test_a_part_of_a_sweep_keeps_the_plan_of_the_whole(tmp_path):
 def test_a_process_that_has_grown_large_is_replaced(tmp_path, monkeypatch):
     """Each trial leaves something behind in MXNet."""
     (tmp_path / worker.TRIAL).write_text("{}")
-    process = worker.Worker(tmp_path)
+    process = worker.Worker(tmp_path, {})
     try:
         assert memory.own(process.process.pid) > 0 and memory.own(-1) is None
         process.ending = worker.Ending.of(0)

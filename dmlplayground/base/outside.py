@@ -168,9 +168,7 @@ def _run(path: Path, content: bytes, source: Source) -> Registered:
     finally:
         _running.pop()
     if digest not in _loaded:
-        raise UserError(
-            f"{path} registers no part: it needs a decorator such as @methods.KIND.register(...)."
-        )
+        raise UserError(f"{path} registers no part: it needs a decorator like @methods.KIND.register(...).")
     return _loaded[digest]
 
 

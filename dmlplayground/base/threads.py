@@ -28,9 +28,7 @@ def arithmetic() -> int:
     setting = os.environ.get("OMP_NUM_THREADS", "").strip()
     first = setting.partition(",")[0].strip()
     if setting and not (first.isdecimal() and 1 <= int(first) <= MOST_THREADS):
-        raise UserError(
-            f"the variable OMP_NUM_THREADS must be a number from 1 to {MOST_THREADS}, not {setting!r}."
-        )
+        raise UserError(f"OMP_NUM_THREADS must be a number from 1 to {MOST_THREADS}, not {setting!r}.")
     if first != setting:
         os.environ["OMP_NUM_THREADS"] = first
     return int(first or 1)

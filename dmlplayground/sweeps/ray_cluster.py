@@ -81,7 +81,7 @@ class Cluster:
 
 def _train(folder: str, log: Sequence[str]) -> int:
     """On a node: the trial's process, and its exit code. When this task dies, that ends as well."""
-    process = worker.Worker(Path(folder), log=log)
+    process = worker.Worker(Path(folder), {}, log)
     try:
         while (ending := process.poll()) is None:
             time.sleep(0.2)  # short waits: cancelling a task does not end a long one

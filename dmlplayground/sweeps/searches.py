@@ -30,12 +30,7 @@ PATIENCE = 20  # so many proposals for each trial, if most of them cannot be tra
 
 
 def tune_all(
-    wanted: Mapping[str, Search],
-    store: Path,
-    executor: Executor,
-    *,
-    workers: int | None = None,
-    quiet: bool = True,
+    wanted: Mapping[str, Search], store: Path, executor: Executor, *, workers: int | None, quiet: bool
 ) -> list[Path]:
     """Run searches one after the other, each in the folder of its name; gives the files of their winners."""
     found = []
@@ -51,7 +46,7 @@ def tune_all(
 
 def tune(search: Search, store: Path, executor: Executor, **how: Any) -> Path:
     """Search until all is done, or go on where it was stopped, as ``runner.run`` is told how; gives the winner's file."""
-    manifest.write(store, search.title, search.about, search=True)
+    manifest.write(store, search.title, search.about)
     if search.draw == "tpe" and not search.rungs:
         from . import tpe  # needs Optuna
 

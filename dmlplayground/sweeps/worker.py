@@ -48,11 +48,7 @@ class Worker:
     """A process for trials, and the one that it trains now."""
 
     def __init__(
-        self,
-        folder: Path,
-        environment: Mapping[str, str] = {},
-        log: Iterable[str] = (),
-        gpus: Sequence[str] = (),
+        self, folder: Path, environment: Mapping[str, str], log: Iterable[str] = (), gpus: Sequence[str] = ()
     ):
         """Start it with the trial in ``folder``, which holds its configuration; its output goes there too."""
         self.gpus = gpus

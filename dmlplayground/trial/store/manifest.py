@@ -1,7 +1,7 @@
 """The manifest of a store: which trials its sweep is to hold, so that a report can name those that are missing."""
 
 import contextlib
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -73,16 +73,15 @@ def write(
     title: str,
     about: str,
     file: str = "",
-    trials: Mapping[str, dict[str, Any]] = {},
+    trials: dict[str, Any] | None = None,
     part: bool = False,
-    search: bool = False,
 ) -> None:
-    """Write down which ``trials`` (configurations by id) the store is to hold; those of a ``search`` are not known beforehand.
-    ``part``: keep those listed before, since these are only a part of the sweep or an addition to it."""
+    """Write down which ``trials`` (configurations by id) the store is to hold; without any it is a search's, whose trials are
+    not known beforehand. ``part``: keep those listed before, since these are only a part of the sweep or an addition to it."""
     known = read(store).trials if part else []
     stated = {entry["id"]: entry for entry in known}
-    stated.update({id: {"id": id, "config": config} for id, config in trials.items()})
-    _write(store, Manifest(title, about, file, list(stated.values()), search))
+    stated.update({id: {"id": id, "config": config} for id, config in (trials or {}).items()})
+    _write(store, Manifest(title, about, file, list(stated.values()), search=trials is None))
 
 
 def keep(store: Path, target: Path, known: Container[str]) -> None:

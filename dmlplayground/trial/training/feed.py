@@ -19,14 +19,7 @@ class Feed:
     """The batches of learners that are trained side by side, and the view that their sampler has (``samplers.View``)."""
 
     def __init__(
-        self,
-        trial: Trial,
-        dataset: Dataset,
-        learners: Sequence[Learner],
-        transform: Any,
-        *,
-        seed: int,
-        threads: int = 1,
+        self, trial: Trial, dataset: Dataset, learners: list[Learner], transform: Any, seed: int, threads: int
     ):
         self.trial = trial
         self.dataset = dataset

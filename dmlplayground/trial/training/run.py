@@ -77,17 +77,12 @@ class Run:
     outcome = Outcome
 
     def __init__(
-        self,
-        trial: Trial,
-        held: locks.Held,
-        threads: int = 1,
-        progress: Progress | None = None,
-        overlap: bool | None = None,
+        self, trial: Trial, held: locks.Held, threads: int, progress: Progress, overlap: bool | None = None
     ):
         self.trial = trial
         self.held, self.folder = held, held.folder
         self.threads = threads
-        self.progress = progress or Progress(quiet=True)
+        self.progress = progress
         self.division = folds.divide(trial)
         self.protocol, self.transform = self.division.protocol, self.division.transform
         self.facts = protocols.get(self.protocol.key)
