@@ -25,7 +25,10 @@ import mxnet as mx
 from mxnet import autograd, gluon, nd
 
 from dmlplayground import config
+from dmlplayground.trial.store import locks
+from dmlplayground.trial.training.feed import Feed
 from dmlplayground.trial.training.learner import Learner
+from dmlplayground.trial.training.progress import Progress
 from dmlplayground.trial.training.run import Run
 
 EPOCHS = 4
@@ -41,19 +44,26 @@ class Together(gluon.HybridBlock):
         return self.loss(self.network(images), labels)
 
 
+def parts(run: Run) -> tuple[Learner, Feed]:
+    """What learns, and what it is fed with."""
+    train = run.units[0].fold.train
+    learner = Learner(run.trial, train.num_classes, run.contexts, (0, 0))
+    return learner, Feed(run.trial, train, [learner], run.transform, seed=0, threads=1)
+
+
 def bare(run: Run):
     """A loop as one would write it by hand: one graph of network and loss, one trainer, one read at the end."""
     trial, unit = run.trial, run.units[0]
-    learner = Learner(trial, unit.fold.train.num_classes, run.contexts)
+    learner, feed = parts(run)
     together = Together(learner.network, learner.loss)
     together.hybridize(static_alloc=True, static_shape=True)
     optimizer = mx.optimizer.Adam(learning_rate=trial.optimizer["lr"], wd=trial.optimizer["weight_decay"])
     trainer = gluon.Trainer(learner.learned(), optimizer, kvstore=None)
-    train, sampler = unit.fold.train, run._feed(unit, [learner]).sampler
+    train = unit.fold.train
     ready = [
         [
             (nd.array(train.images[rows], dtype="uint8"), nd.array(train.labels[rows]))
-            for rows in sampler.batches(epoch)
+            for rows in feed.sampler.batches(epoch)
         ]
         for epoch in range(EPOCHS)
     ]
@@ -71,8 +81,7 @@ def bare(run: Run):
 
 def ours(run: Run):
     unit = run.units[0]
-    learner = Learner(run.trial, unit.fold.train.num_classes, run.contexts)
-    feed = run._feed(unit, [learner])
+    learner, feed = parts(run)
     return lambda number: run._train_epoch(unit, number + 1, [learner], feed)
 
 
@@ -81,8 +90,8 @@ def measure(arguments) -> None:
     trial = config.trial(
         {"method": arguments.method, "batch_size": arguments.batch_size, "iterations": arguments.steps}
     )
-    with tempfile.TemporaryDirectory() as folder:
-        epoch = {"bare": bare, "trainer": ours}[arguments.only](Run(trial, Path(folder)))
+    with tempfile.TemporaryDirectory() as folder, locks.hold(Path(folder) / trial.id) as held:
+        epoch = {"bare": bare, "trainer": ours}[arguments.only](Run(trial, held, 1, Progress(True, [])))
         times = []
         for number in range(EPOCHS):
             wall, cpu = time.perf_counter(), time.process_time()
