@@ -21,7 +21,7 @@ __all__ = [
 RECORD, TRIAL = "record.json", "trial.json"
 FORMAT = 1
 #: Packages whose versions decide a trial's numbers.
-PACKAGES = "mxnet mxnet-cu112 numpy scipy scikit-learn numba gluoncv matplotlib pillow".split()
+PACKAGES = "mxnet, mxnet-cu112, numpy, scipy, scikit-learn, numba, gluoncv, matplotlib, pillow"
 
 
 @dataclass
@@ -215,7 +215,7 @@ def versions() -> dict[str, str]:
     from importlib import metadata  # here, as listings load this file
 
     found = {"dmlplayground": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
+    for name in PACKAGES.split(", "):
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found
