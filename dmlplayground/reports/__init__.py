@@ -13,24 +13,11 @@ from ..base.errors import UserError
 from ..trial.store import manifest, records
 from ..trial.store.manifest import Manifest
 from ..trial.store.records import Record
-from . import (
-    answers,
-    cost,
-    embedding_pictures,
-    figure_files,
-    figures,
-    kept_cells,
-    optimism,
-    page,
-    repeated,
-    rungs,
-    transfer,
-    usable_records,
-)
-from .compare import compare
+from . import answers, cost, figure_files, figures, optimism, page, repeated, rungs, transfer, usable_records
+from .compare import FOLDER, compare, keep
+from .embedding_pictures import LEFT_OUT, within_budget
 from .figures import Figure
 from .grouping import Arena, arenas
-from .kept_cells import FOLDER
 from .leaderboard import arena_table, leaderboard, of_studies, scores
 from .repeated import Repeated
 from .tables import FORMS, Table, slug, terminal
@@ -64,7 +51,7 @@ def made(path: str | Path) -> tuple[Path, list[Table]]:
     content = _page(folder, found, stated)
     index = _write(folder, content)
     if not stated.trials and not stated.search:
-        kept_cells.keep(folder, content.arenas, began)
+        keep(folder, content.arenas, began)
     return index, content.leaderboards
 
 
@@ -123,12 +110,10 @@ def _page(
         return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in made if one]
 
     name, all_arenas = store.resolve().name, arenas(found, stated.trials, stated.search)
-    pictures, left_out = embedding_pictures.within_budget(
-        embedding_pictures.of_arena(arena, store) for arena in all_arenas
-    )
+    pictures, left_out = within_budget(all_arenas, store)
     warnings = _unfinished(all_arenas)
     if left_out:
-        warnings.append(embedding_pictures.LEFT_OUT.format("; ".join(left_out)))
+        warnings.append(LEFT_OUT.format("; ".join(left_out)))
     sections = [
         page.Section(one.title, repeated.tables(one), drawn(repeated.figure(one)))
         for one in joined or repeated.of_arenas(all_arenas)
@@ -182,16 +167,11 @@ def _unfinished(found: Iterable[Arena]) -> list[str]:
 
 def _tables(arena: Arena, others: list[Arena]) -> list[Table]:
     """The first is the one to see first."""
+    first = [arena_table(arena)]
     if not arena.finished:
-        return [arena_table(arena)]
-    return [
-        arena_table(arena),
-        *optimism.tables(arena, others),
-        *of_studies(arena),
-        scores(arena),
-        cost.table(arena),
-        *transfer.tables(arena),
-    ]
+        return first
+    first += [*optimism.tables(arena, others), *of_studies(arena)]
+    return [*first, scores(arena), cost.table(arena), *transfer.tables(arena)]
 
 
 def _clear_away(folder: Path, written: Iterable[str]) -> None:

@@ -1,19 +1,28 @@
-"""Two stores side by side: which cells changed, and whether by more than noise."""
+"""Two stores side by side: which cells changed, and whether by more than noise. A report keeps what is compared beside its
+page, so that the records of a large store need not all be read; it holds until a record changes."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
+from ..base import files
+from ..base.errors import UserError
 from ..parts import metrics
-from .grouping import SEED_AND_PLACE, Cell, canonical, plain
-from .kept_cells import Compared, compared, of_store
-from .statistics import LEVEL, Summary, differences, holm, paired, welch
+from ..studies.published import flatten
+from ..trial.store import checks, packed, records
+from . import usable_records
+from .grouping import SEED_AND_PLACE, Arena, Cell, Flat, arenas, canonical, plain
+from .statistics import LEVEL, Summary, differences, holm, paired, summary, welch
 from .tables import Column, Difference, Row, Seconds, Table, signed, units
 
+FOLDER, FILE = "report", "cells.json"
 OF = ("method.name", "data.name", "protocol.name")
 NOTHING = Summary({})
 Sides = tuple[set[str], set[str]]  # a key's values in A and in B
@@ -31,6 +40,26 @@ COLUMNS = [
     Column("verdict", RULE, numeric=False),
     *(Column(f"time {side}") for side in "AB"),
 ]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A cell with all that was measured, by seed."""
+
+    key: str
+    label: str
+    arena: str
+    config: Mapping[str, Any]
+    headline: str
+    scores: Mapping[str, Summary]  # of the result that ranks, by metric
+    seconds: Summary
+
+    @cached_property
+    def settings(self) -> Flat:
+        return flatten(self.config)
+
+
+Cells = dict[str, Compared]  # by the settings that match them
 
 
 def compare(a: str | Path, b: str | Path) -> Table:
@@ -65,18 +94,9 @@ def of_cells(a: Cell, b: Cell) -> Table:
     """The scores of two cells, compared as ``compare`` does for a cell that two stores share."""
     gaps = list(_gaps(compared(a), compared(b)))
     rows = [Row(list(map(_by_side, row.values[2:]))) for row in _rows(gaps)]
-    columns = [
-        replace(column, name=_by_side(column.name), about=_by_side(column.about)) for column in COLUMNS[2:]
-    ]
+    columns = [Column(_by_side(one.name), _by_side(one.about), one.numeric) for one in COLUMNS[2:]]
     title = f"left {a.label}, right {b.label}"
-    return Table(
-        "comparison",
-        "Comparison",
-        title,
-        columns,
-        rows,
-        [*_units(gaps), _by_side(RULE)],
-    )
+    return Table("comparison", "Comparison", title, columns, rows, [*_units(gaps), _by_side(RULE)])
 
 
 def _by_side(value: Any) -> Any:
@@ -96,7 +116,7 @@ def _met(cells: Iterable[Compared], others: Iterable[Compared]) -> list[Compared
     return [cell for cell in cells if about(cell.settings) in known]
 
 
-def _by_signature(cells: Sequence[Compared], shared: set[str]) -> dict[str, Compared]:
+def _by_signature(cells: Sequence[Compared], shared: set[str]) -> Cells:
     """The cells by the part of their configuration that both stores know; a later version may have more keys. Cells that
     differ only in such a key have no counterpart in the other store, and keep their full configuration."""
     signatures = [_signature(cell, shared) for cell in cells]
@@ -109,9 +129,7 @@ def _signature(cell: Compared, shared: set[str]) -> str:
     return canonical({key: value for key, value in cell.settings.items() if key in told})
 
 
-def _changes(
-    ours: Mapping[str, Compared], theirs: Mapping[str, Compared], shared: set[str]
-) -> dict[str, Sides]:
+def _changes(ours: Cells, theirs: Cells, shared: set[str]) -> dict[str, Sides]:
     """The keys whose values differ between A and B, with the values of both sides, among the cells without a
     counterpart. A cell's method, data and protocol are never such keys: another method is another cell, and what only
     one store tried says nothing of a change.
@@ -128,9 +146,7 @@ def _changes(
     return {key: (a, b) for key, (a, b) in values.items() if a != b}
 
 
-def _without(
-    side: Mapping[str, Compared], changes: Collection[str], shared: set[str], same: Collection[str]
-) -> dict[str, Compared]:
+def _without(side: Cells, changes: Collection[str], shared: set[str], same: Collection[str]) -> Cells:
     """The cells by their configuration without the changed keys. Cells that both stores share stay as they were, and
     so do those that differ only in a changed key."""
     kept = shared.difference(changes)
@@ -190,3 +206,65 @@ def _verdict(gap: CellDifference, chance: float | None) -> str:
     if chance >= LEVEL:
         return "within the noise"
     return "better" if metrics.get(gap.metric).better(gap.b.mean, gap.a.mean) else "worse"
+
+
+# --- the cells of a store ------------------------------------------------------------------------------------
+
+
+def compared(cell: Cell, arena: str = "") -> Compared:
+    scores = {name: cell.scores(cell.primary, name) for name in [cell.headline, *cell.metrics]}
+    return Compared(cell.key, cell.label, arena, cell.config, cell.headline, scores, cell.seconds)
+
+
+def of_store(store: str | Path) -> list[Compared]:
+    """The cells of a store, in the order of its tables."""
+    store = Path(store)
+    if found := _kept(store):
+        return found
+    every = arenas(usable_records.load(store, epochs=False))
+    found = [compared(cell, arena.title) for arena in every for cell in arena.cells]
+    if not any(cell.scores[cell.headline] for cell in found):
+        raise UserError(f"no trial in {store} has finished: there is nothing to compare.")
+    return found
+
+
+def keep(store: Path, found: Iterable[Arena], began: int) -> None:
+    """Keep the cells of all records of a store, which were read since this time. What must be looked at each time is not kept:
+    parts of one's own, and packed records."""
+    cells = [(cell, arena.title) for arena in found for cell in arena.cells]
+    strange = any(cell.config.get("parts") for cell, _ in cells) or (store / packed.FILE).exists()
+    if strange or not any(cell.score for cell, _ in cells):
+        return
+    trials = [record.id for cell, _ in cells for record in cell.records]
+    trials += [problem.id for cell, _ in cells for problem in cell.problems]
+    contents = [asdict(compared(cell, title)) for cell, title in cells]
+    for one in contents:
+        one["seconds"] = _pairs(one["seconds"])
+        one["scores"] = {name: _pairs(of_seeds) for name, of_seeds in one["scores"].items()}
+    content = {"version": __version__, "trials": sorted(trials), "cells": contents}
+    files.write_json(store / FOLDER / FILE, checks.sealed(content))
+    os.utime(store / FOLDER / FILE, ns=(began, began))
+
+
+def _pairs(of_seeds: Mapping[str, Mapping[int, float]]) -> list[tuple[int, float]]:
+    """Seeds are numbers, which no key of JSON is."""
+    return list(of_seeds["values"].items())
+
+
+def _kept(store: Path) -> list[Compared]:
+    """Those that a report has kept, if they are still those of all records."""
+    file = store / FOLDER / FILE
+    if not usable_records.unchanged(store, file):
+        return []
+    try:
+        content = files.read_json(file)
+        checks.seal(content)
+    except (UserError, checks.Wrong):
+        return []
+    trials = sorted(path.parent.name for path in store.glob(f"*/{records.RECORD}"))
+    if content.get("version") != __version__ or content.get("trials") != trials:
+        return []
+    for one in content["cells"]:
+        one["seconds"] = summary(one["seconds"])
+        one["scores"] = {name: summary(pairs) for name, pairs in one["scores"].items()}
+    return [Compared(**one) for one in content["cells"]]

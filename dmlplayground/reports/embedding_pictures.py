@@ -2,7 +2,7 @@
 
 import base64
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,14 +44,14 @@ def of_arena(arena: Arena, store: Path) -> list[Picture]:
     return found
 
 
-def within_budget(groups: Iterable[list[Picture]]) -> tuple[list[list[Picture]], list[str]]:
-    """The pictures that the page has room for, and the labels of the others."""
+def within_budget(arenas: Sequence[Arena], store: Path) -> tuple[list[list[Picture]], list[str]]:
+    """The pictures of each arena that the page has room for, and the labels of the others."""
     left = BUDGET
     kept: list[list[Picture]] = []
     dropped = []
-    for pictures in groups:
+    for arena in arenas:
         kept.append([])
-        for picture in pictures:
+        for picture in of_arena(arena, store):
             if len(picture.sheet) <= left:
                 left -= len(picture.sheet)
                 kept[-1].append(picture)

@@ -4,4 +4,4 @@ Nothing can be written over HTTP, and nothing but the given stores can be read: 
 server's list of stores and from the ids of their trials.
 """
 
-__all__ = ["cell_pair", "server", "state"]
+__all__ = ["server", "state"]

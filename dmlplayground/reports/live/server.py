@@ -23,9 +23,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ... import reports
-from ...base.errors import UserError
-from ..page import document
-from . import cell_pair, state
+from ...base.errors import UserError, unknown
+from .. import grouping, usable_records
+from ..compare import of_cells
+from ..page import document, table_html
+from ..tables import Column, Row, Table
+from . import state
 
 HERE = Path(__file__).parent
 #: The page may only run and show what it brings with it.
@@ -77,7 +80,7 @@ def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
     def compare(request: Request) -> Response:
         store = stores[_number(request, stores)]
         chosen = (request.query_params.get(side, "") for side in ("left", "right"))
-        return _html(document("Two cells side by side", cell_pair.body(store, *chosen)))
+        return _html(document("Two cells side by side", _pair(store, *chosen)))
 
     routes = [
         Route("/", index),
@@ -146,3 +149,47 @@ def _with_panel(page: str) -> str:
     page = page.replace("</head>", f"<style>{style}</style></head>", 1)
     page = page.replace("<main>", f"{panel}<main>", 1)
     return page.replace("</body>", f"<script>{script}</script></body>", 1)
+
+
+# --- two cells side by side --------------------------------------------------------------------------------------
+
+
+def _pair(store: Path, left: str, right: str) -> str:
+    """Two cells by their keys: which settings differ, and whether their scores differ by more than noise. Without keys, only
+    the form to choose two."""
+    known = {cell.key: cell for arena in grouping.arenas(usable_records.load(store)) for cell in arena.cells}
+    title = '<h1>Two cells side by side</h1><p><a href="./">back to the report</a></p>'
+    parts = [title, _choice(known, left, right)]
+    if left and right:
+        for key in (left, right):
+            if key not in known:
+                raise unknown("cell", key, known)
+        parts.append(f"<h2>{html.escape(known[left].label)} and {html.escape(known[right].label)}</h2>")
+        parts.append(table_html(_settings(known[left], known[right])))
+        parts.append(table_html(of_cells(known[left], known[right])))
+    return "".join(parts)
+
+
+def _choice(known: dict[str, grouping.Cell], left: str, right: str) -> str:
+    """A form without a script: the chosen cells are part of the address, which can be shared."""
+    menus = []
+    for name, chosen in (("left", left), ("right", right)):
+        options = "".join(
+            f'<option value="{key}"{" selected" * (key == chosen)}>{html.escape(cell.label)}</option>'
+            for key, cell in known.items()
+        )
+        menus.append(f'<label>{name} <select name="{name}">{options}</select></label>')
+    return f'<form method="get">{" ".join(menus)} <button type="submit">compare</button></form>'
+
+
+def _settings(left: grouping.Cell, right: grouping.Cell) -> Table:
+    """The settings in which two cells differ."""
+    ours, theirs = left.settings, right.settings
+    rows = [
+        Row([key, grouping.plain(ours.get(key, "-")), grouping.plain(theirs.get(key, "-"))])
+        for key in {**ours, **theirs}
+        if ours.get(key) != theirs.get(key) and key not in grouping.SEED_AND_PLACE
+    ]
+    heads = "setting", f"left: {left.label}", f"right: {right.label}"
+    columns = [Column(head, numeric=False) for head in heads]
+    return Table("settings", "What differs", "", columns, rows, [] if rows else ["They do not differ."])
