@@ -42,8 +42,6 @@ ON_VALIDATION = (
 BELOW = "Training ended below the untrained network for"
 BELOW_FEATURES = "Training ended below the untouched features for"
 ADVICE = "They generalise better as they were: lower optimizer.lr, train fewer steps, or use the features themselves."
-
-
 INTERVALS = (
     "±: half of the 95 % interval of the mean over runs, by Student's t. Fewer than three runs have none."
 )
@@ -173,10 +171,11 @@ def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
         ON_VALIDATION: arena.untrained_on - {"test"},
     }
     notes += [note for note, holds in conditions.items() if holds]
-    return notes + published.notes(
-        published.Trials(cell.config, len(cell.records), (cell.primary, cell.secondary))
-        for cell in arena.finished
-    )
+    return notes + _quotes(arena, (first.primary, first.secondary))
+
+
+def _quotes(arena: Arena, outcomes: Collection[str]) -> list[str]:
+    return published.notes([(cell.config, len(cell.records)) for cell in arena.finished], outcomes)
 
 
 def of_studies(arena: Arena) -> list[Table]:
@@ -200,10 +199,7 @@ def _of_study(arena: Arena, study: Study) -> Table:
     # Untrained networks first, then the best first.
     cells = sorted(arena.finished, key=lambda cell: cell.trained)
     meanings = "; ".join(f"{label}: {arena.protocol.results[which]}" for which, label in labels.items())
-    quotes = published.notes(
-        published.Trials(cell.config, len(cell.records), tuple(labels)) for cell in arena.finished
-    )
-    notes = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS, *quotes]
+    notes = [*units(study.metrics, "mean over runs"), f"{meanings}.", INTERVALS, *_quotes(arena, labels)]
     title = " and ".join(labels.values()).capitalize()
     return columns.table("repeats", title, arena, fields, notes, cells, arena.untouched())
 

@@ -9,7 +9,7 @@ add a study, add a file:
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -87,10 +87,8 @@ def matching(config: Mapping[str, Any], runs: int) -> list[Quote]:
 @cache
 def _about(method: Any, data: Any) -> tuple[Quote, ...]:
     """The quotes that are about this method and data set at all."""
-    there = {"method.name": method, "data.name": data}
-    return tuple(
-        quote for quote in quotes() if all(agrees(quote.conditions[key], there[key]) for key in there)
-    )
+    there = {"method.name": method, "data.name": data}.items()
+    return tuple(quote for quote in quotes() if all(agrees(quote.conditions[key], one) for key, one in there))
 
 
 def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted]:
@@ -138,27 +136,20 @@ def _quoted(quote: Quote, metric: str) -> Quoted:
     return Quoted(score.value, f"{get(quote.study).title}, {quote.source}", score.doubt, score.half)
 
 
-class Trials(NamedTuple):
-    """What is to be compared with published numbers: a configuration, its number of runs, and which of its outcomes."""
-
-    config: Mapping[str, Any]
-    runs: int
-    outcomes: tuple[str, ...]
-
-
-def notes(shown: Iterable[Trials]) -> list[str]:
-    """Notes on the published figures beside these trials: their source, what is doubtful, what differs."""
+def notes(trials: Iterable[tuple[Mapping[str, Any], int]], outcomes: Collection[str]) -> list[str]:
+    """Notes on the published figures beside these outcomes of trials, of which each configuration and its number of runs are
+    given: their source, what is doubtful, what differs."""
     sources, doubts, apart = [], [], []
-    for trials in shown:
-        method = method_of(trials.config)
-        for quote in _beside(trials.config, trials.runs):
+    for config, runs in trials:
+        method = method_of(config)
+        for quote in _beside(config, runs):
             study = get(quote.study)
-            if _outcome(quote, trials.config) in trials.outcomes:
+            if _outcome(quote, config) in outcomes:
                 said = f"Published figures are quoted: {study.title}, {quote.source}. {study.warning}"
                 sources.append(said.strip())
                 known = [(metric, score.doubt) for metric, score in quote.scores.items() if score.doubt]
                 doubts += [f"Doubtful (?): {method} {metric}: {doubt}." for metric, doubt in known]
-        if near := differences(trials.config, trials.runs):
+        if near := differences(config, runs):
             quote, found = near
             row = f"published row of {method} ({quote.study}, {quote.source})"
             apart.append(f"Not compared with the {row}: {'; '.join(found)}.")
