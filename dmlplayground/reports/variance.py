@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .statistics import LEVEL, holm
+from .statistics import LEVEL, MeanDifference, holm
 
 Run = tuple[Any, Any, int]  # division, search, seed
 Values = Mapping[Run, float]
@@ -92,17 +92,10 @@ class Comparison:
         ('margin', 10.0)
         """
         cells = {name: _cells(values) for name, values in scores.items()}
-        designs = {
-            name: (tuple(found), len(next(iter(found.values())))) for name, found in cells.items() if found
-        }
-        counts = Counter(designs.values())
+        counts = Counter(own for own, each in cells.values() if each)
         # Of designs that as many methods have, the larger one.
         design = max(counts, key=lambda one: (counts[one], len(one[0]) * one[1]), default=((), 0))
-        groups = {
-            name: [seeds for row in cells[name].values() for seeds in row.values()]
-            for name in scores
-            if designs.get(name) == design
-        }
+        groups = {name: each for name, (own, each) in cells.items() if each and own == design}
         means = {
             name: np.array([np.mean(seeds) for seeds in each]).reshape(len(design[0]), -1)
             for name, each in groups.items()
@@ -292,14 +285,10 @@ class Comparison:
         return _around(self.mean(name), own)
 
     def gap(self, a: str, b: str) -> Gap:
-        from scipy import stats
-
         mean = self.mean(a) - self.mean(b)
         sides = self.error(a), self.error(b)
         error = Square(sides[0].value + sides[1].value, min(side.freedom for side in sides))
-        chance = float(mean == 0)
-        if error.value:
-            chance = float(2 * stats.t.sf(abs(mean) / math.sqrt(error.value), error.freedom))
+        chance = MeanDifference(mean, math.sqrt(error.value), error.freedom).chance
         return Gap(mean, _around(mean, error), chance, self._wins(a, b))
 
     def _wins(self, a: str, b: str) -> Estimate:
@@ -322,10 +311,8 @@ class Comparison:
         for name in self.means:
             squares = self._squares[name] if name in self.unlike else self.pooled
             drawn = self._drawn(squares)
-            parts = self._parts(drawn, self.common)
-            single = sum(
-                value for source, value in parts.items() if source != "division" and value is not None
-            )
+            parts = {**self._parts(drawn, self.common), "division": None}
+            single = sum(value for value in parts.values() if value is not None)
             known = self._error(squares).value
             scale = self.error(name).value / known if known else 1.0
             found[name] = (scale * self._error(drawn).value, np.maximum(single, 0))
@@ -365,13 +352,16 @@ class Comparison:
         return above + 1, len(self.means) - below
 
 
-def _cells(values: Values) -> dict[Any, dict[Any, list[float]]]:
-    """The scores of every division, by search; empty if some division lacks a search."""
+def _cells(values: Values) -> tuple[tuple[tuple[Any, ...], int], list[list[float]]]:
+    """A design (the divisions, and how many searches each has), and the scores of every division and search; none if some
+    division lacks a search."""
     found: dict[Any, dict[Any, list[float]]] = {}
     for (division, search, _), value in sorted(values.items(), key=str):
         found.setdefault(division, {}).setdefault(search, []).append(value)
     searches = {search for row in found.values() for search in row}
-    return found if all(len(row) == len(searches) for row in found.values()) else {}
+    complete = all(len(row) == len(searches) for row in found.values())
+    cells = [seeds for row in found.values() for seeds in row.values()]
+    return (tuple(found), len(searches)), cells if complete else []
 
 
 def _drawn(square: Square | None, stream: int) -> Any:
