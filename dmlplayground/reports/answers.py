@@ -33,10 +33,8 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     cells = [cell for cell in cells if cell.trained] or cells
     given = [cell.score for cell in cells], arena.metric.higher_is_better
     winner, ahead, level = cells[best(*given)], leads(*given), leaders(*given)
-    rivals = [
-        Rival(cell, ahead[index], index in level) for index, cell in enumerate(cells) if cell is not winner
-    ]
-    rivals.sort(key=lambda rival: rival.cell.rank)
+    every = [Rival(cell, ahead[index], index in level) for index, cell in enumerate(cells)]
+    rivals = sorted((one for one in every if one.cell is not winner), key=lambda one: one.cell.rank)
     return [
         _winner(arena, winner, others),
         _lead(arena, winner, rivals),

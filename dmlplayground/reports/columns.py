@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from ..parts import metrics
@@ -32,10 +33,7 @@ class Field:
 def naming(arena: Arena) -> list[Field]:
     """The method, and what distinguishes its cells."""
     heading = Column("method", numeric=False)
-    method = Field(
-        heading, lambda cell: cell.method, lambda cell: cell.before, lambda cell: UNTOUCHED_FEATURES
-    )
-    fields = [method]
+    fields = [Field(heading, attrgetter("method"), attrgetter("before"), lambda _: UNTOUCHED_FEATURES)]
     if len({cell.length for cell in arena.cells if cell.trained}) > 1:
         numbers = Column("numbers", "of an embedding")
         fields.append(Field(numbers, lambda cell: cell.length if cell.trained else None))

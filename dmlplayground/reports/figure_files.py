@@ -231,12 +231,10 @@ def _lines(axes: Any, figure: Figure) -> None:
 def _points(axes: Any, figure: Figure) -> None:
     for number, (place, series) in enumerate(placed(figure)):
         colours, marker = _colours(figure, place), "os^D"[_round(figure, place) % 4]
-        gid = f"series-{number}"
-        _to_point_at(axes, series.x, series.y, number)
-        axes.errorbar(
-            series.x, series.y, yerr=_errors(series), fmt="none", ecolor=colours, elinewidth=1, gid=gid
-        )
-        axes.scatter(series.x, series.y, s=25, c=colours, marker=marker, label=series.name, gid=gid)
+        points, gid = (series.x, series.y), f"series-{number}"
+        _to_point_at(axes, *points, number)
+        axes.errorbar(*points, yerr=_errors(series), fmt="none", ecolor=colours, elinewidth=1, gid=gid)
+        axes.scatter(*points, s=25, c=colours, marker=marker, label=series.name, gid=gid)
         for x, y, size in zip(series.x, series.y, series.sizes):
             axes.annotate(size, (x, y), xytext=(5, 3), textcoords="offset points", fontsize=7)
     places = [x for series in figure.series for x in series.x]

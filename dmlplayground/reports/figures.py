@@ -37,9 +37,7 @@ class Series:
     high: list[float | None] = field(default_factory=list)
     runs: list[list[float]] = field(default_factory=list)  # both runs where there are two seeds
     labels: list[str] = field(default_factory=list)  # what is shown when a point is pointed at
-    colours: list[int] = field(
-        default_factory=list
-    )  # those of cells; without, the series has a shade of grey
+    colours: list[int] = field(default_factory=list)  # those of cells; without, the series is grey
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
     def put(

@@ -115,19 +115,9 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """A key that all trials of the cell share, and no others. What is null or empty is not set, as if it were missing."""
-        shared = {
-            key: value
-            for key, value in self.settings.items()
-            if key not in SEED_AND_PLACE and value not in (None, [])
-        }
+        given = {key: value for key, value in self.settings.items() if value not in (None, [])}
+        shared = {key: given[key] for key in given.keys() - SEED_AND_PLACE}
         return hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
-
-    def add(self, record: Record) -> None:
-        """One record a seed, the last: a trial that was trained again, under the id of another edition, counts once.
-        Records come in the order of their seeds."""
-        if self.records and self.records[-1].seed == record.seed:
-            self.records.pop()
-        self.records.append(record)
 
     def scores(self, which: str, metric: str) -> Summary:
         """As shown (``Metric.scale``), over seeds; empty if nothing was measured, or what was is no result."""
@@ -206,10 +196,6 @@ class Arena:
 
     cells: list[Cell]
     title: str = ""
-
-    @property
-    def data(self) -> dict[str, Any]:
-        return self.cells[0].config["data"]
 
     @property
     def protocol(self) -> ProtocolPart:
@@ -304,7 +290,9 @@ def arenas(
         cell = cell_of(record.config)
         known |= {record.id, (cell.key, record.seed)}
         if record.status == "finished":
-            cell.add(record)
+            if cell.records and cell.records[-1].seed == record.seed:
+                cell.records.pop()  # it was trained again, under the id of another edition: it counts once
+            cell.records.append(record)
         else:
             reason = record.error.strip().splitlines()[-1] if record.error else SILENT[record.status]
             cell.problems.append(Problem(record.id, record.config, record.status, reason, record))
@@ -318,7 +306,7 @@ def arenas(
         groups[canonical([cell.config["data"], cell.compared_under])].append(cell)
     found = [_arena(group) for group in groups.values()]
     # Data set and protocol, with the options by which those of one name differ.
-    data = named([arena.data for arena in found])
+    data = named([arena.cells[0].config["data"] for arena in found])
     protocol = named([arena.cells[0].compared_under for arena in found], " protocol")
     for arena, *title in zip(found, data, protocol):
         arena.title = ", ".join(title)

@@ -72,12 +72,8 @@ def _finished(record: Record, cell: Cell, curves: bool) -> dict[str, Any]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    trial = {
-        "id": problem.id,
-        "seed": problem.config["seed"],
-        "status": problem.status,
-        "reason": problem.reason,
-    }
+    seed = problem.config["seed"]
+    trial = {"id": problem.id, "seed": seed, "status": problem.status, "reason": problem.reason}
     if problem.record:
         trial["curves"] = rounded(_curves(problem.record))
         trial["traceback"] = problem.record.error or ""
@@ -99,9 +95,7 @@ def _scores(record: Record, cell: Cell) -> dict[str, dict[str, Any]]:
 
 def _scaled(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values as shown: in percent, or as they are."""
-    return {
-        name: None if value is None else metrics.get(name).scale * value for name, value in values.items()
-    }
+    return {name: None if one is None else metrics.get(name).scale * one for name, one in values.items()}
 
 
 def in_percent(cells: Iterable[dict[str, Any]]) -> set[str]:
