@@ -13,7 +13,7 @@ import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.parts.data.shared import catalogue
 from dmlplayground.serving import judge
-from dmlplayground.serving.fitting import choose, closed_form, ladder, look
+from dmlplayground.serving.fitting import choose, ladder, look
 from dmlplayground.trial.training.learner import Learner
 
 CLASSES = [f"class {i}" for i in range(12)]
@@ -193,10 +193,10 @@ def test_principal_components_keep_distances_and_whitening_makes_the_spread_with
     labels = np.repeat(np.arange(30), 40)
     stretched = rng.normal(size=(1200, 6)) * [10, 1, 1, 1, 1, 0.1]
     features = (rng.normal(size=(30, 6)) * 2)[labels] + stretched
-    same = closed_form.apply(closed_form.components(features, 6), features)
+    same = ladder.apply(ladder.components(features, 6), features)
     away = np.linalg.norm(features[0] - features[1:], axis=1)
     np.testing.assert_allclose(np.linalg.norm(same[0] - same[1:], axis=1), away, rtol=1e-4)
-    found = closed_form.apply(closed_form.whitened(features, labels, 6, 1e-9), features)
+    found = ladder.apply(ladder.whitened(features, labels, 6, 1e-9), features)
     means = np.stack([found[labels == label].mean(axis=0) for label in range(30)])
     spread = np.cov((found - means[labels]).T, bias=True)
     np.testing.assert_allclose(spread, np.eye(6), atol=0.02)

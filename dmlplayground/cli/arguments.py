@@ -51,10 +51,8 @@ class Command(argparse.ArgumentParser):
             command: Command = arguments.parser
             if left[0].startswith("-"):
                 option = left[0].partition("=")[0]
-                known = [
-                    one for action in command._actions for one in action.option_strings if one[:2] == "--"
-                ]
-                raise unknown(f"option of {command.prog}", option, known)
+                known = (one for action in command._actions for one in action.option_strings)
+                raise unknown(f"option of {command.prog}", option, [one for one in known if one[:2] == "--"])
             command.error(f"unexpected argument: {left[0]}")
         return arguments
 

@@ -179,8 +179,10 @@ def _blas() -> Iterator[Check]:
 
 
 def _memory() -> Iterator[Check]:
+    # What the control group (version 2, then 1) grants may be less.
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
-    usable = min(total, _cgroup_memory() or total)
+    limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    usable = min(total, int(limit) / GIB if limit.isdigit() else total)
     allowed = f", of which the control group allows {usable:.1f}" if usable < total else ""
     little = "A trial takes 1 to 2 GiB: run one at a time, with --workers 1."
     yield ok("memory", f"{total:.1f} GiB{allowed}", little if usable < 4 else "")
@@ -244,12 +246,6 @@ def _cgroup_cores() -> float | None:
         quota = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
         period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
     return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
-
-
-def _cgroup_memory() -> float | None:
-    """The memory that the control group (version 2, then 1) grants, in GiB."""
-    limit = _read("/sys/fs/cgroup/memory.max") or _read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-    return int(limit) / GIB if limit.isdigit() else None
 
 
 def _read(path: str) -> str:

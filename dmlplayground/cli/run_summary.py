@@ -31,11 +31,9 @@ def conditions(trials: "Sequence[Trial]", recipe: Mapping[str, Any] = {}) -> str
 
 def _part(plural: str, component: Mapping[str, Any]) -> str:
     """A part by its name, with the options that are not at their defaults: ``cub200 (boxes=true)``."""
-    name, options = registry.split(component)
+    name, given = registry.split(component)
     known = registry.kind(plural).get(name).options
-    own = [
-        f"{key}={value(one)}" for key, one in options.items() if key in known and one != known[key].default
-    ]
+    own = [f"{key}={value(one)}" for key, one in given.items() if key in known and one != known[key].default]
     return f"{name} ({', '.join(own)})" if own else name
 
 

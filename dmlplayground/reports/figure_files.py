@@ -76,7 +76,11 @@ def saved(sheet: Any, suffix: str) -> bytes:
 def draw(figure: Figure, suffixes: Collection[str] = (".png", ".svg")) -> dict[str, bytes]:
     """The figure as files, by suffix."""
     rows, columns = _legend(figure)
-    with blank(WIDTH, _height(figure) + ROW * rows) as sheet:
+    height = 2.9
+    if figure.kind == "bars":  # each needs a row
+        places = len({x for series in figure.measured for x in series.x})
+        height = 0.9 + places * (0.14 + 0.14 * len(figure.measured))
+    with blank(WIDTH, height + ROW * rows) as sheet:
         axes = sheet.add_subplot()
         {"bars": _bars, "lines": _lines, "points": _points}[figure.kind](axes, figure)
         across = axes.axvline if figure.kind == "bars" else axes.axhline
@@ -128,14 +132,6 @@ def _short(label: str) -> str:
     """What tells names apart often stands at their end."""
     half = LONGEST // 2
     return label if len(label) <= LONGEST else f"{label[: half - 1]}…{label[-half:]}"
-
-
-def _height(figure: Figure) -> float:
-    """In inches. Every bar needs a row."""
-    if figure.kind != "bars":
-        return 2.9
-    rows = len({x for series in figure.measured for x in series.x})
-    return 0.9 + rows * (0.14 + 0.14 * len(figure.measured))
 
 
 def placed(figure: Figure) -> Iterator[tuple[int, Series]]:

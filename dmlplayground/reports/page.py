@@ -74,8 +74,8 @@ def render(page: Page) -> str:
     return document(page.title, f"{header}{''.join(map(_section, page.sections))}{TRIALS}", below)
 
 
-def document(title: str, main: str, below: str = "") -> str:
-    """A page in the style of all pages."""
+def document(title: str, main: str, below: str = "", style: str = "") -> str:
+    """A page in the style of all pages, with what it adds to that."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -83,7 +83,7 @@ def document(title: str, main: str, below: str = "") -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
 <style>
-{(HERE / "page.css").read_text(encoding="utf-8")}</style>
+{(HERE / "page.css").read_text(encoding="utf-8")}{style}</style>
 </head>
 <body>
 <main>

@@ -31,11 +31,8 @@ from .neighbours import Codes
 MAGIC = b"dmlindex"
 BLOCK = 1 << 14  # bytes: few enough that a row costs little, enough that the checksums are small
 END = struct.Struct("<Q32s8s")
-ABOUT = {
-    "weights": b"dmlplayground weights",
-    "model": b"model",
-    "distance": b"distance",
-}  # as a .parquet calls it
+#: What a .parquet calls it.
+ABOUT = {"weights": b"dmlplayground weights", "model": b"model", "distance": b"distance"}
 
 
 @dataclass(frozen=True)

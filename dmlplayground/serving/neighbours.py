@@ -20,6 +20,7 @@ TOGETHER = 256  # queries of one scan
 CHUNK = 64  # rows whose bounds are one number
 FARTHEST = 1e6  # of a query from the centre, in lengths of the farthest row: beyond, products in float32 are of no use
 UP = 1 + 2.0**-20  # what float32 and the order of sums may take off a bound
+Nearest = tuple[np.ndarray, np.ndarray]  # distances and numbers
 
 
 class Codes(NamedTuple):
@@ -108,9 +109,7 @@ def _parts(count: int, size: int = BLOCK) -> list[slice]:
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
-def nearest(
-    queries: np.ndarray, points: Any, kind: str, k: int, codes: Codes | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def nearest(queries: np.ndarray, points: Any, kind: str, k: int, codes: Codes | None = None) -> Nearest:
     """Distances (Q, k) and numbers (Q, k) of the k nearest points, nearest first; equally near ones by their numbers."""
     k = min(k, len(points))
     away, rows = np.empty((len(queries), k)), np.empty((len(queries), k), np.int64)
@@ -122,9 +121,7 @@ def nearest(
     return away, rows
 
 
-def _in_order(
-    query: np.ndarray, near: np.ndarray, points: Any, kind: str, k: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _in_order(query: np.ndarray, near: np.ndarray, points: Any, kind: str, k: int) -> Nearest:
     away = np.concatenate([distances(query, points[near[part]], kind) for part in _parts(len(near))])
     if k < len(near):
         kept = away <= np.partition(away, k - 1)[k - 1]
@@ -153,10 +150,8 @@ def _scan(codes: Codes, asked: Asked, k: int, room: int) -> list[np.ndarray | No
     near, lowest = np.empty((number, room), np.int64), np.empty((number, room), np.float32)
     highest, count = np.full((number, k), compiled.LARGEST, np.float32), np.zeros(number, np.int64)
     compiled.scan(codes, asked, Listed(highest, near, lowest, count))
-    return [
-        None if many < 0 else near[row, :many][lowest[row, :many] <= highest[row, 0]]
-        for row, many in enumerate(count)
-    ]
+    found = zip(near, lowest, highest, count)
+    return [None if many < 0 else rows[:many][low[:many] <= top[0]] for rows, low, top, many in found]
 
 
 def _asked(queries: np.ndarray, codes: Codes, kind: str) -> Asked | None:

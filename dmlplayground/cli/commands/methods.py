@@ -52,9 +52,8 @@ def _table(rows: "Sequence[Quote]") -> str:
     for quote in rows:
         place = f"  {quote.source}{', ' * bool(quote.label)}{quote.label}"
         data, network = (published.words(quote.conditions[f"{part}.name"]) for part in ("data", "backbone"))
-        lines.append(
-            (place, data, network, quote.outcome, *(str(quote.scores.get(metric, "-")) for metric in metrics))
-        )
+        scores = (str(quote.scores.get(metric, "-")) for metric in metrics)
+        lines.append((place, data, network, quote.outcome, *scores))
     return layout.columns(lines)
 
 

@@ -1,7 +1,7 @@
 """``dmlplayground fit``: from a folder of images to a search that is no worse than the network it began with.
 
 ``look`` at the images, ``choose`` what to try on them, climb the ``ladder`` of steps, each judged by ``serving.judge``, and write
-a ``page``. ``closed_form`` has the heads that need no training.
+a ``page``.
 """
 
 __all__: list[str] = []

@@ -30,7 +30,7 @@ from ...trial.store.records import Record
 from ...trial.training import folds, lr_finder, models, scoring, train
 from ...trial.training.networks import HEAD
 from ..judge import NAMES, Judgement, judge
-from . import choose, closed_form
+from . import choose
 from .choose import Plan
 
 FILE = "ladder.json"
@@ -66,14 +66,13 @@ class Rung:
 
 say = partial(print, flush=True)
 Climbed = tuple[Judgement, dict[str, Any]]  # how good a rung is, and its config
+Head = dict[str, np.ndarray]  # the weights of a linear layer, as files of trained weights name them
 
 
 class Ladder:
     """All rungs of a folder of images in ``out``; each is said as it is known, and why there are no more."""
 
-    def __init__(
-        self, plan: Plan, out: Path, minutes: float, changes: Mapping[str, Any], quiet: bool = False
-    ):
+    def __init__(self, plan: Plan, out: Path, minutes: float, changes: Mapping[str, Any], quiet: bool):
         self.plan, self.out, self.budget, self.changes, self.quiet = plan, out, 60 * minutes, changes, quiet
         pictures = digest(Path(plan.base["data"]["path"]))
         #: Everything on which the rungs depend.
@@ -125,20 +124,20 @@ class Ladder:
 
     def _components(self, size: int) -> Climbed:
         found, _ = self._features(size, "train")
-        return self._computed(size, [closed_form.components(found, self._width(size))])
+        return self._computed(size, [components(found, self._width(size))])
 
     def _whitened(self, size: int) -> Climbed:
         known, width = self._features(size, "train"), self._width(size)
-        return self._computed(size, [closed_form.whitened(*known, width, each) for each in SHRINKAGE])
+        return self._computed(size, [whitened(*known, width, each) for each in SHRINKAGE])
 
     def _width(self, size: int) -> int:
         """How many numbers an embedding has; there are no more directions than images."""
         return min(choose.HEAD["embed_dim"], *self._features(size, "train")[0].shape)
 
-    def _computed(self, size: int, heads: list[closed_form.Head]) -> Climbed:
+    def _computed(self, size: int, heads: list[Head]) -> Climbed:
         """The best of these heads."""
         found, labels = self._features(size, "kept")
-        judged = [judge(closed_form.apply(head, found), labels) for head in heads]
+        judged = [judge(apply(head, found), labels) for head in heads]
         best = max(range(len(heads)), key=lambda place: judged[place].score(NAMES[1]))
         return judged[best], self._with_head(size, heads[best])
 
@@ -271,7 +270,7 @@ class Ladder:
             array_files.write_plain(path, content)
         return path.resolve()
 
-    def _with_head(self, size: int, head: closed_form.Head) -> dict[str, Any]:
+    def _with_head(self, size: int, head: Head) -> dict[str, Any]:
         """Keep a head, and the trial of the network with it."""
         named = {HEAD + key: value for key, value in head.items()}
         whole = b"".join(np.ascontiguousarray(array).tobytes() for array in named.values())
@@ -300,9 +299,8 @@ class Ladder:
         division = self._division(size)
         kept = len(division.folds[0].monitor)
         looks = kept * (ROUNDS + 3) + 3 * len(division.test)
-        seconds = next(
-            rung.seconds for rung in self.rungs if rung.size == size
-        )  # of looking at those kept back
+        # Of looking at those kept back.
+        seconds = next(rung.seconds for rung in self.rungs if rung.size == size)
         return self.budget - self.spent - looks * seconds / max(1, kept)
 
     # --- what is written down ------------------------------------------------------------------------------------------------
@@ -357,3 +355,41 @@ def duration(pieces: Iterable[object]) -> float:
     moments = [time.perf_counter(), *(time.perf_counter() for _ in pieces)]
     taken = np.diff(moments)
     return float(np.median(taken[WARM_UP:] if len(taken) > WARM_UP else taken))
+
+
+# --- heads that need no training: linear maps, computed at once from features of the training images ---------------------
+
+
+def components(features: np.ndarray, width: int) -> Head:
+    """The principal components of largest variance."""
+    mean = features.mean(axis=0)
+    _, _, axes = np.linalg.svd(features - mean, full_matrices=False)
+    return _linear(axes[:width], mean)
+
+
+def whitened(features: np.ndarray, labels: np.ndarray, width: int, shrinkage: float) -> Head:
+    """The directions in which classes differ most for the spread that images of one class have there.
+
+    Linear discriminant analysis: that spread is made equal in all directions, and the principal components of what
+    results are taken. ``shrinkage`` is added to it in every direction, in units of its mean: with few images of a class
+    it is known badly.
+    """
+    mean = features.mean(axis=0)
+    classes, rows = np.unique(labels, return_inverse=True)
+    means = np.stack([features[rows == place].mean(axis=0) for place in range(len(classes))])
+    away = features - means[rows]
+    spread = away.T @ away / len(features)
+    values, axes = np.linalg.eigh(spread)
+    level = shrinkage * values.mean()
+    whiten = (axes / np.sqrt(np.maximum(values, 0) + level)) @ axes.T
+    _, _, found = np.linalg.svd((features - mean) @ whiten, full_matrices=False)
+    return _linear(found[:width] @ whiten, mean)
+
+
+def _linear(weight: np.ndarray, mean: np.ndarray) -> Head:
+    weight = weight.astype(np.float32)
+    return {"0.weight": weight, "0.bias": -(weight @ mean).astype(np.float32)}
+
+
+def apply(head: Head, features: np.ndarray) -> np.ndarray:
+    return features @ head["0.weight"].T + head["0.bias"]

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from ... import reports
 from ...base import files, layout
 from ...parts import data, metrics, protocols
 from ...parts.data.shared import decoding
 from ...parts.transforms.shared.stored import Stored
-from ...reports.page import escape, table_html
+from ...reports.page import document, escape, table_html
 from ...reports.tables import Column, Row, Seconds, Table
 from ...trial.store.records import Record
 from ..distances import unit
@@ -42,15 +41,13 @@ class Delivered:
         image, thousand = dataset.images[0], np.resize(rows, (1000, rows.shape[1]))
         self.model, self.record = model, record
         self.judgement = judge(rows, dataset.labels)
-        self.neighbours = np.argsort(-alike, axis=1, kind="stable")[
-            :, :FOUND
-        ]  # of each image, the nearest others
+        # Of each image, the nearest others.
+        self.neighbours = np.argsort(-alike, axis=1, kind="stable")[:, :FOUND]
         self.paths = [catalogue.path(row) for row in range(len(catalogue))]
         self.threshold = model.threshold()
-        self.embedding = duration(model.embed([image]) for _ in range(6))  # seconds for one image
-        self.search = duration(
-            thousand @ rows[0] for _ in range(6)
-        )  # and to compare it with a thousand others
+        # Seconds for one image, and to compare it with a thousand others.
+        self.embedding = duration(model.embed([image]) for _ in range(6))
+        self.search = duration(thousand @ rows[0] for _ in range(6))
 
 
 def table(ladder: Ladder) -> Table:
@@ -98,7 +95,6 @@ def write(
     out: Path, title: str, ladder: Ladder, found: Delivered, left_out: Sequence[str], commands: Sequence[str]
 ) -> Path:
     """Write the page. Returns its path."""
-    style = (Path(reports.__file__).parent / "page.css").read_text(encoding="utf-8")
     lines = "".join(f"<li>{escape(line)}</li>" for line in left_out)
     parts = [
         *(f"<p>{escape(sentence)}</p>" for sentence in summary(found)),
@@ -107,13 +103,9 @@ def write(
         f"<h2>Left out</h2><ul>{lines}</ul>" if left_out else "",
         f"<h2>What to do next</h2><pre>{escape(chr(10).join(commands))}</pre>",
     ]
-    page = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
-        f'initial-scale=1"><title>{escape(title)}</title><style>{style}{STYLE}</style></head>'
-        f"<body><main><header><h1>{escape(title)}</h1></header>{''.join(parts)}</main></body></html>\n"
-    )
+    main = f"<header><h1>{escape(title)}</h1></header>{''.join(parts)}"
     with files.replacing(out / "index.html") as file:
-        file.write(page)
+        file.write(document(title, main, style=STYLE))
     return out / "index.html"
 
 
