@@ -20,11 +20,8 @@ CHECKOUT = ("setup.py", "dmlplayground", "tests")  # what every checkout of the 
 
 def kinds() -> dict[str, str]:
     """The word for one part of each kind -> the word for all: method -> methods."""
-    return {
-        re.sub("ies$", "y", path.name).removesuffix("s"): path.name
-        for path in sorted(HERE.iterdir())
-        if (path / "part.txt").is_file()
-    }
+    plurals = sorted(path.parent.name for path in HERE.glob("*/part.txt"))
+    return {re.sub("ies$", "y", plural).removesuffix("s"): plural for plural in plurals}
 
 
 def write(word: str, name: str, folder: Path) -> list[Path]:
@@ -32,7 +29,12 @@ def write(word: str, name: str, folder: Path) -> list[Path]:
     if word not in kinds():
         raise unknown("kind of part with a template", word, kinds())
     plural = kinds()[word]
-    _check(plural, word, name)
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise UserError(
+            f"{name!r} cannot be a file name: use lower-case letters, digits and _ (such as my_{word})."
+        )
+    if name in registry.kind(plural).names():
+        raise UserError(f"there is a {word} called {name} already: dmlplayground {plural} {name}.")
     inside = is_checkout(folder)
     files_of = (_places if inside else _beside)(plural, name)
     places = {folder / place: kind for kind, place in files_of.items() if _template(plural, kind).is_file()}
@@ -63,15 +65,6 @@ def _absolute(text: str, plural: str, tested: str) -> str:
     if tested and first:
         text = f"{text[: first.start()]}import {tested}  # noqa: F401 (registers the part)\n{text[first.start() :]}"
     return text
-
-
-def _check(plural: str, word: str, name: str) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise UserError(
-            f"{name!r} cannot be a file name: use lower-case letters, digits and _ (such as my_{word})."
-        )
-    if name in registry.kind(plural).names():
-        raise UserError(f"there is a {word} called {name} already: dmlplayground {plural} {name}.")
 
 
 def _places(plural: str, name: str) -> dict[str, Path]:
