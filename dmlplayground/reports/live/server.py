@@ -36,58 +36,49 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 class Site:
-    """The pages of these stores. A page is kept until a record changes, and then made anew."""
+    """The pages of these stores. A report is kept until a record changes, and then made anew."""
 
     def __init__(self, stores: Sequence[Path]):
         self.stores = stores
         self._listings = [state.Listing(store) for store in stores]
-        self._pages: dict[int, tuple[str, str]] = {}  # number of the store -> version, page
+        self._reports: dict[int, tuple[str, str]] = {}  # number of the store -> version, page
 
-    def report(self, number: int) -> str:
-        version = self.state(number)["version"]
-        if self._pages.get(number, ("", ""))[0] != version:
-            self._pages[number] = version, _with_panel(reports.html(self.stores[number]))
-        return self._pages[number][1]
-
-    def state(self, number: int) -> dict[str, Any]:
-        return self._listings[number].now()
-
-    def index(self) -> str:
+    def index(self, _: Request) -> Response:
         rows = []
-        for number, store in enumerate(self.stores):
-            now = self.state(number)
+        for number, (store, listing) in enumerate(zip(self.stores, self._listings)):
+            now = listing.now()
             counts = ", ".join(f"{count} {name}" for name, count in now["states"].items()) or "no trials yet"
-            name, where = html.escape(now["title"]), html.escape(str(store))
-            rows.append(
-                f'<li><a href="stores/{number}/">{name}</a><div class="soft">{counts} &middot; {where}</div></li>'
-            )
-        return document("Stores", f"<h1>Stores</h1><ul>{''.join(rows)}</ul>")
+            link = f'<a href="stores/{number}/">{html.escape(now["title"])}</a>'
+            rows.append(f'<li>{link}<div class="soft">{counts} &middot; {html.escape(str(store))}</div></li>')
+        return _html(document("Stores", f"<h1>Stores</h1><ul>{''.join(rows)}</ul>"))
+
+    def report(self, request: Request) -> Response:
+        number = self._number(request)
+        version = self._listings[number].now()["version"]
+        if self._reports.get(number, ("", ""))[0] != version:
+            self._reports[number] = version, _with_panel(reports.html(self.stores[number]))
+        return _html(self._reports[number][1])
+
+    def state(self, request: Request) -> Response:
+        return JSONResponse(self._listings[self._number(request)].now())
+
+    def compare(self, request: Request) -> Response:
+        store = self.stores[self._number(request)]
+        chosen = (request.query_params.get(side, "") for side in ("left", "right"))
+        return _html(document("Two cells side by side", _pair(store, *chosen)))
+
+    def _number(self, request: Request) -> int:
+        number = request.path_params["number"]
+        if number >= len(self.stores):
+            raise HTTPException(404, f"there are {len(self.stores)} stores here, counted from 0")
+        return number
 
 
 def app(stores: Sequence[Path], hosts: Sequence[str]) -> Starlette:
     """The application. It only answers requests for these host names, so that no other site's page can read ours."""
-    site = Site(stores)
-
-    def index(request: Request) -> Response:
-        return _html(site.index())
-
-    def report(request: Request) -> Response:
-        return _html(site.report(_number(request, stores)))
-
-    def now(request: Request) -> Response:
-        return JSONResponse(site.state(_number(request, stores)))
-
-    def compare(request: Request) -> Response:
-        store = stores[_number(request, stores)]
-        chosen = (request.query_params.get(side, "") for side in ("left", "right"))
-        return _html(document("Two cells side by side", _pair(store, *chosen)))
-
-    routes = [
-        Route("/", index),
-        Route("/stores/{number:int}/", report),
-        Route("/stores/{number:int}/state.json", now),
-        Route("/stores/{number:int}/compare", compare),
-    ]
+    site, page = Site(stores), "/stores/{number:int}/"
+    routes = [Route("/", site.index), Route(page, site.report)]
+    routes += [Route(f"{page}state.json", site.state), Route(f"{page}compare", site.compare)]
     middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)), Middleware(GZipMiddleware)]
     return Starlette(routes=routes, middleware=middleware, exception_handlers={UserError: _refused})
 
@@ -125,13 +116,6 @@ def _socket(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _number(request: Request, stores: Sequence[Path]) -> int:
-    number = request.path_params["number"]
-    if number >= len(stores):
-        raise HTTPException(404, f"there are {len(stores)} stores here, counted from 0")
-    return number
-
-
 def _html(content: str) -> HTMLResponse:
     headers = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
     return HTMLResponse(content, headers=headers)
@@ -155,8 +139,7 @@ def _with_panel(page: str) -> str:
 
 
 def _pair(store: Path, left: str, right: str) -> str:
-    """Two cells by their keys: which settings differ, and whether their scores differ by more than noise. Without keys, only
-    the form to choose two."""
+    """Two cells by their keys: which settings differ, and whether their scores do; without keys, only the form to choose."""
     known = {cell.key: cell for arena in grouping.arenas(usable_records.load(store)) for cell in arena.cells}
     title = '<h1>Two cells side by side</h1><p><a href="./">back to the report</a></p>'
     parts = [title, _choice(known, left, right)]
