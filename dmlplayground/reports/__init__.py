@@ -114,10 +114,8 @@ def _page(
     warnings = _unfinished(all_arenas)
     if left_out:
         warnings.append(LEFT_OUT.format("; ".join(left_out)))
-    sections = [
-        page.Section(one.title, repeated.tables(one), drawn(repeated.figure(one)))
-        for one in joined or repeated.of_arenas(all_arenas)
-    ]
+    repeats = joined or repeated.of_arenas(all_arenas)
+    sections = [page.Section(one.title, repeated.tables(one), drawn(repeated.figure(one))) for one in repeats]
     if (lengths := rungs.read(store)) and (table := rungs.table(lengths, name)):
         sections.append(page.Section(f"{table.title} ({table.of})", [table]))
     sections += [

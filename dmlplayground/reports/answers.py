@@ -35,18 +35,13 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     winner, ahead, level = cells[best(*given)], leads(*given), leaders(*given)
     every = [Rival(cell, ahead[index], index in level) for index, cell in enumerate(cells)]
     rivals = sorted((one for one in every if one.cell is not winner), key=lambda one: one.cell.rank)
-    return [
-        _winner(arena, winner, others),
-        _lead(arena, winner, rivals),
-        _published(arena, winner),
-        _cost(arena, winner, rivals),
-    ]
+    first = _winner(arena, winner, others), _lead(arena, winner, rivals)
+    return [*first, _published(arena, winner), _cost(arena, winner, rivals)]
 
 
 @dataclass(frozen=True)
 class Rival:
-    """Another method at its best setting, the winner's lead over it, if that can be tested, and whether it is level with
-    the winner."""
+    """Another method at its best setting, the winner's lead over it (if that can be tested), and whether they are level."""
 
     cell: Cell
     lead: Lead | None

@@ -198,8 +198,7 @@ def position(record: Record, entry: dict[str, Any]) -> int:
 
 
 def against(arena: Arena, key: str, words: str) -> Figure | None:
-    """The score against a size, with a line for each group of cells that differ in nothing else. None if no line has
-    two points."""
+    """The score against a size, a line for each group of cells that differ in nothing else; None if no line has two points."""
     lines: Mapping[str, list[Cell]] = defaultdict(list)
     for cell in arena.finished:
         lines[cell.label_without(key)].append(cell)

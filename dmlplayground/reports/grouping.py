@@ -273,8 +273,7 @@ def score(record: Record, which: str, metric: str) -> float | None:
 def arenas(
     records: Iterable[Record], expected: Iterable[Mapping[str, Any]] | None = None, searched: bool = False
 ) -> list[Arena]:
-    """All cells of a store, and of the trials that it is to hold, by arena. Trials of a search are ranked by the
-    scores that the search maximised."""
+    """All cells of a store, and of the trials that it is to hold, by arena; those of a search ranked by what it maximised."""
     cells: dict[str, Cell] = {}
     of_settings: dict[str, Cell] = {}
 
@@ -333,12 +332,10 @@ def _arena(cells: list[Cell]) -> Arena:
 
 def _headline(cells: Sequence[Cell]) -> str:
     """The metric that the cells ask for, if all have it; otherwise the first that all have."""
-    wanted = [
-        str(cell.config["protocol"]["criterion"])
-        if cell.searched
-        else metrics.headline(cell.config.get("evaluation", {})).key
-        for cell in cells
-    ]
+    if cells[0].searched:  # as all of a search are
+        wanted = [str(cell.config["protocol"]["criterion"]) for cell in cells]
+    else:
+        wanted = [metrics.headline(cell.config.get("evaluation", {})).key for cell in cells]
     measured = [cell.metrics for cell in cells if cell.records]
     common = [name for name in (measured or [wanted])[0] if all(name in names for names in measured)]
     return next(name for name in [*wanted, *common] if name in common)

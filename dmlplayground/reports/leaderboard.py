@@ -180,11 +180,8 @@ def _quotes(arena: Arena, outcomes: Collection[str]) -> list[str]:
 
 def of_studies(arena: Arena) -> list[Table]:
     """The results of a protocol with folds under the names of each study whose tables show them, if its metrics were measured."""
-    return [
-        _of_study(arena, study)
-        for study in published.tabulated(arena.protocol.key)
-        if set(study.metrics) <= set(arena.metrics)
-    ]
+    studies = published.tabulated(arena.protocol.key)
+    return [_of_study(arena, one) for one in studies if set(one.metrics) <= set(arena.metrics)]
 
 
 def _of_study(arena: Arena, study: Study) -> Table:

@@ -59,8 +59,7 @@ def agreement(a: Comparison, b: Comparison) -> Agreement | None:
 
 
 def by_search(found: Comparison) -> float | None:
-    """The tau between the orders by one search of every method and by another: what a new search alone does to an order. The
-    mean over pairs of searches."""
+    """The tau between the orders by one search and by another, mean over pairs: what a new search alone does to an order."""
     if found.searches < 2 or len(found.means) < LEAST:
         return None
     columns = np.array([cells.mean(axis=0) for cells in found.means.values()])

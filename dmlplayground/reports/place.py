@@ -97,12 +97,8 @@ def _compared(entry: arenas.Entrant, field: Repeated, placed: list[Record]) -> P
         shared = "divisions and searches in common"
         raise UserError(f"the records of {arena} have no {shared} with those of {name}.")
     joined.first = [table(joined, name)]
-    page = write(
-        entry.store / arenas.FINALS,
-        [record for runs in joined.runs.values() for record in runs.values()],
-        title=f"{name} in the arena {arena}",
-        joined=[joined],
-    )
+    records = [record for runs in joined.runs.values() for record in runs.values()]
+    page = write(entry.store / arenas.FINALS, records, title=f"{name} in the arena {arena}", joined=[joined])
     places = found.places(name)
     with files.replacing(page.with_name(BADGE)) as stream:
         stream.write(badge(arena, places, len(found.methods)))

@@ -81,8 +81,7 @@ class Lead:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval, as much wider as the adjustment raises the p-value: without zero exactly where the lead is
-        real."""
+        """The 95 % interval, as much wider as the adjustment raises the p-value: without zero exactly where the lead is real."""
         raised = self.gap.chance / self.chance if self.chance else 1.0
         return self.gap.interval(LEVEL * raised)
 
@@ -148,8 +147,7 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
 
 
 def best(summaries: Sequence[Summary], higher: bool) -> int:
-    """The position of the highest, or of the lowest where not ``higher`` is better. A single run counts only if there are no
-    others, because its noise is unknown."""
+    """The position of the best. A single run counts only if there are no others, because its noise is unknown."""
     known = [index for index, value in enumerate(summaries) if value]
     repeated = [index for index in known if summaries[index].n > 1]
     sign = 1 if higher else -1

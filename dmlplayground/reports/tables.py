@@ -148,9 +148,7 @@ def terminal(tables: Table | Iterable[Table]) -> str:
     >>> print(dml.reports.terminal(dml.reports.leaderboard(dml.records.load_store(store))).splitlines()[0])
     Leaderboard: glyphs, paper protocol
     """
-    if isinstance(tables, Table):
-        return _terminal(tables)
-    return "\n\n".join(_terminal(table) for table in tables)
+    return "\n\n".join(map(_terminal, [tables] if isinstance(tables, Table) else tables))
 
 
 def _terminal(table: Table) -> str:
@@ -177,11 +175,9 @@ def _with_bold(table: Table, bold: str, form: Callable[[str], str]) -> list[list
 
 
 def markdown(table: Table) -> str:
-    rows = [
-        [_plain(column.name) for column in table.columns],
-        ["---:" if column.numeric else "---" for column in table.columns],
-        *_with_bold(table, "**{}**", _plain),
-    ]
+    heads = [_plain(column.name) for column in table.columns]
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    rows = [heads, rule, *_with_bold(table, "**{}**", _plain)]
     lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
     notes = [f"{_plain(note)}  " for note in table.notes]
     grid = [f"| {line} |" for line in lines]

@@ -70,8 +70,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods that were repeated over the same divisions, with as many searches each: means over seeds, and the spread of
-    these."""
+    """Methods repeated over the same divisions, with as many searches each: means over seeds, and the spread of these."""
 
     means: Mapping[str, Any]  # of every method, an array: divisions x searches
     within: Mapping[str, Square | None]  # of every method, the variance over seeds
@@ -263,8 +262,7 @@ class Comparison:
         return Square(only.value / cells, only.freedom) if only else Square(0.0, math.inf)
 
     def error(self, name: str) -> Square:
-        """The squared standard error of a method's mean where it is compared with others: that of all methods, or its own if
-        that is larger."""
+        """The squared standard error of a method's mean among others: that of all methods, or its own if that is larger."""
         own, shared = self._error(self._squares[name]), self._error(self.pooled)
         lent = 0.0 if name in self.unlike else self._likeness
         return Square(max(own.value, shared.value), min(own.freedom + lent, shared.freedom))
@@ -305,8 +303,7 @@ class Comparison:
 
     @cached_property
     def _noise(self) -> dict[str, tuple[Any, Any]]:
-        """Of every method draws of the squared error of its mean, and of the variance of a single score; both apart from what
-        is common to all methods."""
+        """Of every method draws of its mean's squared error and of a single score's variance, without what all methods share."""
         found = {}
         for name in self.means:
             squares = self._squares[name] if name in self.unlike else self.pooled
@@ -353,8 +350,7 @@ class Comparison:
 
 
 def _cells(values: Values) -> tuple[tuple[tuple[Any, ...], int], list[list[float]]]:
-    """A design (the divisions, and how many searches each has), and the scores of every division and search; none if some
-    division lacks a search."""
+    """A design (the divisions, and how many searches each has), and its scores; none if some division lacks a search."""
     found: dict[Any, dict[Any, list[float]]] = {}
     for (division, search, _), value in sorted(values.items(), key=str):
         found.setdefault(division, {}).setdefault(search, []).append(value)

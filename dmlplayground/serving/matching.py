@@ -58,8 +58,7 @@ def check_share(false_accepts: float) -> None:
 def calibrate(
     embeddings: np.ndarray, classes: ArrayLike, kind: str, false_accepts: float, measured_on: str
 ) -> Threshold:
-    """The largest distance between two images met here at which at most this share of the pairs of different classes
-    match."""
+    """The largest distance between two images met here at which at most this share of the pairs of different classes match."""
     check_share(false_accepts)
     rows = np.unique(np.linspace(0, len(embeddings) - 1, min(MOST, len(embeddings))).astype(int))
     points, labels = embeddings[rows], np.unique(np.asarray(classes), return_inverse=True)[1][rows]

@@ -87,8 +87,7 @@ class Model:
         return [(own[fold], dataset) for fold, dataset in kept.items() if own[fold]], True
 
     def unseen(self) -> tuple[Dataset, str]:
-        """Images to measure a choice on, and what they are: of the first fold's classes kept back from training, or else of
-        the test classes."""
+        """Images to measure a choice on, and what they are: the first fold's classes kept back, or else the test classes."""
         groups, kept = self._apart()
         what = "classes kept back from training" if kept else "test classes"
         return groups[0][1], f"{self.trial.data['name']} ({what})"

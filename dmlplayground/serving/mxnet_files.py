@@ -28,8 +28,7 @@ FORMAT = "dmlplayground embedding network"
 
 
 def write(learners: Sequence[Any], target: Path, size: tuple[int, int]) -> list[Path]:
-    """Export the learners of a model, side by side; ``target`` is a path without a suffix, ``size`` the height and width
-    of the images they take."""
+    """Export the learners side by side; ``target`` has no suffix, ``size`` is the height and width of the images they take."""
     trial, members = learners[0].trial, []
     description = target.with_name(f"{target.name}.json")
     written = [description]

@@ -20,8 +20,7 @@ LARGEST = np.float32(3.0e38)
 
 @_compile
 def scan(codes: "Codes", asked: "Asked", listed: "Listed") -> None:
-    """For every query the rows that may be among its nearest: a row whose lower bound is above the K-th least upper bound
-    is none of them."""
+    """For every query the rows that may be among its nearest: none whose lower bound is above the K-th least upper bound."""
     chunks, groups = codes.bytes.shape[:2]
     tile = max(1, TILE // (4 * groups * CHUNK))
     values = np.empty((FEW, CHUNK), np.float32)

@@ -100,8 +100,7 @@ def untrained(size: int, **more: Any) -> dict[str, Any]:
 
 
 def divided(found: Look, seed: int = 0) -> list[Entry]:
-    """Which images the ladder sees, and which test what it delivers: other classes, drawn at random unless the folder
-    says which."""
+    """Which images the ladder sees, and which test what it delivers: other classes, at random unless the folder says which."""
     if any(entry.split for entry in found.entries):
         return found.entries
     return divide(found.entries, TRAIN, None, "fit", seed)

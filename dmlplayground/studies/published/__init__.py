@@ -92,8 +92,7 @@ def _about(method: Any, data: Any) -> tuple[Quote, ...]:
 
 
 def find(config: Mapping[str, Any], runs: int, outcome: str) -> dict[str, Quoted]:
-    """The published figures for this outcome of such trials, by metric: from a table, or from a curve if no table has
-    them."""
+    """The published figures for this outcome of such trials, by metric: from a table, or from a curve if no table has them."""
     found: dict[str, Quoted] = {}
     for quote in _beside(config, runs):
         if _outcome(quote, config) == outcome:
@@ -108,8 +107,7 @@ def _outcome(quote: Quote, config: Mapping[str, Any]) -> str:
 
 
 def _beside(config: Mapping[str, Any], runs: int) -> list[Quote]:
-    """The quotes that can be shown beside such trials. Points of a curve are left out if a table has them, even one of
-    more runs."""
+    """The quotes that can be shown beside such trials. Points of a curve are left out if a table has them, even of more runs."""
     in_tables = any(not quote.axis for quote in matching(config, MANY))
     return [quote for quote in matching(config, runs) if not (quote.axis and in_tables)]
 
