@@ -12,7 +12,7 @@ import dmlplayground as dml
 from dmlplayground.base import files
 from dmlplayground.base.errors import UserError
 from dmlplayground.serving import expansion, neighbours
-from dmlplayground.serving.distances import distances
+from dmlplayground.serving.neighbours import distances
 
 KINDS = ("euclidean", "cosine", "hamming")
 

@@ -20,8 +20,8 @@ from dmlplayground.base.errors import UserError
 from dmlplayground.parts.backbones.shared import onnx_graph
 from dmlplayground.serving import card, matching, mxnet_files, results_sheet
 from dmlplayground.serving import image_inputs as pictures
-from dmlplayground.serving.distances import distances
 from dmlplayground.serving.index import Found, Index
+from dmlplayground.serving.neighbours import distances
 
 
 @pytest.fixture(scope="module")

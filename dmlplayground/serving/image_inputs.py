@@ -82,8 +82,7 @@ def read(given: Given, stored: Stored) -> Pictures:
     """``given`` as pictures, to be stored in this way."""
     if isinstance(given, Dataset):
         names = tuple(f"{given.name}/{given.split}/{row}" for row in range(len(given)))
-        classes = tuple(given.class_names[label] for label in given.labels)
-        return Pictures(given, names, classes)
+        return Pictures(given, names, tuple(given.class_names[label] for label in given.labels))
     if isinstance(given, (str, Path)):
         root = Path(given)
         return _files(images_in(root), stored, root)
@@ -125,8 +124,7 @@ def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
     if not arrays:
         raise UserError("there are no images to embed.")
     names = tuple(map(str, range(len(arrays))))
-    dataset = _unlabelled("arrays", Arrays(arrays, stored))
-    return Pictures(dataset, names, ("",) * len(arrays), numbered=True)
+    return Pictures(_unlabelled("arrays", Arrays(arrays, stored)), names, ("",) * len(arrays), numbered=True)
 
 
 def _unlabelled(name: str, images: Images) -> Dataset:

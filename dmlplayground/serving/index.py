@@ -14,8 +14,8 @@ from ..base import optional
 from ..base.errors import UserError, unknown
 from ..parts.metrics.shared.engine.embeddings import DISTANCES
 from . import index_file, neighbours
-from .distances import as_seen
 from .index_file import Rows
+from .neighbours import as_seen
 
 if TYPE_CHECKING:
     from . import image_inputs
@@ -308,8 +308,7 @@ class Index:
 
         Its distances are squared; cosine distances are searched as those of vectors at unit length.
         """
-        faiss = optional.load("faiss")
-        graph = faiss.IndexHNSWFlat(self.width, 32)
+        graph = optional.load("faiss").IndexHNSWFlat(self.width, 32)
         graph.hnsw.efConstruction, graph.hnsw.efSearch = 100, 64
         graph.add(as_seen(np.asarray(self.rows.embeddings), self.distance).astype(np.float32))
         return graph

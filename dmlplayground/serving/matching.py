@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import UserError
-from .distances import distances, of_joined
+from .neighbours import distances, of_joined
 
 MOST = 3000  # images whose pairs are all used; with more, a regular selection is
 

@@ -16,8 +16,8 @@ from ..parts.transforms.shared.stored import Stored
 from ..trial.store import BEST
 from ..trial.training import folds, models, scoring
 from . import card, expansion, image_inputs, matching, mxnet_files
-from .distances import unit
 from .index import Index
+from .neighbours import unit
 
 FORMATS = ("mxnet", "onnx")
 ANY_SIZE = "images (B, H, W, 3) of uint8 in RGB and of any size"  # what a graph that resizes takes

@@ -106,8 +106,7 @@ resizing (uint8[batch, height, width, 3] {INPUT}) => (uint8[batch, {height}, {wi
     resizing = optional.load("onnx.parser").parse_graph(text)
     compose = optional.load("onnx.compose")
     compose.add_prefix_graph(resizing, "resize_", rename_inputs=False, inplace=True)
-    whole = compose.merge_graphs(resizing, network.graph, [("resize_done", INPUT)])
-    network.graph.CopyFrom(whole)
+    network.graph.CopyFrom(compose.merge_graphs(resizing, network.graph, [("resize_done", INPUT)]))
 
 
 def _quantized(model: "Model", graph: Any) -> Any:

@@ -4,9 +4,8 @@ The methods are data: a test holds them to the findings.
 """
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...base import files
 from ...parts import backbones
@@ -62,8 +61,7 @@ TAKEN = (3e-5, 3e-4)
 PASSES = {True: 12, False: 60}  # over the images, at most: of a pretrained network, and of one from scratch
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What is tried: settings that all trials share, sizes, and how to train."""
 
     base: dict[str, Any]

@@ -266,8 +266,7 @@ class Ladder:
             rows, labels = zip(self._features(size, "train"), self._features(size, "kept"))
             split = np.repeat(["train", "test"], [len(each) for each in rows])
             named = np.array([f"{name} {label}" for name, label in zip(split, np.concatenate(labels))])
-            content = {"features": np.concatenate(rows), "labels": named, "split": split}
-            array_files.write_plain(path, content)
+            array_files.write_plain(path, {"features": np.concatenate(rows), "labels": named, "split": split})
         return path.resolve()
 
     def _with_head(self, size: int, head: Head) -> dict[str, Any]:

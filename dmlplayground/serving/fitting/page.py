@@ -15,9 +15,9 @@ from ...parts.transforms.shared.stored import Stored
 from ...reports.page import document, escape, table_html
 from ...reports.tables import Column, Row, Seconds, Table
 from ...trial.store.records import Record
-from ..distances import unit
 from ..judge import NAMES, judge
 from ..model import Model
+from ..neighbours import unit
 from .ladder import Ladder, duration
 
 EXAMPLES, FOUND, PIXELS = 6, 5, 112  # rows of right and of wrong searches, images in a row, of a side
@@ -97,15 +97,15 @@ def write(
     """Write the page. Returns its path."""
     lines = "".join(f"<li>{escape(line)}</li>" for line in left_out)
     parts = [
+        f"<header><h1>{escape(title)}</h1></header>",
         *(f"<p>{escape(sentence)}</p>" for sentence in summary(found)),
         table_html(table(ladder)),
         *_examples(found),
         f"<h2>Left out</h2><ul>{lines}</ul>" if left_out else "",
         f"<h2>What to do next</h2><pre>{escape(chr(10).join(commands))}</pre>",
     ]
-    main = f"<header><h1>{escape(title)}</h1></header>{''.join(parts)}"
     with files.replacing(out / "index.html") as file:
-        file.write(document(title, main, style=STYLE))
+        file.write(document(title, "".join(parts), style=STYLE))
     return out / "index.html"
 
 
