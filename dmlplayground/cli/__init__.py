@@ -105,13 +105,13 @@ def parser(commands: Mapping[str, ModuleType] | None = None, all_helped: bool = 
         if not hasattr(module, "add_arguments"):
             module = listing.command(name, module)
         about = (module.__doc__ or "").strip()
-        listed: dict[str, Any] = {"help": " ".join(about.partition("\n\n")[0].split())}
-        command = subparsers.add_parser(
-            name,
-            description=sentence(about),
-            epilog=f"example: dmlplayground {module.EXAMPLE}\nmore: the page {module.PAGE}.html of dmlplayground docs",
-            **(listed if all_helped or name not in registry.HOMES else {}),
-        )
+        example = f"example: dmlplayground {module.EXAMPLE}"
+        listed: dict[str, Any] = {
+            "epilog": f"{example}\nmore: the page {module.PAGE}.html of dmlplayground docs"
+        }
+        if all_helped or name not in registry.HOMES:
+            listed["help"] = " ".join(about.partition("\n\n")[0].split())
+        command = subparsers.add_parser(name, description=sentence(about), **listed)
         command.set_defaults(run=getattr(module, "run", None))  # None where each of its actions has one
         command.repeats(*PARTS)
         module.add_arguments(command)

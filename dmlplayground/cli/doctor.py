@@ -224,8 +224,7 @@ def _downloads() -> Iterator[Check]:
     """Whether the servers answer; what they hold is checked when it is fetched."""
     wanted = addresses()
     with futures.ThreadPoolExecutor(len(wanted)) as pool:
-        answers = pool.map(_answer, wanted)
-        for (address, what), answer in zip(wanted.items(), answers):
+        for (address, what), answer in zip(wanted.items(), pool.map(_answer, wanted)):
             said = f"was not reached: {answer}" if answer else "has it"
             yield Check("download", "note" if answer else "ok", f"{what}: {address.split('/')[2]} {said}")
 

@@ -318,5 +318,4 @@ def layer(recipe: Hyperparams, backbone: str, data: str = "") -> dict[str, Any]:
     >>> sorted(dml.hyperparams.layer(found, "inception_bn"))[:3]
     ['backbone', 'evaluation', 'protocol']
     """
-    values = recipe.on(backbone, data).values
-    return merge(*(nested(key, entry.value) for key, entry in values.items()))
+    return merge(*(nested(key, entry.value) for key, entry in recipe.on(backbone, data).values.items()))

@@ -81,8 +81,7 @@ def verify(arguments: Namespace) -> int:
     from ...parts.data.shared.verify import verify
 
     checked, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
-    end = layout.plural(len(wrong), "problem") if wrong else "all is well"
-    print("\n".join([*checked, *wrong, end]))
+    print("\n".join([*checked, *wrong, layout.plural(len(wrong), "problem") if wrong else "all is well"]))
     return 1 if wrong else 0
 
 

@@ -30,5 +30,4 @@ def run(arguments: Namespace) -> None:
     names = ("which", "data", "split", "engine", "metrics", "ks", "distance", "seed")
     how = {name: getattr(arguments, name) for name in names}
     clustering = False if arguments.no_clustering else None
-    scores = evaluate(arguments.target, arguments.labels, clustering=clustering, **how)
-    print(run_summary.scores(scores))
+    print(run_summary.scores(evaluate(arguments.target, arguments.labels, clustering=clustering, **how)))

@@ -98,7 +98,6 @@ def _climb(arguments: Namespace, found: Any, plan: Any, out: Path, changes: dict
             ("export", folder, out / "network", "--format", "onnx"),
         )
     ]
-    title = f"A search among {images.name}"
-    written = page.write(out, title, ladder, measured, found.left_out, commands)
+    written = page.write(out, f"A search among {images.name}", ladder, measured, found.left_out, commands)
     print(f"page: {written}\n\nwhat to do next:\n" + "\n".join(f"  {command}" for command in commands))
     return 0

@@ -24,8 +24,6 @@ class Study(registry.Part):
 
 
 KIND: registry.Kind[Study, Any] = registry.Kind("study", "dmlplayground.studies.published", Study)
-
-
 UNTRAINED = "no training"  # in a method's place: the network as it came
 
 
