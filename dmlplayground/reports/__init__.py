@@ -107,7 +107,7 @@ def _page(
     """The content of the page for these records, whose trials are in ``store``, with its figures drawn as such files."""
 
     def drawn(*made: Figure | None) -> list[page.Drawn]:
-        return [page.Drawn(one, figure_files.draw(one, suffixes)) for one in made if one]
+        return [(one, figure_files.draw(one, suffixes)) for one in made if one]
 
     name, all_arenas = store.resolve().name, arenas(found, stated.trials, stated.search)
     pictures, left_out = within_budget(all_arenas, store)

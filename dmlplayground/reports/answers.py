@@ -1,7 +1,7 @@
 """The first screen of the page: which method is best, by how much, whether that is more than noise, and at what cost."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..base import layout
 from ..parts import metrics
@@ -17,11 +17,10 @@ BELOW = "below the {}, {:.2f}: use these, or train with a lower rate or fewer st
 POINTS = " points"  # of metrics in percent
 
 
-@dataclass
-class Answer:
+class Answer(NamedTuple):
     question: str
     answer: str
-    details: list[str] = field(default_factory=list)
+    details: list[str]
 
 
 def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
@@ -39,8 +38,7 @@ def of_arena(arena: Arena, others: Sequence[Arena] = ()) -> list[Answer]:
     return [*first, _published(arena, winner), _cost(arena, winner, rivals)]
 
 
-@dataclass(frozen=True)
-class Rival:
+class Rival(NamedTuple):
     """Another method at its best setting, the winner's lead over it (if that can be tested), and whether they are level."""
 
     cell: Cell

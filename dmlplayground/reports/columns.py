@@ -1,9 +1,8 @@
 """Columns of an arena's tables, and the one way in which they become a table."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..parts import metrics
 from ..parts.protocols import UNTOUCHED_FEATURES
@@ -19,8 +18,7 @@ def nothing(cell: Cell) -> None:
     """Where a row has no value in a column."""
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A column, with its values for a cell, for its network before training, and for its untouched features."""
 
     column: Column

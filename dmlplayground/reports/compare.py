@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base import files
@@ -132,8 +132,7 @@ def _signature(cell: Compared, shared: set[str]) -> str:
 def _changes(ours: Cells, theirs: Cells, shared: set[str]) -> dict[str, Sides]:
     """The keys whose values differ between A and B, with the values of both sides, among the cells without a
     counterpart. A cell's method, data and protocol are never such keys: another method is another cell, and what only
-    one store tried says nothing of a change.
-    """
+    one store tried says nothing of a change."""
     alone = [cell for one, cell in ours.items() if one not in theirs]
     others = [cell for one, cell in theirs.items() if one not in ours]
     sides = _met(alone, others), _met(others, alone)
@@ -160,8 +159,7 @@ def _units(gaps: "Iterable[CellDifference]") -> list[str]:
     return units((gap.metric for gap in gaps), OVER_SEEDS)
 
 
-@dataclass(frozen=True)
-class CellDifference:
+class CellDifference(NamedTuple):
     """A cell's metric in both stores; ``a`` or ``b`` is empty if that store has no result."""
 
     cells: tuple[Compared | None, Compared | None]

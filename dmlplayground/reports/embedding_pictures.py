@@ -3,9 +3,8 @@
 import base64
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..trial.store import snapshots
 from .grouping import Arena
@@ -20,8 +19,7 @@ TSNE = "The same images placed by t-SNE: neighbours stay near, distances beyond 
 LEFT_OUT = "Pictures of {} are left out: the page would grow too large."
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """One trial's samples."""
 
     label: str

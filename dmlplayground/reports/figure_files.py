@@ -209,8 +209,7 @@ def _lines(axes: Any, figure: Figure) -> None:
         dash = DASHES[_round(figure, place) % len(DASHES)]
         marker = "o" if len(series.x) < 12 else None
         axes.plot(series.x, series.y, ls=dash, marker=marker, ms=3, lw=1.4, label=series.name, **look)
-        points = zip(series.x, series.low, series.high)
-        known = [(x, low, high) for x, low, high in points if low is not None]
+        known = [(x, low, high) for x, low, high in zip(series.x, series.low, series.high) if low is not None]
         if known and not figure.tangle:
             axes.fill_between(*zip(*known), alpha=0.12, lw=0, **look)
     _limit(axes, figure)

@@ -23,6 +23,7 @@ BANDS = 4  # with more lines than this, none has a band
 # With more cells than this, only the best setting of every method is shown.
 BARS, CURVES, POINTS = 30, 16, 200
 BEST = "Every method at its best setting."
+Ends = tuple[float, float] | None  # of an interval
 
 
 @dataclass
@@ -40,30 +41,22 @@ class Series:
     colours: list[int] = field(default_factory=list)  # those of cells; without, the series is grey
     sizes: list[str] = field(default_factory=list)  # written beside the points
 
-    def put(
-        self,
-        x: Any,
-        y: float,
-        ends: tuple[float, float] | None = None,
-        runs: Sequence[float] = (),
-        label: str = "",
-        colour: int | None = None,
-    ) -> None:
+    def put(self, x: Any, y: float, ends: Ends = None, label: str = "", colour: int | None = None) -> None:
         """Add a point."""
         low, high = ends or (None, None)
         self.x.append(x)
         self.y.append(y)
         self.low.append(low)
         self.high.append(high)
-        self.runs.append([*runs])
+        self.runs.append([])
         self.labels.append(label)
         self.colours += [] if colour is None else [colour]
 
     def add(self, x: Any, measured: Summary, label: str = "", colour: int | None = None) -> None:
         """Add a mean over seeds."""
-        runs = list(measured.values.values()) if measured.n == 2 else []
         label = ", ".join(filter(None, [label, f"{measured.n} seed{'s' * (measured.n != 1)}"]))
-        self.put(x, measured.mean, measured.interval, runs, label, colour)
+        self.put(x, measured.mean, measured.interval, label, colour)
+        self.runs[-1] += measured.values.values() if measured.n == 2 else []
 
     def quote(self, x: Any, found: Quoted | None) -> None:
         """Add a published value, if there is one."""
@@ -143,7 +136,7 @@ def bars(arena: Arena) -> Figure:
     if len(untrained) == 1 and arena.untrained_on == {"test"}:
         lines = {cells[0].before: untrained[0].mean, **lines}
     title = f"{arena.headline} by method"
-    return Figure("bars", title, "bars", _axis(arena), "", series, note=note, references=lines)
+    return Figure("bars", title, "bars", axis(arena), "", series, note=note, references=lines)
 
 
 def _untouched(arena: Arena, which: str) -> dict[str, float]:
@@ -214,7 +207,7 @@ def against(arena: Arena, key: str, words: str) -> Figure | None:
     if not series:
         return None
     across = _untouched(arena, arena.cells[0].primary)
-    return Figure(key, title, "lines", words, _axis(arena), series, log=True, note=note, references=across)
+    return Figure(key, title, "lines", words, axis(arena), series, log=True, note=note, references=across)
 
 
 def _line(arena: Arena, label: str, key: str, cells: Sequence[Cell]) -> list[Series]:
@@ -243,7 +236,7 @@ def cost(arena: Arena) -> Figure | None:
     title, label = f"{arena.headline} against training time", "seconds per trial (wall time, with evaluation)"
     across = _untouched(arena, arena.cells[0].primary)
     made = [*series.values()]
-    return Figure("cost", title, "points", label, _axis(arena), made, note=note, references=across)
+    return Figure("cost", title, "points", label, axis(arena), made, note=note, references=across)
 
 
 def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
@@ -267,5 +260,5 @@ def optimism(arena: Arena, others: Sequence[Arena]) -> Figure | None:
     return Figure("optimism", title, "bars", label, "", series, note=note) if series else None
 
 
-def _axis(arena: Arena) -> str:
+def axis(arena: Arena) -> str:
     return f"{arena.headline} ({arena.finished[0].primary}){arena.metric.suffix}"

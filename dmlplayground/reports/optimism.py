@@ -1,7 +1,7 @@
 """Optimism: how much of a score comes from having looked at the test set."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..parts.protocols import VALIDATION, ProtocolPart
 from . import columns
@@ -13,8 +13,7 @@ from .tables import Column, Table, units
 SAME = "Here the best test epoch was the last in every run: nothing was gained by choosing it."
 
 
-@dataclass(frozen=True)
-class Optimism:
+class Optimism(NamedTuple):
     """A cell whose epoch the test classes chose, and its twin, whose epoch validation classes chose."""
 
     cell: Cell
@@ -52,8 +51,7 @@ def of_arena(arena: Arena, others: Sequence[Arena]) -> list[Optimism]:
 
 
 def _without_protocol(cell: Cell) -> str:
-    others = cell.config.keys() - {*SEED_AND_PLACE, "protocol"}
-    return canonical({key: cell.config[key] for key in others})
+    return canonical({key: cell.config[key] for key in cell.config.keys() - {*SEED_AND_PLACE, "protocol"}})
 
 
 def tables(arena: Arena, others: Sequence[Arena]) -> list[Table]:

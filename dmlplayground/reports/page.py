@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import count, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..studies.published import Quoted
 from . import embedding_pictures, figure_files, trial_details
@@ -19,11 +19,7 @@ from .statistics import Summary
 from .tables import Column, Row, Seconds, Table, bare, text
 
 HERE = Path(__file__).parent
-
-
-class Drawn(NamedTuple):
-    figure: Figure
-    files: dict[str, bytes]  # by suffix
+Drawn = tuple[Figure, dict[str, bytes]]  # a figure with its files, by suffix
 
 
 @dataclass

@@ -171,9 +171,8 @@ def _labels(cells: Sequence[Cell]) -> list[str]:
     keys = [key for key in PROMINENT if len({canonical(cell.flat.get(key)) for cell in trained}) > 1]
     heads = ["" if cell.trained else f", {cell.config['head']['reduction']} head" for cell in cells]
     labels = [cell.method + head for cell, head in zip(cells, heads)]
-    sized = [
-        ", ".join([label, *(str(cell.flat.get(key)) for key in keys)]) for label, cell in zip(labels, cells)
-    ]
+    sizes = ([str(cell.flat.get(key)) for key in keys] for cell in cells)
+    sized = [", ".join([label, *own]) for label, own in zip(labels, sizes)]
     for longer in (sized, [cell.label_without(SEARCH) for cell in cells]):
         places = Counter((label, _place(cell)) for label, cell in zip(labels, cells))
         twice = {label for (label, _), count in places.items() if count > 1}
@@ -207,8 +206,7 @@ def scores(one: Repeated) -> Table:
     ]
     rows = []
     for name, before in one.before().items():
-        value = _interval(before, name)
-        rows.append(Row([name, *[value] * len(found), None, None, None], kind="baseline"))
+        rows.append(Row([name, *[_interval(before, name)] * len(found), None, None, None], kind="baseline"))
     for name in first.methods:
         below = [None] * 3 if name == first.best else next_time(first, first.best, name)
         bold = {1} if name in first.leaders and first.repeated else set()

@@ -3,10 +3,9 @@ method reaches in that time."""
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base import files
 from ..base.errors import UserError
@@ -23,8 +22,7 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class Lengths:
+class Lengths(NamedTuple):
     """The best score of every method at every length, by search."""
 
     metric: str

@@ -159,8 +159,7 @@ def _terminal(table: Table) -> str:
 
     rows = [[column.name for column in table.columns]]
     rows += [[cell(row, i) for i in range(len(row.values))] for row in table.rows]
-    right = {i for i, column in enumerate(table.columns) if column.numeric}
-    shown = layout.columns(rows, right, rule=True)
+    shown = layout.columns(rows, {i for i, column in enumerate(table.columns) if column.numeric}, rule=True)
     room = layout.width() or max(78, max(map(len, shown.splitlines())))
     notes = [textwrap.fill(note, room, initial_indent="  ", subsequent_indent="  ") for note in table.notes]
     return "\n".join([table.heading, "", shown, "", *notes]).rstrip()

@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..parts import metrics, protocols
 from ..trial.store.records import Record
 from . import columns
-from .figures import Figure, Series
+from .figures import Figure, Series, axis
 from .grouping import Arena, Cell, score
 from .statistics import Summary, summary
 from .tables import Column, Row, Table
@@ -28,8 +27,7 @@ NOTES = [
 ]
 
 
-@dataclass(frozen=True)
-class Predictor:
+class Predictor(NamedTuple):
     """A number's values beside the scores, a list for each cell."""
 
     part: str
@@ -153,8 +151,7 @@ def figure(arena: Arena) -> Figure | None:
                 label = ", ".join([*cell.distinctions, f"seed {record.seed}"])
                 points = series.setdefault(cell.method, Series(cell.method))
                 points.put(*point, label=label, colour=arena.colour(cell))
-    shown = f"{arena.headline} ({arena.finished[0].primary}){arena.metric.suffix}"
     title = f"{arena.headline} against {one.number} of training images"
     number = f"{one.number}, training images"
     note = f"Spearman's correlation {one.correlation(True):+.2f}."
-    return Figure("transfer", title, "points", number, shown, [*series.values()], note=note)
+    return Figure("transfer", title, "points", number, axis(arena), [*series.values()], note=note)

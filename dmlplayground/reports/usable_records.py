@@ -58,9 +58,8 @@ class Reader:
         record.config = {**self._configs[settings], "seed": record.seed}
         record.epochs = _interned(record.epochs) if self.epochs else []
         record.results = _interned(record.results)
-        record.versions, record.machine, record.data = map(
-            self._shared, (record.versions, record.machine, record.data)
-        )
+        for part in ("versions", "machine", "data"):
+            setattr(record, part, self._shared(getattr(record, part)))
         return record
 
     def _shared(self, value: Any) -> Any:
@@ -72,8 +71,7 @@ class Reader:
         try:
             for name, value in _measured(record):
                 metric = metrics.get(name)
-                known = value is not None and metric.percent
-                if known and not metric.least - SLACK <= value <= 1 + SLACK:
+                if value is not None and metric.percent and not metric.least - SLACK <= value <= 1 + SLACK:
                     return f"{name} is {value:g}, and cannot be above 1 or below {metric.least:g}"
             self._try(record, settings)
         except UserError as unknown:  # a part of another version

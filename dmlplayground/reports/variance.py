@@ -224,8 +224,7 @@ class Comparison:
         found: dict[str, Estimate | None] = dict.fromkeys(parts)
         for source, part in parts.items():
             if part is not None:
-                interval = _ends(_root(draws[source])) if draws else None
-                found[source] = Estimate(float(_root(part)), interval)
+                found[source] = Estimate(float(_root(part)), _ends(_root(draws[source])) if draws else None)
         return found
 
     @staticmethod

@@ -167,8 +167,7 @@ def _curve(entries: list[dict[str, Any]]) -> list[list[float]]:
         for name in metrics.leading(entry.get("metrics", {}))[:1]:
             if entry["metrics"][name] is not None:  # not finite
                 points.append([number, round(metrics.get(name).scale * entry["metrics"][name], 3)])
-    step = max(1, -(-len(points) // CURVE))
-    return points[::step]
+    return points[:: max(1, -(-len(points) // CURVE))]
 
 
 def _stopped(record: Record) -> dict[str, Any]:
