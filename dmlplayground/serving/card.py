@@ -75,10 +75,7 @@ def _scores(model: "Model") -> str:
         rows.append((name, f"{100 * judged.score(name):.2f} % ({100 * low:.2f} to {100 * high:.2f})", own))
     table = _table(("metric", "score (interval)", "untouched network"), rows)
     classes = f"{dataset.num_classes} test classes of {dataset.name}"
-    return (
-        f"{len(judged.labels):,} queries of {classes}, on which it was not trained. "
-        f"Intervals: 95 %, over classes.\n\n{table}"
-    )
+    return f"{len(judged.labels):,} queries of {classes}, on which it was not trained. Intervals: 95 %, over classes.\n\n{table}"
 
 
 def _measured(model: "Model", what: "Callable[[Model], str]") -> str:

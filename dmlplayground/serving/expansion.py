@@ -56,8 +56,6 @@ def _scores(near: np.ndarray, queries: np.ndarray, labels: np.ndarray) -> tuple[
 def mean(parts: Sequence[Gain]) -> Gain:
     """Of several networks, each query counting once."""
     weights = [part.queries for part in parts]
-    recall, precision = (
-        tuple(np.average(each, axis=0, weights=weights))
-        for each in ([part.recall for part in parts], [part.precision for part in parts])
-    )
-    return parts[0]._replace(recall=recall, precision=precision, queries=sum(weights))
+    recall = np.average([part.recall for part in parts], axis=0, weights=weights)
+    precision = np.average([part.precision for part in parts], axis=0, weights=weights)
+    return parts[0]._replace(recall=tuple(recall), precision=tuple(precision), queries=sum(weights))

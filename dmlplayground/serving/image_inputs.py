@@ -118,8 +118,7 @@ def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:
     for array in arrays:
         if array.ndim != 3 or array.shape[2] != 3 or array.dtype != np.uint8:
             raise UserError(
-                "images are files, a data set, or arrays (H, W, 3) of uint8 in RGB; got an array "
-                f"{array.shape} of {array.dtype}."
+                f"images are files, a data set, or arrays (H, W, 3) of uint8 in RGB; got an array {array.shape} of {array.dtype}."
             )
     if not arrays:
         raise UserError("there are no images to embed.")

@@ -75,13 +75,11 @@ class Index:
             width = saved.rows.embeddings.shape[1]
             if model.width != width:
                 raise UserError(
-                    f"{path} has {width} numbers an image and the model gives {model.width}: "
-                    "the index was made by another model."
+                    f"{path} has {width} numbers an image and the model gives {model.width}: the index was made by another model."
                 )
             if weights not in ("", model.digest):  # none in files of earlier versions
                 raise UserError(
-                    f"{path} was made by a network with other weights than {model.source}: "
-                    "embed the images with this one."
+                    f"{path} was made by a network with other weights than {model.source}: embed the images with this one."
                 )
             distance = distance if weights else model.distance
         distance = distance if distance in DISTANCES else DISTANCES[0]

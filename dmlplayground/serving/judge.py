@@ -3,7 +3,7 @@
 Images of one class rise and fall together, so it is the classes that are drawn again, not the images.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ DRAWS = 1000
 MEMORY = 1 << 28  # bytes
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """A value for each query, by metric, and the queries' classes."""
 
     values: dict[str, np.ndarray]

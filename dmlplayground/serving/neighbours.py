@@ -138,8 +138,7 @@ def _candidates(queries: np.ndarray, kind: str, k: int, codes: Codes | None, cou
     found = _scan(codes, asked, k, max(LISTED, 4 * k))
     for row, near in enumerate(found):
         if near is None:  # many rows are about as near: there is room for all of them
-            alone = Asked(*(field[row : row + 1] for field in asked))
-            found[row] = _scan(codes, alone, k, 2 * count)[0]
+            found[row] = _scan(codes, Asked(*(field[row : row + 1] for field in asked)), k, 2 * count)[0]
     return found  # type: ignore[return-value]
 
 

@@ -351,8 +351,7 @@ def _best(rungs: Iterable[Rung]) -> Rung:
 
 def duration(pieces: Iterable[object]) -> float:
     """The seconds for a piece of work, if other programs leave the machine alone."""
-    moments = [time.perf_counter(), *(time.perf_counter() for _ in pieces)]
-    taken = np.diff(moments)
+    taken = np.diff([time.perf_counter(), *(time.perf_counter() for _ in pieces)])
     return float(np.median(taken[WARM_UP:] if len(taken) > WARM_UP else taken))
 
 

@@ -2,8 +2,8 @@
 
 import statistics
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...base import layout
 from ...base.errors import UserError
@@ -17,8 +17,7 @@ CONVERT = dict.fromkeys((".heic", ".heif"), ": photographs of a telephone; save 
 NAMED = 5  # files or classes that a message names
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """What the folder holds."""
 
     folder: Path

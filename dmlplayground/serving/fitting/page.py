@@ -56,8 +56,7 @@ def table(ladder: Ladder) -> Table:
     rows = []
     for rung in ladder.rungs:
         shown = [_interval(rung.scores[name], rung.intervals[name]) for name in NAMES]
-        delivered = {0} if rung is ladder.best else set()
-        rows.append(Row([rung.name, *shown, Seconds(rung.seconds)], delivered))
+        rows.append(Row([rung.name, *shown, Seconds(rung.seconds)], {0} if rung is ladder.best else set()))
     notes = [f"{name}: {words}, in percent." for name, words in zip(NAMES, WORDS)]
     notes.append("Measured on images of classes that no step was trained on. Bold (*): delivered.")
     if below := [rung.name for rung in ladder.rungs if rung.worse]:
