@@ -18,9 +18,8 @@ MOST_SHOWN = 500  # trials of a dry run that are listed
 
 def conditions(trials: "Sequence[Trial]", recipe: Mapping[str, Any] = {}) -> str:
     """The data, networks and protocols of these trials, and what a recipe sets, so that nothing is chosen silently."""
-    kinds = {"data": "data", "network": "backbones", "protocol": "protocols"}
     rows = []
-    for word, plural in kinds.items():
+    for word, plural in {"data": "data", "network": "backbones", "protocol": "protocols"}.items():
         parts = (getattr(trial, registry.kind(plural).setting) for trial in trials)
         different = {repr(part): part for part in parts}.values()
         rows.append((word, "; ".join(dict.fromkeys(_part(plural, part) for part in different))))
@@ -41,9 +40,8 @@ def dry_run(
     trials: "Sequence[Trial]", store: Path, recipe: Mapping[str, Any] = {}, elsewhere: bool = False
 ) -> None:
     """Print what would run, after checking everything that can be checked without running it."""
-    notes = look(trials, elsewhere)
     whole = [configuration(trials[0])] if len(trials) == 1 else []
-    print("\n".join([conditions(trials, recipe), *notes, *whole, remaining(trials, store)]))
+    print("\n".join([conditions(trials, recipe), *look(trials, elsewhere), *whole, remaining(trials, store)]))
 
 
 def configuration(trial: "Trial") -> str:
@@ -56,8 +54,7 @@ def configuration(trial: "Trial") -> str:
 
 
 def look(trials: "Sequence[Trial]", elsewhere: bool = False) -> list[str]:
-    """Errors for what this machine lacks or the data do not allow; notes on published sets that are not here yet.
-    ``elsewhere``: other machines train, and their devices cannot be checked from here."""
+    """Errors for what the data or, unless trials run ``elsewhere``, this machine do not allow; notes on sets not here yet."""
     from ..sweeps import checks
 
     notes: list[str] = []

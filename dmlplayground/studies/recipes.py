@@ -134,8 +134,7 @@ class Hyperparams(Settings):
         return str(named.value) if named else next((result.backbone for result in self.reported), "")
 
     def on(self, backbone: str, data: str = "") -> Settings:
-        """The settings for a backbone; for one that the file does not name, those shared by all. What they say of their
-        own data set is left out for another."""
+        """The settings for a backbone, or those shared by all; on another data set, without what they say of their own."""
         found = self.backbones.get(backbone, Settings()).over(self)
         left_out = ["backbone."] if backbone != self.backbone else []
         left_out += ["data."] if data and self.data and data != self.data else []

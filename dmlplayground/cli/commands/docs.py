@@ -31,8 +31,9 @@ def run(arguments: Namespace) -> None:
     try:
         server = ThreadingHTTPServer(("127.0.0.1", arguments.port), handler)
     except OSError as problem:
-        refused = f"cannot listen at port {arguments.port}: {problem.strerror}. Try --port 0."
-        raise UserError(refused) from None
+        raise UserError(
+            f"cannot listen at port {arguments.port}: {problem.strerror}. Try --port 0."
+        ) from None
     with server:
         address = f"http://127.0.0.1:{server.server_port}/"
         print(f"The documentation is at {address} (Ctrl-C stops this).", flush=True)

@@ -16,10 +16,7 @@ def add_arguments(command: Command) -> None:
     command.takes("model", "a trial's folder, or the .json of an exported network", place)
     add_which(command)
     command.takes("images", "a folder of images; its subfolders are included", place)
-    about = (
-        "the index to write: an .index; or for other programs a .npy, with the file names in a .json beside it, or a "
-        ".parquet"
-    )
+    about = "the index to write: an .index; or for other programs a .npy, with the file names in a .json beside it, or a .parquet"
     command.takes("--out", about, place, Path("photos.index"))
     about = "begin with the images of this index; those that it has are not embedded again"
     command.takes("--add-to INDEX", about, place)

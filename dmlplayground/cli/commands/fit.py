@@ -55,8 +55,7 @@ def run(arguments: Namespace) -> int:
     classes = Counter(split for split, _ in divided)
     sizes = " or ".join(map(str, plan.sizes))
     paragraphs = [
-        f"tries {plan.base['backbone']['name']} at {sizes} pixels, as it is and trained, "
-        f"in about {arguments.minutes:g} minutes",
+        f"tries {plan.base['backbone']['name']} at {sizes} pixels, as it is and trained, in about {arguments.minutes:g} minutes",
         f"{classes['train']} classes to train on and to choose by, {classes['test']} others to test on",
     ]
     if not choose.has_weights():

@@ -119,8 +119,7 @@ def curve(config: Mapping[str, Any], runs: int, axis: str) -> dict[str, Quoted]:
 
 
 def differences(config: Mapping[str, Any], runs: int) -> tuple[Quote, list[str]] | None:
-    """The table row of the same method and data set that is nearest to such trials, and what differs. None if there is
-    no such row, or nothing differs."""
+    """The nearest table row of the same method and data set, and what differs; None if there is none, or nothing differs."""
     rows = [quote for quote in _about(method_of(config), config["data"]["name"]) if not quote.axis]
     if not rows or _beside(config, runs):
         return None
@@ -135,8 +134,7 @@ def _quoted(quote: Quote, metric: str) -> Quoted:
 
 
 def notes(trials: Iterable[tuple[Mapping[str, Any], int]], outcomes: Collection[str]) -> list[str]:
-    """Notes on the published figures beside these outcomes of trials, of which each configuration and its number of runs are
-    given: their source, what is doubtful, what differs."""
+    """Notes on the published figures beside these outcomes of trials (configuration, runs): source, doubts, what differs."""
     sources, doubts, apart = [], [], []
     for config, runs in trials:
         method = method_of(config)
