@@ -134,8 +134,7 @@ def _published(arena: Arena, winner: Cell) -> Answer:
         f"{arena.headline} here − published (quoted), mean of {counted(len(gaps), 'row')}: {signed(mean)}",
         f"furthest: {furthest} {signed(gaps[furthest])}",
     ]
-    own = winner.label in gaps
-    gap, of = (gaps[winner.label], f"for {winner.method}") if own else (mean, "on average")
+    gap, of = (gaps[winner.label], f"for {winner.method}") if winner.label in gaps else (mean, "on average")
     return Answer(question, f"{signed(gap)}{POINTS * winner.metric.percent} {of}", details)
 
 

@@ -76,7 +76,6 @@ def compare(a: str | Path, b: str | Path) -> Table:
     same = ours.keys() & theirs.keys()
     ours, theirs = (_without(side, changes, shared, same) for side in (ours, theirs))
     gaps = [gap for key in {**ours, **theirs} for gap in _gaps(ours.get(key), theirs.get(key))]
-    rows = [*_rows(gaps)]
     unshared = sorted(_keys([*_met(before, after), *_met(after, before)]) - shared)
     notes = [*_units(gaps), RULE]
     if changes:
@@ -87,7 +86,7 @@ def compare(a: str | Path, b: str | Path) -> Table:
         notes.insert(0, f"Changed between A and B: {'; '.join(words)}.")
     if unshared:
         notes.append(f"Only one store's configurations have: {', '.join(unshared)}.")
-    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, rows, notes)
+    return Table("comparison", "Comparison", f"A {a}, B {b}", COLUMNS, [*_rows(gaps)], notes)
 
 
 def of_cells(a: Cell, b: Cell) -> Table:

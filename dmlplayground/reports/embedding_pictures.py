@@ -90,9 +90,8 @@ def _map(picture: Picture, which: str, about: str) -> str:
     width, height = places.max(axis=0) + 4
     groups, legend = "", ""
     for number, name in enumerate(map(html.escape, picture.content["map_names"])):
-        circles = "".join(
-            f'<circle cx="{x:.1f}" cy="{height - y:.1f}" r="3"/>' for x, y in places[labels == number]
-        )
+        own = places[labels == number]
+        circles = "".join(f'<circle cx="{x:.1f}" cy="{height - y:.1f}" r="3"/>' for x, y in own)
         colour = f'style="--of:var(--c{number % 8})"'
         groups += f'<g data-tip="{name}" {colour}>{circles}</g>'
         legend += f"<span {colour}>{name}</span>"

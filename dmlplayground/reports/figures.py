@@ -1,7 +1,7 @@
 """The numbers of every figure; ``figure_files`` draws them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from ..studies import published
 from ..studies.published import Quoted
 from ..trial.store.records import Record
 from . import optimism as optimisms
-from .grouping import Arena, Cell
+from .grouping import Arena, Cell, alike
 from .statistics import Summary, differences, summary
 
 INTERVAL = (
@@ -192,16 +192,12 @@ def position(record: Record, entry: dict[str, Any]) -> int:
 
 def against(arena: Arena, key: str, words: str) -> Figure | None:
     """The score against a size, a line for each group of cells that differ in nothing else; None if no line has two points."""
-    lines: Mapping[str, list[Cell]] = defaultdict(list)
-    for cell in arena.finished:
-        lines[cell.label_without(key)].append(cell)
-    best, note = _shown(arena, POINTS)
-    if note:  # lines through the best settings alone
-        kept = {cell.label_without(key) for cell in best}
-        lines = {label: cells for label, cells in lines.items() if label in kept}
+    shown, note = _shown(arena, POINTS)
+    lines = {cell.label_without(key) for cell in shown}  # those through the best settings, if not all
     series = []
-    for label, cells in lines.items():
-        if len({cell.config[key] for cell in cells}) > 1:
+    for cells in alike(arena.finished, lambda cell: cell.label_without(key)):
+        label = cells[0].label_without(key)
+        if label in lines and len({cell.config[key] for cell in cells}) > 1:
             series += _line(arena, label, key, sorted(cells, key=lambda cell: cell.config[key]))
     title = f"{arena.headline} against {words}"
     if not series:

@@ -8,12 +8,12 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from ..parts import metrics, protocols
 from ..parts.protocols import UNTRAINED, UNTRAINED_HEAD, VALIDATION, ProtocolPart
@@ -34,10 +34,10 @@ SILENT = {
 }
 
 Flat = dict[str, Any]  # a configuration with dotted keys
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """A trial without a result: what became of it."""
 
     id: str
@@ -224,11 +224,8 @@ class Arena:
 
     def champions(self) -> list[Cell]:
         """Every method's best cell."""
-        methods: dict[str, list[Cell]] = defaultdict(list)
-        for cell in self.finished:
-            methods[cell.method].append(cell)
-        higher = self.metric.higher_is_better
-        return [cells[best([cell.score for cell in cells], higher)] for cells in methods.values()]
+        methods, higher = alike(self.finished, lambda cell: cell.method), self.metric.higher_is_better
+        return [cells[best([cell.score for cell in cells], higher)] for cells in methods]
 
     def colour(self, cell: Cell) -> int:
         """The number of a cell's colour in every figure: its method's or, if there is one method alone, its own."""
@@ -300,10 +297,8 @@ def arenas(
         if not {missing["id"], (cell.key, missing["config"]["seed"])} & known:
             cell.problems.append(Problem(missing["id"], missing["config"], "missing", "it has not been run"))
 
-    groups: dict[str, list[Cell]] = defaultdict(list)
-    for cell in cells.values():
-        groups[canonical([cell.config["data"], cell.compared_under])].append(cell)
-    found = [_arena(group) for group in groups.values()]
+    groups = alike(cells.values(), lambda cell: canonical([cell.config["data"], cell.compared_under]))
+    found = list(map(_arena, groups))
     # Data set and protocol, with the options by which those of one name differ.
     data = named([arena.cells[0].config["data"] for arena in found])
     protocol = named([arena.cells[0].compared_under for arena in found], " protocol")
@@ -314,13 +309,11 @@ def arenas(
 
 def _arena(cells: list[Cell]) -> Arena:
     factors, headline = _factors([cell.flat for cell in cells]), _headline(cells)
-    methods: dict[str, list[Flat]] = defaultdict(list)
-    for cell in cells:
-        methods[cell.method].append(cell.flat)
-    telling = {method: _differing([group], factors) for method, group in methods.items()}
-    for cell in cells:
-        cell.factors = {key: cell.flat.get(key) for key in factors}
-        cell.telling, cell.headline = telling[cell.method], headline
+    for group in alike(cells, lambda cell: cell.method):
+        telling = _differing([[cell.flat for cell in group]], factors)
+        for cell in group:
+            cell.factors = {key: cell.flat.get(key) for key in factors}
+            cell.telling, cell.headline = telling, headline
     labels = [cell.label for cell in cells]
     counts = Counter(labels)
     for cell, label in zip(cells, labels):
@@ -353,21 +346,26 @@ def _factors(configs: Sequence[Flat]) -> list[str]:
     keys = list(dict.fromkeys(key for config in configs for key in config if key not in SEED_AND_PLACE))
     factors = _differing([configs], PROMINENT)
     options = [key for key in keys if key.startswith("backbone.")]
-    factors += _differing(_alike(configs, ["backbone.name"]), options)
+    factors += _differing(_agreeing(configs, ["backbone.name"]), options)
     # What names a part or turns something on: words and truths, no amounts; parts first.
     chooses = (str, bool, type(None))
     choices = [key for key in keys if all(isinstance(config.get(key), chooses) for config in configs)]
     for key in sorted(choices, key=lambda key: not key.endswith(".name")):
-        factors += _differing(_alike(configs, ["method.name", *factors]), [key])
-    return factors + _differing(_alike(configs, ["method.name", *factors]), keys)
+        factors += _differing(_agreeing(configs, ["method.name", *factors]), [key])
+    return factors + _differing(_agreeing(configs, ["method.name", *factors]), keys)
 
 
-def _alike(configs: Iterable[Flat], keys: Sequence[str]) -> Collection[Sequence[Flat]]:
+def alike(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
+    """The items in groups that share a key, in their order."""
+    groups: dict[Any, list[T]] = defaultdict(list)
+    for one in items:
+        groups[key(one)].append(one)
+    return list(groups.values())
+
+
+def _agreeing(configs: Iterable[Flat], keys: Sequence[str]) -> list[list[Flat]]:
     """The configurations in groups that agree in all of the keys."""
-    groups: dict[tuple, list[Flat]] = defaultdict(list)
-    for flat in configs:
-        groups[tuple(plain(flat.get(key)) for key in keys)].append(flat)
-    return groups.values()
+    return alike(configs, lambda flat: tuple(plain(flat.get(key)) for key in keys))
 
 
 def _differing(groups: Collection[Sequence[Flat]], keys: Iterable[str]) -> list[str]:

@@ -125,9 +125,10 @@ def _seeds(cell: Cell) -> Any:
 
 def _table(kind: str, title: str, arena: Arena, fields: list[Field]) -> Table:
     before = arena.untrained(arena.headline)
-    higher = arena.metric.higher_is_better
     one_of_each = {cell.backbone: cell for cell in arena.finished}
-    networks = sorted(before, key=lambda backbone: before[backbone].mean, reverse=higher)
+    networks = sorted(
+        before, key=lambda backbone: before[backbone].mean, reverse=arena.metric.higher_is_better
+    )
     notes = _notes(arena, [field.metric.key for field in fields if field.metric])
     networks_first = [one_of_each[backbone] for backbone in networks]
     return columns.table(kind, title, arena, fields, notes, arena.cells, arena.untouched(), networks_first)
@@ -157,13 +158,12 @@ def _notes(arena: Arena, shown: Iterable[str]) -> list[str]:
     first = arena.cells[0]
     notes = units(shown, "mean ± sample standard deviation over seeds")
     notes += [f"{which}: {arena.protocol.meaning(which)}." for which in (first.primary, first.secondary)]
-    untrained = arena.untrained(arena.headline)
     headed = {cell.before for cell in arena.finished} == {UNTRAINED_HEAD}
     counts = {len(cell.records) for cell in arena.cells}
     conditions: dict[str, Any] = {
         LOST: first.searched,
         FEATURES: arena.untouched(),
-        BASELINE.format(UNTRAINED_HEAD if headed else UNTRAINED): untrained,
+        BASELINE.format(UNTRAINED_HEAD if headed else UNTRAINED): arena.untrained(arena.headline),
         RULE: True,
         **dict.fromkeys(_below_start(arena), True),
         SINGLE: 1 in counts,

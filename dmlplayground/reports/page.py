@@ -185,9 +185,8 @@ def _cell_html(index: int, column: Column, row: Row) -> str:
         shown = f'<a href="#" data-cell="{escape(row.cell)}">{shown}</a>'
     classes = " ".join(["num"] * column.numeric + ["quoted"] * isinstance(value, Quoted))
     hover = f' title="{escape(_hover(value))}"' if _hover(value) else ""
-    attributes = (
-        f'class="{classes}" data-label="{escape(column.name)}" data-key="{escape(bare(value))}"{hover}'
-    )
+    label, key = escape(column.name), escape(bare(value))
+    attributes = f'class="{classes}" data-label="{label}" data-key="{key}"{hover}'
     return f'<th scope="row" {attributes}>{shown}</th>' if index == 0 else f"<td {attributes}>{shown}</td>"
 
 

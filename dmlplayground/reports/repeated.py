@@ -16,7 +16,7 @@ from ..parts.protocols import UNTOUCHED_FEATURES, UNTRAINED, UNTRAINED_HEAD, Pro
 from ..trial.store.records import Record
 from . import orders
 from .figures import Figure, Series
-from .grouping import PROMINENT, Arena, Cell, canonical, named, score
+from .grouping import PROMINENT, Arena, Cell, alike, canonical, named, score
 from .statistics import LEVEL
 from .tables import Column, Interval, Row, Table, ends
 from .variance import SOURCES, Comparison, Estimate, Run
@@ -74,8 +74,10 @@ class Repeated:
     _compared: dict[str, Comparison] = field(default_factory=dict)
 
     def values(self, name: str, which: str = "") -> dict[Run, float]:
-        """A method's scores by division, search and seed, in percent."""
-        return _scores(self.runs[name], which or self.results[0], self.metric)
+        """The scores of a method, or of a network that was not trained, by division, search and seed, in percent."""
+        records = (self.runs.get(name) or self.beside[name]).items()
+        found = {run: score(record, which or self.results[0], self.metric) for run, record in records}
+        return {run: value for run, value in found.items() if value is not None}
 
     def gained(self, first: str, second: str) -> Comparison:
         """How much more one result of the same training is than another."""
@@ -100,14 +102,8 @@ class Repeated:
                     features[place, 0, 0] = metrics.get(self.metric).scale * untouched
         head = {run: fmean(values) for run, values in starts.items()}
         found = {UNTOUCHED_FEATURES: features, UNTRAINED_HEAD if features else UNTRAINED: head}
-        for name, runs in self.beside.items():
-            found[name] = _scores(runs, self.protocol.beside, self.metric)
+        found |= {name: self.values(name, self.protocol.beside) for name in self.beside}
         return {name: Comparison.of({name: values}) for name, values in found.items() if values}
-
-
-def _scores(runs: Mapping[Run, Record], which: str, metric: str) -> dict[Run, float]:
-    found = {run: score(record, which, metric) for run, record in runs.items()}
-    return {run: value for run, value in found.items() if value is not None}
 
 
 # --- which trials repeat which ---------------------------------------------------------------------------------------
@@ -135,12 +131,9 @@ def undivided(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_arenas(arenas: Sequence[Arena]) -> list[Repeated]:
     """Those of a store's arenas in which some method is repeated. A search's own trials are no results."""
-    groups: dict[str, list[Cell]] = defaultdict(list)
-    for arena in arenas:
-        for cell in arena.finished:
-            if not cell.searched:
-                groups[canonical([undivided(cell.config["data"]), cell.compared_under])].append(cell)
-    repeated = [cells for cells in groups.values() if _repeats(cells)]
+    results = [cell for arena in arenas for cell in arena.finished if not cell.searched]
+    groups = alike(results, lambda cell: canonical([undivided(cell.config["data"]), cell.compared_under]))
+    repeated = [cells for cells in groups if _repeats(cells)]
     data = named([undivided(cells[0].config["data"]) for cells in repeated])
     protocol = named([cells[0].compared_under for cells in repeated], " protocol")
     return [_group(cells, ", ".join(title)) for cells, title in zip(repeated, zip(data, protocol))]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 LEVEL = 0.05
 LEAST = 3  # runs; fewer say too little about their spread
@@ -40,8 +41,7 @@ class Summary:
         return MeanDifference(self.mean, self.spread / math.sqrt(self.n), self.n - 1).interval()
 
 
-@dataclass(frozen=True)
-class MeanDifference:
+class MeanDifference(NamedTuple):
     """A difference of means (or one mean) with its standard error, and the degrees of freedom of that."""
 
     size: float
@@ -67,8 +67,7 @@ class MeanDifference:
         return self.size - half, self.size + half
 
 
-@dataclass(frozen=True)
-class Lead:
+class Lead(NamedTuple):
     """How far the best of several is ahead of one of the others."""
 
     gap: MeanDifference
@@ -170,9 +169,7 @@ def leads(summaries: Sequence[Summary], higher: bool) -> list[Lead | None]:
 
     gaps = [gap(value) for value in summaries]
     chances = holm([one.chance if one else None for one in gaps])
-    return [
-        None if one is None or chance is None else Lead(one, chance) for one, chance in zip(gaps, chances)
-    ]
+    return [Lead(one, chance) if one and chance is not None else None for one, chance in zip(gaps, chances)]
 
 
 def leaders(summaries: Sequence[Summary], higher: bool) -> set[int]:

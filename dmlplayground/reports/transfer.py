@@ -118,8 +118,7 @@ def correlations(arena: Arena, found: Sequence[Predictor]) -> Table:
             interval = one.interval(ranked)
             values += [one.correlation(ranked), interval and "{:+.2f} to {:+.2f}".format(*interval)]
         rows.append(Row([one.number, MEASURED_ON[one.part], one.trials, *values]))
-    score = f"{arena.headline} ({arena.finished[0].primary})"
-    title = f"What predicts transfer: correlation with {score}"
+    title = f"What predicts transfer: correlation with {arena.headline} ({arena.finished[0].primary})"
     return Table("transfer", title, arena.title, heads, rows, NOTES)
 
 

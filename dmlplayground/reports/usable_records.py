@@ -22,11 +22,10 @@ SLACK = 1e-6  # how far rounding may take a fraction beyond 1
 
 def load(store: str | Path, epochs: bool = True) -> list[Record]:
     """The records of a store or of a trial that a report can show; without their ``epochs`` they take much less memory."""
-    reader = Reader(Path(store), epochs)
     collecting = gc.isenabled()
     gc.disable()  # nothing of what is read refers to itself, and to look for that takes a quarter of the time
     try:
-        return records.load_store(store, reader.keep)
+        return records.load_store(store, Reader(Path(store), epochs).keep)
     finally:
         if collecting:
             gc.enable()

@@ -63,9 +63,8 @@ class Site:
         return JSONResponse(self._listings[self._number(request)].now())
 
     def compare(self, request: Request) -> Response:
-        store = self.stores[self._number(request)]
         chosen = (request.query_params.get(side, "") for side in ("left", "right"))
-        return _html(document("Two cells side by side", _pair(store, *chosen)))
+        return _html(document("Two cells side by side", _pair(self.stores[self._number(request)], *chosen)))
 
     def _number(self, request: Request) -> int:
         number = request.path_params["number"]
