@@ -86,19 +86,11 @@ def test_convert_and_verify_from_the_command_line(tmp_path, capsys):
 
     stored = tmp_path / "Inception-BN-0126.params"
     nd.save(str(stored), {name: nd.array(array) for name, array in published.parameters().items()})
-    published.graph().save(str(tmp_path / "symbol.json"))
     assert cli.main(["weights", "convert", str(stored), str(tmp_path / "ours.params")]) == 0
     assert "left out (the classifier): fc1_bias, fc1_weight" in capsys.readouterr().out
-    command = [
-        "weights",
-        "verify",
-        "inception_bn",
-        str(tmp_path / "ours.params"),
-        "--symbol",
-        str(tmp_path / "symbol.json"),
-    ]
+    command = ["weights", "verify", "inception_bn", str(tmp_path / "ours.params")]
     assert cli.main(command) == 0
-    assert "agrees with the graph in training" in capsys.readouterr().out
+    assert "10,270,240 trainable parameters" in capsys.readouterr().out
     assert cli.main([*command[:3], str(tmp_path / "none.params")]) == 2
 
 

@@ -16,7 +16,6 @@ def add_arguments(command: Command) -> None:
     of_convert.takes("target", "the .params file to write", place)
     of_convert.takes("--backbone", "the backbone they are for, if its names do not say")
     of_verify.takes("weights", "a file", nargs="?", default="imagenet")
-    of_verify.takes("--symbol", "an MXNet graph as JSON whose features they must reproduce", place)
 
 
 def homes(arguments: Namespace) -> None:
@@ -47,11 +46,9 @@ def verify(arguments: Namespace) -> None:
     """load weights, all of them, and check the features they give"""
     from ...parts.backbones.shared.weights import conversion
 
-    result = conversion.verify(arguments.backbone, arguments.weights, arguments.symbol)
+    result = conversion.verify(arguments.backbone, arguments.weights)
     low, high = result.features
     print(f"{result.path}\nsha256 {result.sha256}")
     print(
         f"complete: {result.parameters:,} trainable parameters; features of noise images from {low:.4g} to {high:.4g}"
     )
-    for mode, value in (result.difference or {}).items():
-        print(f"agrees with the graph in {mode} to {value:.1e}")
