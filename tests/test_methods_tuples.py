@@ -5,7 +5,7 @@ import pytest
 from mxnet import autograd, nd
 
 from dmlplayground import methods
-from dmlplayground.parts.miners.shared import batch
+from dmlplayground.parts.miners.shared.tuples import all_pairs
 from dmlplayground.trial.conformance.losses import Case
 
 
@@ -112,9 +112,7 @@ def test_a_miner_gives_rows_their_weights(key, options):
     mined.cast("float64")
     for name, array in case.arrays().items():
         getattr(mined, name).set_data(nd.array(array, dtype="float64"))
-    found = batch.kept_by(
-        mined.miner, nd, batch.all_pairs(nd, *case.loss.read(case.x, case.labels), "float64")
-    )
+    found = mined.miner.kept(nd, all_pairs(nd, *case.loss.read(case.x, case.labels), "float64"))
     a1, p, a2, n = found.indices()
     times = np.bincount(np.concatenate([a1, p, a2, n]).astype(int), minlength=len(case.labels))
     assert len(set(times)) > 1

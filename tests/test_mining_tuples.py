@@ -9,7 +9,7 @@ from test_mining import batch, every_triplet, negatives, positives, unit
 from dmlplayground.parts.methods import Loss
 from dmlplayground.parts.methods.shared import objective
 from dmlplayground.parts.miners import create
-from dmlplayground.parts.miners.shared import batch as mining_batch
+from dmlplayground.parts.miners.shared.tuples import all_pairs, as_read
 
 # isort: split
 import mxnet as mx
@@ -150,11 +150,9 @@ def found_of(miner, options, x, labels):
     """What a miner keeps as pairs, triplets and row weights, by the same draws each time."""
     made = create(miner, **options)
     made.width = x.shape[1]
-    pairs = mining_batch.all_pairs(
-        nd, nd.array(x, dtype="float64"), nd.array(labels, dtype="float64"), "float64"
-    )
+    pairs = all_pairs(nd, nd.array(x, dtype="float64"), nd.array(labels, dtype="float64"), "float64")
     mx.random.seed(2)
-    return pairs, mining_batch.kept_by(made, nd, pairs)
+    return pairs, made.kept(nd, pairs)
 
 
 @every_miner
@@ -165,14 +163,14 @@ def test_triplets_become_pairs_with_their_repeats_and_rows_with_their_share(mine
     if found.indices and len(found.indices()) == 4:
         found = found.triplets()
     a, p, n = found.indices()
-    converted = mining_batch.as_read(pairs, found, "pairs")
+    converted = as_read(pairs, found, "pairs")
     for matrix, ends in ((converted.positive, (a, p)), (converted.negative, (a, n))):
         counts = np.zeros((len(x), len(x)))
         np.add.at(counts, ends, 1)
         np.testing.assert_array_equal(matrix.asnumpy(), counts)
     times = Counter([*a, *p, *n])
     share = [times[i] / max(times.values()) for i in range(len(x))]
-    np.testing.assert_allclose(mining_batch.as_read(pairs, found, "rows").asnumpy(), share)
+    np.testing.assert_allclose(as_read(pairs, found, "rows").asnumpy(), share)
 
 
 def test_pairs_become_every_triplet_that_shares_an_anchor():
@@ -180,7 +178,7 @@ def test_pairs_become_every_triplet_that_shares_an_anchor():
     pairs, found = found_of("pair_margin", {"pos_margin": 0.9, "neg_margin": 1.2}, x, labels)
     a1, p, a2, n = found.indices()
     expected = {(a, b, c) for a, b in zip(a1, p) for d, c in zip(a2, n) if a == d}
-    assert set(zip(*mining_batch.as_read(pairs, found, "triplets").indices())) == expected
+    assert set(zip(*as_read(pairs, found, "triplets").indices())) == expected
     assert 0 < len(expected) < len(list(every_triplet(labels)))
 
 
@@ -189,7 +187,7 @@ def test_rows_weigh_as_often_as_they_occur_in_pairs():
     pairs, found = found_of("pair_margin", {"pos_margin": 0.9, "neg_margin": 1.2}, x, labels)
     times = Counter(np.concatenate(found.indices()))
     share = [times[i] / max(times.values()) for i in range(len(x))]
-    np.testing.assert_allclose(mining_batch.as_read(pairs, found, "rows").asnumpy(), share)
+    np.testing.assert_allclose(as_read(pairs, found, "rows").asnumpy(), share)
     assert min(share) < 1
 
 
@@ -198,7 +196,7 @@ def test_where_nothing_is_mined_every_row_weighs_one():
     for name, options in (("pair_margin", {"pos_margin": 9.0, "neg_margin": 0.0}), ("hard", {})):
         nothing = np.arange(len(x)) if name == "hard" else labels
         pairs, found = found_of(name, options, x, nothing)
-        assert mining_batch.as_read(pairs, found, "rows").asnumpy().tolist() == [1.0] * len(x)
+        assert as_read(pairs, found, "rows").asnumpy().tolist() == [1.0] * len(x)
 
 
 def test_given_tuples_need_no_miner():

@@ -5,7 +5,7 @@ from ...base.options import within
 from ..graph import bins as binned
 from ..graph import rows
 from ..graph.pair_blocks import with_gradient
-from ..miners.shared.batch import all_pairs
+from ..miners.shared.tuples import all_pairs
 from .shared import KIND, Loss, about, usual_settings
 
 

@@ -17,7 +17,7 @@ from mxnet import autograd, nd
 
 from ...base import resources
 from ...parts import methods
-from ...parts.miners.shared import batch
+from ...parts.miners.shared.tuples import all_pairs, as_read
 from ..training.networks import named as parameters
 from . import close
 
@@ -163,8 +163,8 @@ class Case:
         """What a loss that draws a fourth row draws with the others: rows a, p, n, q; q is -1 where there is none."""
         mx.random.seed(SEED)
         embeddings, labels = self.loss.read(np.asarray(x, self.dtype), np.asarray(labels))
-        pairs = batch.all_pairs(nd, embeddings, labels, self.dtype)
-        found = batch.as_read(pairs, batch.kept_by(self.loss.miner, nd, pairs), "triplets")
+        pairs = all_pairs(nd, embeddings, labels, self.dtype)
+        found = as_read(pairs, self.loss.miner.kept(nd, pairs), "triplets")
         listed, apart, counts = self.loss.loss.draw(nd, labels, found)
         chosen = listed.weights.asnumpy().ravel() > 0
         fourth = np.where(counts.asnumpy() > 0, apart.asnumpy() % len(labels), -1)

@@ -10,8 +10,7 @@ from mxnet import autograd, gluon, init, nd
 
 from ....base.errors import UserError
 from ... import miners, regularizers
-from ...miners.shared.batch import all_pairs, as_read, kept_by, rows_kept_by
-from ...miners.shared.tuples import Listed
+from ...miners.shared.tuples import Listed, all_pairs, as_read
 from .base import Loss
 from .cross_batch_memory import Memory, memory_for
 from .memory_on_device import Ring
@@ -99,7 +98,7 @@ class Objective(gluon.HybridBlock):
         return self._read_of(F, miner, all_pairs(F, embeddings, labels, self.dtype))
 
     def _read_of(self, F, miner: miners.Miner, pairs):
-        return as_read(pairs, kept_by(miner, F, pairs), self.loss.reads)
+        return as_read(pairs, miner.kept(F, pairs), self.loss.reads)
 
     # --- memory ------------------------------------------------------------------------------------------------
 
@@ -171,7 +170,7 @@ class Objective(gluon.HybridBlock):
         if self.miner is None:
             raise UserError(f"{self.key} takes no miner.")
         embeddings, labels = self.read(embeddings, labels)
-        return rows_kept_by(self.miner, embeddings, labels, self.loss.reads, self.dtype)
+        return self.miner.mine(embeddings, labels, reads=self.loss.reads, dtype=self.dtype)
 
     def _given(self, what: str, embeddings, labels):
         """Embeddings and labels as a loss of tuples reads them, and all their pairs."""

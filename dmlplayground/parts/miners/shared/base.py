@@ -1,14 +1,14 @@
 """The base of every miner: the miner as a plain object, and the registry."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ....base import registry
-from .batch import rows_kept_by
-from .tuples import Pairs, Triplets
+from ...graph import rows
+from .tuples import Pairs, Triplets, all_pairs
 
 
 class Miner(registry.Named):
@@ -39,9 +39,39 @@ class Miner(registry.Named):
     def hybrid_forward(self, F, pairs: Pairs) -> Pairs | Triplets:
         raise NotImplementedError
 
-    def mine(self, embeddings: Any, labels: Any) -> tuple[np.ndarray, ...]:
+    def kept(self, F, pairs: Pairs) -> Pairs | Triplets:
+        """What it keeps of all pairs. It gets rows without gradient."""
+        if self.keeps_all:
+            return pairs
+
+        def seen(embeddings):
+            embeddings = F.BlockGrad(embeddings)
+            return rows.unit(F, embeddings) if self.unit else embeddings
+
+        anchors = seen(pairs.anchors)
+        references = anchors if pairs.references is pairs.anchors else seen(pairs.references)
+        return self.hybrid_forward(F, replace(pairs, anchors=anchors, references=references))
+
+    def mine(
+        self, embeddings: Any, labels: Any, *, reads: str = "", dtype: str = "float32"
+    ) -> tuple[np.ndarray, ...]:
         """The row numbers of what it keeps of a batch of arrays: (a1, p, a2, n), or (a, p, n)."""
-        return rows_kept_by(self, embeddings, labels)
+        from mxnet import nd
+
+        embeddings, labels = (
+            each.astype(dtype) if isinstance(each, nd.NDArray) else nd.array(each, dtype=dtype)
+            for each in (embeddings, labels)
+        )
+        self.require(
+            embeddings.ndim == 2 and labels.shape == embeddings.shape[:1],
+            f"embeddings are (B, E) and labels (B,), not {embeddings.shape} and {labels.shape}.",
+        )
+        self.width = embeddings.shape[1]
+        self.check(*embeddings.shape)
+        found = self.kept(nd, all_pairs(nd, embeddings, labels, dtype))
+        if reads == "triplets" and isinstance(found, Pairs):
+            found = found.triplets()
+        return found.indices()
 
 
 @dataclass(frozen=True)

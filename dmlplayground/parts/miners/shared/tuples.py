@@ -97,6 +97,21 @@ class Pairs:
         return (*_repeated(positive), *_repeated(negative))
 
 
+def all_pairs(F, embeddings, labels, dtype: str) -> Pairs:
+    same, own = pairwise.same_class(F, labels), pairwise.itself(F, labels)
+    return Pairs(F, embeddings, embeddings, same - own, 1 - same, own, float(np.finfo(dtype).eps))
+
+
+def as_read(pairs: Pairs, found: "Pairs | Triplets", reads: str):
+    """Pairs or triplets in the form that the loss reads, with the embeddings' gradient."""
+    if reads == "rows":
+        return found.row_weights()
+    if reads == "pairs":
+        found = found if isinstance(found, Pairs) else found.pairs()
+        return pairs.keep(found.positive, found.negative)
+    return (found.triplets() if isinstance(found, Pairs) else found).on(pairs)
+
+
 def _repeated(counts: np.ndarray) -> tuple[np.ndarray, ...]:
     """The entries of a matrix of counts, each as often as it counts."""
     found = np.nonzero(counts)
