@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dmlplayground import augmentations, config, transforms
 from dmlplayground.base import opencv
 from dmlplayground.base.errors import UserError
-from dmlplayground.parts.augmentations.shared import colours
+from dmlplayground.parts.augmentations import colour_jitter as colours
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -6,7 +6,7 @@ import pytest
 import dmlplayground as dml
 from dmlplayground import config, metrics
 from dmlplayground.base.errors import UserError
-from dmlplayground.parts.metrics.shared.engine import components
+from dmlplayground.parts.metrics.shared.engine import embeddings
 from dmlplayground.sweeps import grid
 from dmlplayground.trial.training import models
 from dmlplayground.trial.training.run import Learner
@@ -37,11 +37,11 @@ def by_hand(rows, count):
 
 @pytest.mark.parametrize("count", [1, 3, 7, 9])
 def test_components_are_those_of_a_singular_value_decomposition(monkeypatch, count):
-    monkeypatch.setattr(components, "ROWS", 11)  # several blocks, the last of them short
+    monkeypatch.setattr(embeddings, "STANDARDISED", 11)  # several blocks, the last of them short
     random = np.random.default_rng(0)
     rows = (random.normal(size=(40, 7)) @ random.normal(size=(7, 7)) * 5 + 3).astype(np.float32)
     rows[:, 2] = 0.25  # says nothing
-    found = components.principal_components(rows, count)
+    found = embeddings.principal_components(rows, count)
     assert found.shape == (40, min(count, 7))
     np.testing.assert_allclose(
         similarities(found), similarities(by_hand(rows.astype(float), count)), atol=1e-5
@@ -50,7 +50,7 @@ def test_components_are_those_of_a_singular_value_decomposition(monkeypatch, cou
 
 def test_copies_side_by_side_change_nothing():
     rows = np.random.default_rng(1).normal(size=(30, 6)).astype(np.float32)
-    once, twice = (components.principal_components(np.tile(rows, (1, times)), 4) for times in (1, 2))
+    once, twice = (embeddings.principal_components(np.tile(rows, (1, times)), 4) for times in (1, 2))
     np.testing.assert_allclose(similarities(once), similarities(twice), atol=1e-5)
 
 
@@ -64,7 +64,7 @@ def test_a_validated_trial_scores_its_features_at_both_widths(tmp_path):
     features = np.concatenate([models.outputs(learner, test, transform) for learner in learners], axis=1)
     assert features.shape == (len(test), 4 * 128)
     for result, wide, count in ((record.results["separate"][0], 128, 8), (record.results["joined"], 512, 32)):
-        reduced = components.principal_components(features[:, :wide], count)
+        reduced = embeddings.principal_components(features[:, :wide], count)
         expected = metrics.evaluate(reduced, test.labels, clustering=False)
         assert result["metrics"] == pytest.approx(expected, abs=1e-9)
     assert [entry["epoch"] for entry in record.epochs] == [0] * 4

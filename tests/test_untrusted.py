@@ -17,7 +17,7 @@ from dmlplayground.base import download, optional
 from dmlplayground.base.errors import UserError, printable
 from dmlplayground.parts.backbones.shared.weights import formats
 from dmlplayground.parts.data.shared import archives, catalogue, decoding
-from dmlplayground.parts.data.shared.verify import verify
+from dmlplayground.parts.data.shared.preparing import verify
 from dmlplayground.parts.transforms.shared.stored import Stored
 from dmlplayground.serving import image_inputs
 from dmlplayground.serving.fitting import look

@@ -78,7 +78,7 @@ def _release(name: str) -> "Release":
 
 def verify(arguments: Namespace) -> int:
     """read every image of a data set, and check its cache"""
-    from ...parts.data.shared.verify import verify
+    from ...parts.data.shared.preparing import verify
 
     checked, wrong = verify(arguments.name, **data_options(arguments.name, arguments.set))
     print("\n".join([*checked, *wrong, layout.plural(len(wrong), "problem") if wrong else "all is well"]))

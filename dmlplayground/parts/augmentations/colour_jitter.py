@@ -4,8 +4,12 @@ import numpy as np
 
 from ...base import opencv
 from ...base.options import Share, within
-from .shared import colours
 from .shared.base import KIND, Augmentation
+
+LUMA = np.array([0.299, 0.587, 0.114])  # how bright red, green and blue appear
+GREY = np.tile(LUMA, (3, 1))
+# Brightness and two axes of colour (YIQ), in which a change of hue is a turn.
+_YIQ = np.array([LUMA, [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
 
 
 @KIND.register(title="Colour jitter", also=("color jitter", "ColorJitter"))
@@ -37,16 +41,48 @@ class ColourJitter(Augmentation):
 
     def _matrix(self, image: np.ndarray, changes: list[float], order: list[int]) -> np.ndarray:
         mean = opencv.mean(image) if changes[1] else np.zeros(3)
-        matrix = colours.brighter(1)
+        matrix = brighter(1)
         for which in order:
             if which == 0:
-                change = colours.brighter(1 + changes[0])
+                change = brighter(1 + changes[0])
             elif which == 1:
-                grey = colours.LUMA @ (matrix[:, :3] @ mean + matrix[:, 3])
-                change = colours.contrasted(1 + changes[1], grey)
+                grey = LUMA @ (matrix[:, :3] @ mean + matrix[:, 3])
+                change = contrasted(1 + changes[1], grey)
             elif which == 2:
-                change = colours.saturated(1 + changes[2])
+                change = saturated(1 + changes[2])
             else:
-                change = colours.turned(changes[3])
-            matrix = colours.after(matrix, change)
+                change = turned(changes[3])
+            matrix = after(matrix, change)
         return matrix
+
+
+# Changes of colour are matrices (3, 4): a pixel times the first three columns, plus the last.
+def scaled(colours: np.ndarray, offset: float = 0.0) -> np.ndarray:
+    """The matrix with these three columns, and an offset shared by all channels."""
+    return np.column_stack([colours, np.full(3, offset)])
+
+
+def brighter(factor: float) -> np.ndarray:
+    return scaled(factor * np.eye(3))
+
+
+def contrasted(factor: float, mean: float) -> np.ndarray:
+    """Away from the image's mean grey (factor above 1), or towards it."""
+    return scaled(factor * np.eye(3), (1 - factor) * mean)
+
+
+def saturated(factor: float) -> np.ndarray:
+    """Away from every pixel's own grey, or towards it."""
+    return scaled(factor * np.eye(3) + (1 - factor) * GREY)
+
+
+def turned(share: float) -> np.ndarray:
+    """The hue moved by a share of the circle of colours; brightness stays."""
+    cosine, sine = np.cos(2 * np.pi * share), np.sin(2 * np.pi * share)
+    turn = np.array([[1, 0, 0], [0, cosine, sine], [0, -sine, cosine]])
+    return scaled(np.linalg.inv(_YIQ) @ turn @ _YIQ)
+
+
+def after(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Both changes as one."""
+    return np.column_stack([second[:, :3] @ first[:, :3], second[:, :3] @ first[:, 3] + second[:, 3]])

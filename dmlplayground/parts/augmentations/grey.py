@@ -2,7 +2,7 @@ import numpy as np
 
 from ...base import opencv
 from ...base.options import Share
-from .shared import colours
+from .colour_jitter import GREY, scaled
 from .shared.base import KIND, Augmentation
 
 
@@ -17,4 +17,4 @@ class Grey(Augmentation):
 
     def __call__(self, block: np.ndarray, rng: np.random.Generator) -> None:
         for row in np.flatnonzero(rng.random(len(block)) < self.chance):
-            block[row] = opencv.recolour(block[row], colours.scaled(colours.GREY))
+            block[row] = opencv.recolour(block[row], scaled(GREY))

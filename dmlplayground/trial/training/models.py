@@ -18,7 +18,7 @@ from ...parts import backbones, data, metrics, transforms
 from ...parts.backbones.shared.engines import extract
 from ...parts.data import Dataset
 from ...parts.data.shared import loader
-from ...parts.metrics.shared.engine.components import principal_components
+from ...parts.metrics.shared.engine.embeddings import principal_components
 from ...parts.transforms import Transform
 from .. import config
 from ..config import Trial

@@ -3,6 +3,7 @@ layers before the classifier in ``features``; in the others it is taken out and 
 parameters keep the names they have in the zoo's files of weights."""
 
 import importlib
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -10,9 +11,10 @@ from mxnet import gluon, sym
 from mxnet.gluon import nn
 
 from ....base.errors import UserError
-from . import surgery
 from .weights import loading
 from .zoo_records import preprocessing
+
+AVERAGES = (nn.GlobalAvgPool2D, nn.AvgPool2D)
 
 
 @cache
@@ -51,11 +53,11 @@ def cut(network: Any, size: int) -> Any:
         shape = output_shape(network.features, size)
         result = Features(network, pool=len(shape) == 4 and max(shape[2:]) > 1)
     else:
-        surgery.replace(network, surgery.last(network, (nn.Dense, nn.Conv2D)), nn.Flatten())
+        replace(network, last(network, (nn.Dense, nn.Conv2D)), nn.Flatten())
         result = network
-    pooling = surgery.last(result, surgery.AVERAGES)
+    pooling = last(result, AVERAGES)
     if isinstance(pooling, nn.AvgPool2D):  # over 7 x 7 maps: all of them at the usual size, but not at others
-        surgery.replace(result, pooling, nn.GlobalAvgPool2D())
+        replace(result, pooling, nn.GlobalAvgPool2D())
     result.left_out = whole - {*loading.by_path(result), *loading.by_name(result)}
     return result
 
@@ -63,3 +65,28 @@ def cut(network: Any, size: int) -> Any:
 def output_shape(network: Any, size: int) -> tuple[int, ...]:
     """The shape of the network's output for one image, without computing it."""
     return network(sym.var("data")).infer_shape_partial(data=(1, 3, size, size))[1][0]
+
+
+def layers(network: Any) -> Iterator[tuple[Any, str, Any]]:
+    """Every layer that holds no others, with the block it is in and its name there, in the order of registration."""
+    for name, child in network._children.items():
+        if child._children:
+            yield from layers(child)
+        else:
+            yield network, name, child
+
+
+def last(network: Any, kinds: tuple[type, ...]) -> Any | None:
+    """The last layer that is one of these."""
+    found = [layer for _, _, layer in layers(network) if isinstance(layer, kinds)]
+    return found[-1] if found else None
+
+
+def replace(network: Any, old: Any, new: Any) -> None:
+    """Replace ``old`` by ``new`` everywhere; a layer can be registered in several places."""
+    for parent, name, layer in list(layers(network)):
+        if layer is old:
+            parent._children[name] = new
+            if getattr(parent, name, None) is old:
+                # Gluon's own setter insists on a block of the same class.
+                object.__setattr__(parent, name, new)

@@ -7,8 +7,8 @@ from mxnet import gluon, init, nd
 from mxnet.gluon import nn
 
 from ....base.errors import UserError
-from . import surgery
 from .base import Preprocessing
+from .gluon_zoos import AVERAGES, last, replace
 
 if TYPE_CHECKING:
     from ....trial.config import Head as HeadConfig
@@ -53,12 +53,12 @@ def add_max_pooling(backbone) -> None:
         average, most = (F.Pooling(x, kernel=(1, 1), global_pool=True, pool_type=kind) for kind in kinds)
         return average + most
 
-    pooling = surgery.last(backbone, surgery.AVERAGES)
+    pooling = last(backbone, AVERAGES)
     if pooling is None:
         raise UserError(
             "head.pooling: this backbone has no average pooling over its maps; leave it at average."
         )
-    surgery.replace(backbone, pooling, nn.HybridLambda(pooled))
+    replace(backbone, pooling, nn.HybridLambda(pooled))
 
 
 class Head(nn.HybridSequential):

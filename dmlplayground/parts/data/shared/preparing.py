@@ -1,16 +1,18 @@
-"""Installing a published data set from archives, from folders or from the web: checked, and complete or not at all."""
+"""Installing a published data set from archives, from folders or from the web: checked, and complete or not at all.
+Checking all of any data set later: whether every file exists and can be read, and whether its cache is undamaged."""
 
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ....base import download, files
 from ....base.errors import UserError, printable
 from ....base.threads import ahead, cores
 from ...transforms.shared.stored import Stored
-from . import archives, decoding
-from .decoded_cache import progress, summary
+from .. import SPLITS, catalogue, get, load
+from . import archives, cache, decoded_cache, decoding
 from .releases import Archive, Release, checksum, counts, data_root
 
 
@@ -57,7 +59,9 @@ def _require_whole(release: Release, place: Path, sources: Sequence[Path], allow
     wrong = problems(release, found, allow_partial)
     if wrong:
         hint = "" if allow_partial else " (--allow-partial accepts an incomplete one)"
-        raise UserError(summary(f"{release.name} is incomplete and was not prepared{hint}", wrong))
+        raise UserError(
+            decoded_cache.summary(f"{release.name} is incomplete and was not prepared{hint}", wrong)
+        )
 
 
 def _whole(release: Release, place: Path, allow_partial: bool) -> bool:
@@ -111,7 +115,7 @@ def unusable(folder: Path, names: Sequence[str]) -> list[str]:
             return f"{printable(name)} cannot be read: {problem.reason}."
         return None
 
-    return [*filter(None, progress(ahead(look, names, cores()), len(names)))]
+    return [*filter(None, decoded_cache.progress(ahead(look, names, cores()), len(names)))]
 
 
 def fetch(release: Release, root: str = "") -> str:
@@ -156,3 +160,37 @@ def _summary(release: Release, home: Path) -> str:
     lines = ", ".join(f"{split} {count}" for split, count in counts(present).items())
     rest = f"; {len(listed) - len(present):,} images that it lists are not there" if present != listed else ""
     return f"{layout.title}, {len(present):,} images: {lines}, in {folder}{rest}"
+
+
+def verify(name: str, **options: Any) -> tuple[list[str], list[str]]:
+    """What was checked, and what is wrong with it; a ``UserError`` if there is nothing to check, or if a set that is one file
+    cannot be used. Damaged cache entries are removed and will be made anew."""
+    part = get(name)
+    part.fill(options, "data set")
+    of_images = "cache" in part.options
+    of_one_file = not of_images and not {"path", "of"}.isdisjoint(part.options)
+    lines, wrong = [], []
+    release, published = part.release, None  # whether all images are those whose checksum is known
+    if release and release.content and not options.get("partial"):
+        folder = release.locate(options.get("root", ""))
+        published = checksum(folder, release.entries(folder, partial=True)) == release.content
+    if published:
+        lines.append(f"{name}: the content of all images is the published one")
+    elif published is False:
+        wrong.append(f"the images of {name} are not all those that were published.")
+    for split in SPLITS if of_images else ():
+        listed = catalogue(name, split, **options)
+        held = f"{len(listed):,} images of {len(listed.class_names):,} classes"
+        lines.append(f"{name} ({split}): {held} in {listed.folder}")
+        wrong += [] if published else unusable(listed.folder, listed.files)
+    if of_one_file:  # loading it checks all of it
+        lines += [load(name, split, **options).describe() for split in SPLITS]
+    elif not of_images:
+        lines.append(f"{name} is made, not read from image files: only its cache can be verified")
+    home = decoded_cache if of_images else cache
+    for entry in home.entries(name):
+        damaged = home.remove_if_damaged(entry)
+        lines.append(f"cache {entry}: {'damaged' if damaged else 'whole'}")
+        if damaged:
+            wrong.append(f"the cache entry {entry} was damaged; it has been removed and will be made anew.")
+    return lines, wrong

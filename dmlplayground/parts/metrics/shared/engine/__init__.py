@@ -7,9 +7,7 @@ thousands of clusters that a set of products has.
 
 from types import ModuleType
 
-__all__ = [
-    "components", "embeddings", "kmeans", "inner_loops", "loops", "rank_counting", "ranks", "rounded", "vectors",
-]  # fmt: skip
+__all__ = ["embeddings", "inner_loops", "kmeans", "loops", "rank_counting", "ranks", "rounded", "vectors"]
 
 #: Bytes that may be allocated beyond the embeddings, unless the caller says otherwise.
 MEMORY = 512_000_000

@@ -9,6 +9,7 @@ from .....base.errors import UserError, unknown
 
 DISTANCES = ("euclidean", "cosine", "hamming")
 SMALLEST = 2.0**-500  # the squares of smaller lengths lose digits in float64, or vanish
+STANDARDISED = 4096  # rows at a time
 SLICE = 2**20  # numbers converted at a time: fits the cache, and keeps float64 copies small
 
 
@@ -158,6 +159,27 @@ def group_sums(points: Embeddings, groups: np.ndarray, count: int) -> np.ndarray
         present, starts = np.unique(groups[order[part]], return_index=True)
         sums[present] += np.add.reduceat(points.rows(order[part]), starts, axis=0)
     return sums
+
+
+def principal_components(embeddings: np.ndarray, count: int) -> np.ndarray:
+    """The rows by their first ``count`` principal components (fewer where they have fewer numbers), at unit length.
+
+    Every number is standardised first: less its mean, over its standard deviation. Components are not whitened. Both are
+    found from these very rows.
+    """
+    mean = embeddings.mean(axis=0, dtype=np.float64)
+    spread = embeddings.std(axis=0, dtype=np.float64)
+    scale = np.where(spread > 0, spread, 1)
+    blocks = [slice(start, start + STANDARDISED) for start in range(0, len(embeddings), STANDARDISED)]
+
+    def standardised(block: slice) -> np.ndarray:
+        return (embeddings[block] - mean) / scale
+
+    scatter = sum(rows.T @ rows for rows in map(standardised, blocks))
+    directions = np.linalg.eigh(scatter)[1][:, ::-1][:, :count]
+    reduced = np.concatenate([standardised(block) @ directions for block in blocks])
+    lengths = np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), 1e-12)
+    return (reduced / lengths).astype(np.float32)
 
 
 _SET_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
