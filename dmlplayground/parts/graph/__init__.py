@@ -6,6 +6,5 @@ products with ones, masks as factors, and log-sum-exp read off a softmax.
 """
 
 __all__ = [
-    "angles", "bins", "blocks", "classes", "interleaved", "pair_blocks", "pairwise", "random_draws",
-    "rows", "soft_ranks",
+    "bins", "blocks", "classes", "interleaved", "pair_blocks", "pairwise", "random_draws", "rows", "soft_ranks",
 ]  # fmt: skip

@@ -13,21 +13,9 @@ def split_pairs(F, embeddings, labels):
     return anchors, positives, labels
 
 
-def pick_own_pair(F, anchors, positives, targets):
-    """N-pairs: the mean over anchors of the cross-entropy of their inner products with all positives."""
-    similarities = F.dot(anchors, positives, transpose_b=True)
-    return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
-
-
 def squared_lengths(F, anchors, positives):
     """The mean over pairs of |a|^2 + |p|^2."""
     return F.mean(row_sums(F, F.square(anchors)) + row_sums(F, F.square(positives)))
-
-
-def shared_targets(F, labels):
-    """(B, B): every row spread evenly over the pairs of its class."""
-    same = same_class(F, labels)
-    return F.broadcast_div(same, row_sums(F, same))
 
 
 def partners(F, embeddings):

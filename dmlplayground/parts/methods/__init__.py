@@ -14,8 +14,7 @@ import numpy as np
 from ...base.errors import UserError
 from ..graph.blocks import ready
 from .shared.base import KIND, Loss, Method
-from .shared.combinations import combinations
-from .shared.cross_batch_memory import Memory, memory_for
+from .shared.cross_batch_memory import Memory, combinations, memory_for
 
 if TYPE_CHECKING:
     from .shared.objective import Objective

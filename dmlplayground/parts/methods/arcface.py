@@ -1,7 +1,7 @@
 import math
 
 from ...base.options import Positive
-from ..graph import angles, classes
+from ..graph import classes
 from .shared import KIND, Classifier, between, initial_weights, scaled, usual_settings
 
 
@@ -51,7 +51,7 @@ class ArcFace(Classifier):
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits = classes.nearness(F, embeddings, proxies, self.num_classes, self.scale)
-        own, turned = angles.turned(F, F.pick(logits, labels, axis=1) / self.scale, self.turn)
+        own, turned = classes.turned(F, F.pick(logits, labels, axis=1) / self.scale, self.turn)
         if self.monotonic:
             beyond = F.BlockGrad(own < -math.cos(self.turn))
             turned = turned + beyond * (own - self.turn * math.sin(self.turn) - turned)

@@ -4,6 +4,7 @@ from typing import Literal
 from ...base.errors import UserError
 from ...base.options import NotNegative
 from ..graph import interleaved
+from ..graph.pairwise import same_class
 from ..graph.rows import row_sums
 from .shared import KIND, LENGTH, Loss, about, usual_settings
 
@@ -78,10 +79,14 @@ class NPairs(Paired):
         if self.negatives == "all":
             return self._against_all(F, embeddings, labels)
         anchors, positives, labels = interleaved.split_pairs(F, embeddings, labels)
-        targets = interleaved.shared_targets(F, labels)
-        find = partial(interleaved.pick_own_pair, F, targets=targets)
-        loss = self.both_ways(find, anchors, positives)
+        same = same_class(F, labels)
+        targets = F.broadcast_div(same, row_sums(F, same))
+        loss = self.both_ways(partial(self._one_way, F, targets), anchors, positives)
         return loss + self.l2_reg * interleaved.squared_lengths(F, anchors, positives)
+
+    def _one_way(self, F, targets, anchors, positives):
+        similarities = F.dot(anchors, positives, transpose_b=True)
+        return -F.mean(row_sums(F, targets * F.log_softmax(similarities, axis=1)))
 
     def _against_all(self, F, embeddings, labels):
         positives = interleaved.partners(F, embeddings)

@@ -35,7 +35,8 @@ class ProxyTriplet(Classifier):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.sharpness = 2 * self.scale**2
-        drawn = initial_weights.xavier(self.num_classes, self.embed_dim, magnitude=0.2)
+        # Xavier's, of magnitude 0.2: by the mean of the two sizes.
+        drawn = initial_weights.uniform((0.2 / ((self.num_classes + self.embed_dim) / 2)) ** 0.5)
         self.weight("proxies", (self.num_classes, self.embed_dim), drawn)
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):

@@ -1,7 +1,7 @@
 import math
 
 from ...base.options import Positive
-from ..graph import angles, rows
+from ..graph import classes, rows
 from .shared import KIND, Loss, about, usual_settings
 
 
@@ -34,6 +34,6 @@ class TupletMargin(Loss):
         similarities = pairs.similarities()
         rivals = F.broadcast_add(self.scale * similarities, rows.log_weights(F, pairs.negative))
         rivals = rows.log_sum_exp(F, rivals, keepdims=True)
-        _, turned = angles.turned(F, similarities, -math.radians(self.margin))
+        _, turned = classes.turned(F, similarities, -math.radians(self.margin))
         losses = rows.softplus(F, F.broadcast_sub(rivals, self.scale * turned))
         return rows.count_mean(F, losses, pairs.positive)

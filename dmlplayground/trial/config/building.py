@@ -17,7 +17,7 @@ from ...base.options import convert
 from ...base.safe_yaml import read_yaml
 from ...parts import methods
 from ...parts.layers import COMPONENTS, dotted, expand, merge, override
-from ...parts.methods.shared.external import external_method
+from ...parts.methods.shared.base import external_method
 from ...studies import recipes
 from . import trial_ids
 from .checking import check

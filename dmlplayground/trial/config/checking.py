@@ -18,7 +18,7 @@ from ...base import registry
 from ...base.errors import UserError, unknown
 from ...parts import methods, metrics, miners, optimizers, protocols, samplers, schedules, transforms
 from ...parts import regularizers as terms
-from ...parts.methods.shared.external import ExternalMethod
+from ...parts.methods.shared.base import ExternalMethod
 from ...parts.metrics.shared.table import HIGHEST_RANK
 from .schema import WIDEST, Ensemble, Evaluation, Groups, Head, Memory, Named, Trainer, Trial
 from .units import check_batches, criterion, optimizer_of

@@ -1,14 +1,16 @@
-"""A cross-batch memory: a batch is also compared with the rows of earlier batches."""
+"""A cross-batch memory: a batch is also compared with the rows of earlier batches. And which loss works with which miner and
+with a memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from ....base.errors import UserError
 from ....base.options import Count, Must, Positive, fill_options, options_of
-from ...miners import Miner
+from ...miners import KIND as MINERS
+from ...miners import Miner, miner_for
 from ...miners.shared.tuples import Pairs
-from .base import Loss
+from .base import KIND, Loss
 
 
 @dataclass(eq=False)
@@ -80,3 +82,35 @@ def memory_for(loss: Loss, miner: Miner | None, given: Mapping[str, Any] | None)
     if miner is not None:
         miner.require(not miner.in_batch, "it takes no memory: it looks for rows in the batch itself.")
     return Memory(**options)
+
+
+class Combinations(NamedTuple):
+    """What works with one loss."""
+
+    own: str  # its default miner; "-" if it takes none
+    miners: tuple[str, ...]  # those it takes
+    with_memory: tuple[str, ...]  # the miners it takes together with a memory
+
+
+def combinations() -> dict[str, Combinations]:
+    """The combinations of every loss, by its key, found by asking the parts at their default options.
+
+    >>> "semihard" in dml.methods.combinations()["triplet"].miners
+    True
+    """
+    found = {}
+    for key in KIND.names():
+        loss = KIND.create(key, 2, 2)
+        own = miner_for(loss, None)
+        miners = tuple(name for name in MINERS.names() if _works(loss, name))
+        remembering = tuple(name for name in miners if _works(loss, name, {"size": 2}))
+        found[key] = Combinations(own.key if own else "-", miners, remembering)
+    return found
+
+
+def _works(loss: Any, miner: str, memory: Any = None) -> bool:
+    try:
+        memory_for(loss, miner_for(loss, miner), memory)
+    except UserError:
+        return False
+    return True

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 Fill = Callable[[Any, Any], None]
+Start = Literal["normal", "uniform"]
 
 
 class Weight(NamedTuple):
@@ -31,16 +32,3 @@ def normal(deviation: float) -> Fill:
 def uniform(limit: float) -> Fill:
     """Evenly between -limit and limit."""
     return lambda nd, array: nd.random.uniform(-limit, limit, out=array)
-
-
-def xavier(rows: int, columns: int, magnitude: float) -> Fill:
-    """Uniform, with the variance magnitude / 3 over the mean of the two sizes."""
-    return uniform((magnitude / ((rows + columns) / 2)) ** 0.5)
-
-
-Start = Literal["normal", "uniform"]
-
-
-def started(start: str, deviation: float, width: int) -> Fill:
-    """Normal with this deviation, or uniform as a linear layer over ``width`` numbers: between -1 and 1 over its root."""
-    return normal(deviation) if start == "normal" else uniform(width**-0.5)

@@ -1,7 +1,7 @@
 """The base of losses that compare rows with a proxy of every class."""
 
 from ....base.options import Positive
-from ...graph import angles, classes
+from ...graph import classes
 from . import initial_weights
 from .base import Loss
 
@@ -25,8 +25,10 @@ class Classifier(Loss):
     def __post_init__(self) -> None:
         classes.check_classes(self, self.label_smoothing)
         self.require(self.init_std > 0, f"init_std must be above 0, not {self.init_std}.")
-        start = initial_weights.started(self.init, self.init_std, self.embed_dim)
-        self.weight("proxies", (self.num_classes, self.embed_dim), start)
+        drawn = initial_weights.normal(self.init_std)
+        if self.init == "uniform":  # as a linear layer over so many numbers
+            drawn = initial_weights.uniform(self.embed_dim**-0.5)
+        self.weight("proxies", (self.num_classes, self.embed_dim), drawn)
 
     def check(self, rows, width):
         classes.check_width(self, width, self.embed_dim)
@@ -57,5 +59,5 @@ class AngleMultiplied(Classifier):
 
     def hybrid_forward(self, F, embeddings, labels, weights, proxies):
         logits, largest = self.compared(F, embeddings, proxies, labels)
-        own = largest * angles.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
+        own = largest * classes.multiplied(F, F.pick(logits, labels, axis=1) / largest, self.margin)
         return self.against_others(F, logits, own, labels, weights)
