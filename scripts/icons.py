@@ -12,7 +12,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from dmlplayground.parts.data.shared import decoding, icon_sets
+from dmlplayground.parts.data import icons as icon_sets
+from dmlplayground.parts.data.shared import decoding
 from dmlplayground.parts.data.shared.releases import checksum
 
 PIXELS = 64
@@ -41,8 +42,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     known = icon_sets.collections(folder)
-    left_out = copies(icon_sets.classes(folder))
-    classes = icon_sets.classes(folder, set(left_out))
+    left_out = copies(icon_sets.classes_of(folder))
+    classes = icon_sets.classes_of(folder, set(left_out))
     with tempfile.TemporaryDirectory() as place:
         icon_sets.write(classes, Path(place))
         entries = icon_sets.read(Path(place))

@@ -10,7 +10,7 @@ import dmlplayground as dml
 from dmlplayground import cli, config, data
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.data import icons as icons_set
-from dmlplayground.parts.data.shared import cache, icon_sets, releases
+from dmlplayground.parts.data.shared import cache, releases
 
 
 @pytest.fixture(autouse=True)
@@ -132,16 +132,16 @@ def prepared(archive):
 
 def test_classes_are_what_names_say_without_words_of_style(tmp_path):
     base = fixture.icon_sets(tmp_path)
-    assert list(icon_sets.collections(base)) == [f"set{number:02d}" for number in range(14)]
-    classes = icon_sets.classes(base)
+    assert list(icons_set.collections(base)) == [f"set{number:02d}" for number in range(14)]
+    classes = icons_set.classes_of(base)
     # No brands, none of three words; of `moon` too few sets have one that does not move.
     assert {name: len(sets) for name, sets in classes.items()} == {
         "bell": 14, "check-circle": 14, "home": 14, "star": 14,
     }  # fmt: skip
     assert 'd="M4 0h9v9z"' in classes["bell"]["set04"]  # not the outline
     assert 'viewBox="0 0 48 24"' in classes["home"]["set00"]
-    assert len(icon_sets.classes(base, {"set12/star", "set13/star"})["star"]) == 12
-    assert "star" not in icon_sets.classes(base, {f"set{number:02d}/star" for number in range(3)})
+    assert len(icons_set.classes_of(base, {"set12/star", "set13/star"})["star"]) == 12
+    assert "star" not in icons_set.classes_of(base, {f"set{number:02d}/star" for number in range(3)})
 
 
 def test_icons_are_prepared_drawn_and_divided(icons, tmp_path):
@@ -205,8 +205,8 @@ def test_the_manifest_of_the_icons_adds_up():
     images = known["train"][0] + known["test"][0]
     assert images == sum(one["images"] for one in known["sets"].values()) == 32_618
     assert known["train"][1] + known["test"][1] == 1_145 and len(known["sets"]) == 160
-    assert {one["licence"] for one in known["sets"].values()} <= icon_sets.LICENCES
-    assert not [key for key in known["sets"] if icon_sets.NOT_SETS.search(key)]
+    assert {one["licence"] for one in known["sets"].values()} <= icons_set.LICENCES
+    assert not [key for key in known["sets"] if icons_set.NOT_SETS.search(key)]
     assert f"{len(known['sets'])} sets" in data.get("icons").notes
 
 
