@@ -63,7 +63,12 @@ def sum_over_pairs(F, number, embeddings, labels, find, *more):
         slopes = F.slice_axis(found, axis=1, begin=0, end=-2)
         by_left.append(F.dot(slopes, right))
         by_right = by_right + F.dot(slopes, rows, transpose_a=True)
-    gradient = _factors_gradient(F, joined(F, by_left, x), by_right, x)
+    by_left = joined(F, by_left, x)
+    squares = F.slice_axis(by_left, axis=1, begin=-2, end=-1) + F.slice_axis(
+        by_right, axis=1, begin=-1, end=None
+    )
+    pulls = F.slice_axis(by_right - 2 * by_left, axis=1, begin=0, end=-2)
+    gradient = pulls + F.broadcast_mul(x, 2 * squares)
     value, same = (F.slice_axis(sums, axis=0, begin=k, end=k + 1) for k in (0, 1))
     return with_gradient(F, value, embeddings, gradient), same - F.sum(F.ones_like(labels))
 
@@ -71,12 +76,3 @@ def sum_over_pairs(F, number, embeddings, labels, find, *more):
 def by_squares(F, slopes, distances):
     """Twice the slopes by squared distances, from those by distances; nothing where the distance is zero."""
     return slopes * distances / (F.square(distances) + _TINY)
-
-
-def _factors_gradient(F, by_left, by_right, x):
-    """With respect to x, from those with respect to its ``factors``."""
-    by_squares = F.slice_axis(by_left, axis=1, begin=-2, end=-1) + F.slice_axis(
-        by_right, axis=1, begin=-1, end=None
-    )
-    pulls = F.slice_axis(by_right - 2 * by_left, axis=1, begin=0, end=-2)
-    return pulls + F.broadcast_mul(x, 2 * by_squares)

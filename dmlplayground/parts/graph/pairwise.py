@@ -64,11 +64,6 @@ def _centred(F, rows):
     return F.broadcast_sub(rows, F.broadcast_div(row_sums(F, rows), width)), width
 
 
-def row_distances(F, x, y):
-    """|x_i - y_i|, (B, E), (B, E) -> (B, 1)."""
-    return root(F, row_sums(F, F.square(x - y)))
-
-
 def same_class(F, labels):
     """(B, B): 1 where the labels agree, the diagonal included."""
     return F.broadcast_equal(F.expand_dims(labels, 1), F.expand_dims(labels, 0))

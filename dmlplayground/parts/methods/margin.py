@@ -83,7 +83,9 @@ class Margin(Loss):
 
     def hybrid_forward(self, F, embeddings, labels, triplets, beta):
         distances = triplets.every_pair.unrounded_distances()
-        beta = self._beta_of_rows(F, beta, labels, F.contrib.arange_like(labels, axis=0))
+        # An index too large takes the last: so rows beyond the number of classes share its beta.
+        row = labels if self.beta_by == "class" else F.contrib.arange_like(labels, axis=0)
+        beta = F.take(beta, row if self.per_class else F.zeros_like(labels))
         beta = triplets.of_anchors(F.expand_dims(beta, 1))
         beyond = F.broadcast_sub(triplets.near(distances), beta - self.margin)
         within = F.broadcast_sub(beta + self.margin, triplets.far(distances))
@@ -94,9 +96,3 @@ class Margin(Loss):
         if self.nu and self.learn_beta:
             loss = loss + self.nu * F.sum(F.broadcast_mul(triplets.near_weights, beta))
         return loss / F.maximum(active, 1)
-
-    def _beta_of_rows(self, F, beta, labels, positions):
-        if not self.per_class:
-            return F.take(beta, F.zeros_like(labels))
-        # An index too large takes the last: so rows beyond the number of classes share its beta.
-        return F.take(beta, labels if self.beta_by == "class" else positions)

@@ -3,7 +3,8 @@ from functools import lru_cache
 import numpy as np
 
 from ...base.options import NotNegative
-from ..graph import pairwise
+from ..graph.pairwise import root
+from ..graph.rows import row_sums
 from .shared import KIND, Loss, about, blocks, usual_settings
 
 
@@ -54,9 +55,8 @@ class StructuredClustering(Loss):
         return found, own, np.array([push])
 
     def hybrid_forward(self, F, embeddings, labels, found, own, push):
-        to_found, to_own = (
-            pairwise.row_distances(F, embeddings, F.take(embeddings, rows)) for rows in (found, own)
-        )
+        apart = (embeddings - F.take(embeddings, medoids) for medoids in (found, own))
+        to_found, to_own = (root(F, row_sums(F, F.square(each))) for each in apart)
         # Not by +: in a static graph MXNet 1.9.1 gets the gradient of a sum wrong if one of its terms is an
         # input that needs none (apache/mxnet issue 20293).
         return F.relu(F.broadcast_add(F.sum(to_own - to_found), push))

@@ -32,8 +32,12 @@ def rho_spectrum(embeddings: Any, k: int = 2, truncated: bool = False) -> Any:
     0.0589
     """
     points = Embeddings(embeddings)
-    values = _singular_values(points)[: points.dim - truncated]
-    values = values[max(abs(k) - 1, 0) :]
+    triangle = np.empty((0, points.dim))
+    for part in points.slices():  # rows are folded into it block by block
+        triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, points.rows(part)]), mode="r"))
+    values = np.linalg.svd(triangle, compute_uv=False)  # largest first
+    values = np.where(values < ZERO * values[0], 0.0, values)
+    values = values[max(abs(k) - 1, 0) : points.dim - truncated]
     if not len(values):
         raise UserError(f"rho_spectrum@{k} has no singular value left to look at.")
     total = values.sum()
@@ -47,15 +51,6 @@ def rho_spectrum(embeddings: Any, k: int = 2, truncated: bool = False) -> Any:
         return float(np.sum(used * np.log(len(q) * used)))
     with np.errstate(divide="ignore"):
         return float(-np.mean(np.log(len(q) * q)))
-
-
-def _singular_values(points: Embeddings) -> np.ndarray:
-    """Largest first; what is zero but for rounding is zero. Rows are folded into a triangle block by block."""
-    triangle = np.empty((0, points.dim))
-    for part in points.slices():
-        triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, points.rows(part)]), mode="r"))
-    values = np.linalg.svd(triangle, compute_uv=False)
-    return np.where(values < ZERO * values[0], 0.0, values)
 
 
 _SPECTRUM = {"needs": "embeddings", "higher_is_better": False, "percent": False, "numbers": NOT_ZERO}

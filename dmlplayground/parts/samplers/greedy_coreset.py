@@ -42,7 +42,8 @@ def pick(pool: np.ndarray, count: int, first: int, soft: np.random.Generator | N
         if soft is None:
             best = int(np.argmax(np.where(free, gaps, -1.0)))
         else:
-            best = int(soft.choice(np.flatnonzero(_far(gaps, free))))
+            far = free & (gaps >= np.percentile(gaps, SOFT))
+            best = int(soft.choice(np.flatnonzero(far if far.any() else free)))
         picks.append(best)
         free[best] = False
         gaps = np.minimum(gaps, _squares(points, best))
@@ -53,8 +54,3 @@ def _squares(points: np.ndarray, place: int) -> np.ndarray:
     """Squared distances of all points from one. From differences, so that equal points are at the same distance."""
     differences = points - points[place]
     return np.einsum("ij,ij->i", differences, differences)
-
-
-def _far(gaps: np.ndarray, free: np.ndarray) -> np.ndarray:
-    far = free & (gaps >= np.percentile(gaps, SOFT))
-    return far if far.any() else free

@@ -23,13 +23,10 @@ class NearProxies(Blocks):
         proxies = proxies / np.maximum(np.linalg.norm(proxies, axis=1, keepdims=True), 1e-12)
         rng = seeds.generator(self.seed, "batches", epoch)
         for _ in range(self.length(epoch)):
-            classes = self._near(rng, proxies)
-            yield self.groups.draw(rng, classes, self.per_class).ravel()
-
-    def _near(self, rng: np.random.Generator, proxies: np.ndarray) -> np.ndarray:
-        first = int(rng.integers(self.groups.count))
-        distances = np.linalg.norm(proxies - proxies[first], axis=1)
-        # Drawing one after another without replacement is taking the first to arrive, each at its own rate.
-        arrivals = rng.exponential(size=self.groups.count) * np.maximum(distances, 1e-6)
-        arrivals[first] = -1
-        return np.argsort(arrivals, kind="stable")[: self.batch_size // self.per_class]
+            first = int(rng.integers(self.groups.count))
+            distances = np.linalg.norm(proxies - proxies[first], axis=1)
+            # Drawing one after another without replacement is taking the first to arrive, each at its own rate.
+            arrivals = rng.exponential(size=self.groups.count) * np.maximum(distances, 1e-6)
+            arrivals[first] = -1
+            near = np.argsort(arrivals, kind="stable")[: self.batch_size // self.per_class]
+            yield self.groups.draw(rng, near, self.per_class).ravel()

@@ -124,8 +124,12 @@ class Metrics(registry.Kind[Metric, Any]):
         found = MEMBER.fullmatch(key) if isinstance(key, str) else None
         if found is None or self.holds(key) not in self.names():
             return super().get(key)
-        family = super().get(self.holds(key))
-        member = _of_family(family, key, int(found[2]))
+        family, number = super().get(self.holds(key)), int(found[2])
+        if family.numbers is not None and not family.numbers.allowed(number):
+            raise UserError(f"metric {key}: K must be {family.numbers.words}.")
+        title = family.title.replace("@K", f"@{number}")
+        own = f"{family.key.removesuffix('K')}{number}"
+        member = dataclasses.replace(family, key=own, title=title, number=number)
         _MEMBERS[key] = family, member
         return member
 
@@ -135,14 +139,6 @@ class Metrics(registry.Kind[Metric, Any]):
 
 #: Members of families that were asked for, with their families: a report asks for the same few a million times.
 _MEMBERS: dict[str, tuple[Metric, Metric]] = {}
-
-
-def _of_family(family: Metric, key: str, number: int) -> Metric:
-    if family.numbers is not None and not family.numbers.allowed(number):
-        raise UserError(f"metric {key}: K must be {family.numbers.words}.")
-    stem = family.key.removesuffix("K")
-    title = family.title.replace("@K", f"@{number}")
-    return dataclasses.replace(family, key=f"{stem}{number}", title=title, number=number)
 
 
 KIND = Metrics(

@@ -72,7 +72,11 @@ class Embeddings:
                 f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
             )
         self.distance = distance
-        _check_finite(values, name)
+        for part in _slices(*values.shape):
+            bad = ~np.isfinite(values[part]).all(axis=1)
+            if bad.any():
+                row = part.start + int(np.argmax(bad))
+                raise UserError(f"{name} {row} holds a value that is not finite (NaN or infinity).")
         self.raw = (_pack(values) if distance == "hamming" else _as_floats(values)).view()
         # Always, as arrays on disk are: numba compiles every loop for each kind it meets.
         self.raw.flags.writeable = False
@@ -110,14 +114,6 @@ class Embeddings:
 def _slices(rows: int, width: int) -> Iterator[slice]:
     step = max(1, SLICE // width)
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
-
-
-def _check_finite(values: np.ndarray, name: str) -> None:
-    for part in _slices(*values.shape):
-        bad = ~np.isfinite(values[part]).all(axis=1)
-        if bad.any():
-            row = part.start + int(np.argmax(bad))
-            raise UserError(f"{name} {row} holds a value that is not finite (NaN or infinity).")
 
 
 def _as_floats(values: np.ndarray) -> np.ndarray:

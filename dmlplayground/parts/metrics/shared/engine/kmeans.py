@@ -104,7 +104,8 @@ class _Run:
         iteration = 0
         while len(changed) and iteration < max_iterations:
             iteration += 1
-            moved = self._move(np.union1d(changed, self._fill_empty()))
+            changed = np.union1d(changed, self._fill_empty())
+            moved = np.concatenate([self._move(some) for some in self.data.parts(4 * self.data.dim, changed)])
             before = self.label.copy()
             self._assign(moved)
             switched = self.label != before
@@ -224,11 +225,8 @@ class _Run:
             self.label[point], self.value[point] = cluster, -self.data.squares[point] / 2
         return np.array(changed, np.int64)
 
-    def _move(self, changed: np.ndarray) -> np.ndarray:
-        """Set the centres of the ``changed`` clusters to the means of their points; returns those that moved."""
-        return np.concatenate([self._move_some(some) for some in self.data.parts(4 * self.data.dim, changed)])
-
-    def _move_some(self, clusters: np.ndarray) -> np.ndarray:
+    def _move(self, clusters: np.ndarray) -> np.ndarray:
+        """Set the centres of these clusters to the means of their points; returns those that moved."""
         sizes = np.bincount(self.label, minlength=len(self.centres))
         clusters = clusters[sizes[clusters] > 0]
         place = np.full(len(self.centres), -1)

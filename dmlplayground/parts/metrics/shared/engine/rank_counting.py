@@ -260,16 +260,12 @@ class _Search:
             if alive or (mirrored and tally.alive[references].any()):
                 loops().count_closer(self._tile(queries, references, queries.start - start, mirrored), tally)
 
-        for tiles in self._tiles(start, stop):
+        # Lists of tiles that count for different queries, so that several threads can look at them. In a symmetric
+        # matrix those on the diagonal come first: what they tell of every query spares the others work.
+        gallery, asking = self._plan.parts(0, len(self._references.points)), self._plan.parts(start, stop)
+        each_one = ([(queries, references) for queries in asking] for references in gallery)
+        for tiles in each_two(gallery) if self._plan.mirrored else each_one:
             threads.for_each(look, tiles)
-
-    def _tiles(self, start: int, stop: int) -> Iterator[list[tuple[slice, slice]]]:
-        """Lists of tiles that count for different queries, so that several threads can look at them. In a symmetric
-        matrix those on the diagonal come first: what they tell of every query spares the others work."""
-        gallery, queries = self._plan.parts(0, len(self._references.points)), self._plan.parts(start, stop)
-        if self._plan.mirrored:
-            return each_two(gallery)
-        return ([(some, references) for some in queries] for references in gallery)
 
     def _tile(self, queries: slice, references: slice, first_query: int, mirrored: bool) -> Tile:
         x, y = self._queries.known(queries), self._references.known(references)

@@ -83,8 +83,9 @@ class Coordinates:
     def _can_stay(self, sets: tuple[Embeddings, ...]) -> bool:
         if self.distance != "euclidean" or any(points.raw.dtype != np.float32 for points in sets):
             return False
-        mean = _mean(sets[0])
-        return 2.0**-20 < self.reach < 2.0**20 and 2 * (mean @ mean) < _mean_square(sets[0])
+        first, mean = sets[0], _mean(sets[0])
+        square = sum(float(np.vdot(rows, rows)) for rows in map(first.rows, first.slices())) / len(first)
+        return 2.0**-20 < self.reach < 2.0**20 and 2 * (mean @ mean) < square
 
 
 class KeptRows:
@@ -110,10 +111,6 @@ class KeptRows:
 
 def _mean(points: Embeddings) -> np.ndarray:
     return sum(points.rows(part).sum(axis=0) for part in points.slices()) / len(points)
-
-
-def _mean_square(points: Embeddings) -> float:
-    return sum(float(np.vdot(rows, rows)) for rows in map(points.rows, points.slices())) / len(points)
 
 
 def _longest(points: Embeddings, centre: np.ndarray) -> float:

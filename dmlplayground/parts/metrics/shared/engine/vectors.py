@@ -71,8 +71,7 @@ def _which(operator):
 
 def _any_at_most(builder, numbers, limit):
     while numbers.type.count > 16:
-        half = numbers.type.count // 2
-        low, high = (_part(builder, numbers, range(first, first + half)) for first in (0, half))
+        low, high = _halves(builder, numbers)
         numbers = builder.select(builder.fcmp_ordered("<", low, high), low, high)
     near = builder.fcmp_ordered("<=", numbers, _repeat(builder, limit, numbers.type.count))
     bits = builder.bitcast(near, ir.IntType(numbers.type.count))
@@ -272,16 +271,16 @@ def _sum(context, builder, kinds, arguments, term):
         before = builder.load(sums)
         after = builder.fadd(builder.extract_element(before, lane), builder.extract_element(last, _INDEX(0)))
         builder.store(builder.insert_element(before, after, lane), sums)
-    return _added(builder, builder.load(sums))
+    added = builder.load(sums)
+    while added.type.count > 1:  # (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7), added
+        low, high = _halves(builder, added)
+        added = builder.fadd(low, high)
+    return builder.extract_element(added, _INDEX(0))
 
 
-def _added(builder, sums):
-    """(0 + 4) + (2 + 6) and (1 + 5) + (3 + 7), added."""
-    while sums.type.count > 1:
-        half = sums.type.count // 2
-        low, high = (_part(builder, sums, range(first, first + half)) for first in (0, half))
-        sums = builder.fadd(low, high)
-    return builder.extract_element(sums, _INDEX(0))
+def _halves(builder, numbers):
+    half = numbers.type.count // 2
+    return (_part(builder, numbers, range(first, first + half)) for first in (0, half))
 
 
 def _part(builder, numbers, which):
