@@ -17,7 +17,8 @@ from dmlplayground import cli, data
 from dmlplayground.base import seeds
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.data import Dataset
-from dmlplayground.parts.data.shared import cache, characters, contact_sheet
+from dmlplayground.parts.data.shared import cache, characters
+from dmlplayground.parts.data.shared.dataset import contact_sheet
 
 SMALL = {"classes": 24, "images_per_class": 9, "size": 32}
 
@@ -138,7 +139,7 @@ def test_subset_refuses_classes_that_are_not_there(classes):
 
 def test_contact_sheet_shows_a_class_a_row():
     dataset = data.load("glyphs", **SMALL)
-    sheet = np.asarray(contact_sheet.contact_sheet(dataset, classes=3, per_class=4))
+    sheet = np.asarray(contact_sheet(dataset, classes=3, per_class=4))
     assert sheet.shape == (3 * 34 + 2, 4 * 34 + 2, 3)
     first_of_second_class = dataset.images[np.flatnonzero(dataset.labels == 1)[0]]
     assert np.array_equal(sheet[36:68, 2:34], first_of_second_class)

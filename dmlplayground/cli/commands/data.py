@@ -89,7 +89,7 @@ def show(arguments: Namespace) -> None:
     """write a contact sheet as PNG"""
     from ...base import files
     from ...parts import data
-    from ...parts.data.shared.contact_sheet import contact_sheet
+    from ...parts.data.shared.dataset import contact_sheet
 
     options = data_options(arguments.name, arguments.set)
     if "cache" in data.get(arguments.name).options:

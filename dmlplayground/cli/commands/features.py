@@ -16,12 +16,12 @@ def add_arguments(command: Command) -> None:
 
 def run(arguments: Namespace) -> None:
     from ...parts.backbones.shared.engines import extractor
-    from ...parts.data.shared import feature_files
+    from ...parts.data import features
 
-    feature_files.check_ending(arguments.out)
+    features.check_ending(arguments.out)
     options = data_options(arguments.data, arguments.set)
     extract = extractor(arguments.backbone, arguments.pretrained)
-    shape = feature_files.write(arguments.out, arguments.data, options, extract)
+    shape = features.write(arguments.out, arguments.data, options, extract)
     print(f"{arguments.out}: {shape[0]} images, {shape[1]} features each")
     print(
         f"train on them: dmlplayground train npairs --set data.name=features --set data.path={arguments.out}"

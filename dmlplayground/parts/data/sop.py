@@ -55,10 +55,7 @@ DIVISIONS: dict[str, Callable] = {"official": list, "halves": _halves, "director
 
 @KIND.register(title=RELEASE.title, release=RELEASE)
 def load(
-    split: str,
-    *,
-    division: Literal["official", "halves", "directory"] = "official",
-    **installed: Any,
+    split: str, *, division: Literal["official", "halves", "directory"] = "official", **installed: Any
 ) -> Catalogue:
     """Stanford's products: 59,551 images of 11,318 for training, 60,502 of 11,316 others for test.
 

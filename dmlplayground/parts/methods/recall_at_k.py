@@ -11,8 +11,7 @@ from .shared import KIND, Loss, about, usual_settings
     paper="Patel et al.: Recall@k Surrogate Loss with Large Batches and Similarity Mixup, CVPR 2022",
     also=("RS@k", "recall at k"),
     **usual_settings.tuples(
-        temperature=about(1.0, "the paper 1"),
-        rank_temperature=about(0.01, "the paper 0.01"),
+        temperature=about(1.0, "the paper 1"), rank_temperature=about(0.01, "the paper 0.01")
     ),
 )
 class RecallAtK(Loss):

@@ -14,6 +14,9 @@ from . import images as lazy
 from .catalogue import own
 from .releases import Release
 
+LARGEST = 128  # the most pixels of an image on a contact sheet in either direction
+GAP = 2  # between them
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
@@ -93,6 +96,23 @@ class Dataset:
             f"{self.name} ({self.split}): {len(self)} images of {self.num_classes} classes, {counts.min()} to "
             f"{counts.max()} in each, {'different sizes' if None in shape else size}{searching}"
         )
+
+
+def contact_sheet(dataset: Dataset, classes: int, per_class: int) -> Any:
+    """A PIL image with a row for each of the first ``classes`` classes, with its first images. Large images are shrunk."""
+    from PIL import Image  # slow to load
+
+    shown = range(min(classes, dataset.num_classes))
+    rows = [np.flatnonzero(dataset.labels == label)[:per_class] for label in shown]
+    per_class = max(map(len, rows))
+    height, width = (min(length or LARGEST, LARGEST) for length in dataset.images.shape[1:3])
+    sheet = Image.new("RGB", (per_class * (width + GAP) + GAP, len(rows) * (height + GAP) + GAP), "white")
+    for line, images in enumerate(rows):
+        for column, row in enumerate(images):
+            picture = Image.fromarray(np.asarray(dataset.images[row]))
+            picture.thumbnail((width, height), Image.Resampling.LANCZOS)
+            sheet.paste(picture, (GAP + column * (width + GAP), GAP + line * (height + GAP)))
+    return sheet
 
 
 @dataclass(frozen=True)

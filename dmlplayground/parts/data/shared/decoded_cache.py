@@ -56,10 +56,7 @@ def images(catalogue: Catalogue, stored: Stored) -> Images:
     if found is None:
         with written.alone(entry, ADVICE):
             found = _open(entry)  # another process may have made it meanwhile
-            if found is None:
-                shutil.rmtree(entry, ignore_errors=True)  # damaged, then
-                _make(entry, index, catalogue, stored)
-                found = Packed(entry)
+            return found or _made(entry, index, catalogue, stored)
     return found
 
 
@@ -131,7 +128,8 @@ def _open(entry: Path) -> Packed | None:
         return None
 
 
-def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stored) -> None:
+def _made(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stored) -> Packed:
+    shutil.rmtree(entry, ignore_errors=True)  # if it was damaged
     sizes = _sizes(catalogue, stored)
     ends = np.cumsum(sizes.prod(axis=1, dtype=np.int64) * 3)
     total, free = int(ends[-1]), shutil.disk_usage(entry.parent).free
@@ -154,6 +152,7 @@ def _make(entry: Path, index: dict[str, Any], catalogue: Catalogue, stored: Stor
             (beside / INDEX).write_text(json.dumps(index), encoding="utf-8")
     except OSError as problem:
         raise UserError(f"cannot write the cache {entry}: {problem.strerror or problem}.") from None
+    return Packed(entry)
 
 
 def _sizes(catalogue: Catalogue, stored: Stored) -> np.ndarray:

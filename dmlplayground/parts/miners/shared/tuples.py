@@ -234,8 +234,7 @@ class AllTriplets(Triplets):
         return Listed(self.every_pair, None, random_draws.draw_each(self.F, evenly), self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
-        positive, negative = self.positive.asnumpy() > 0, self.negative.asnumpy() > 0
-        return np.nonzero(positive[:, :, None] & negative[:, None, :])
+        return self.cube().indices()
 
 
 class Band(AllTriplets):
@@ -274,9 +273,6 @@ class Band(AllTriplets):
 
     def drawn(self) -> "Listed":
         return self.cube().drawn()
-
-    def indices(self) -> tuple[np.ndarray, ...]:
-        return self.cube().indices()
 
 
 class Cube(Triplets):

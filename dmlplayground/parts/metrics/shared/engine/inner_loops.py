@@ -155,15 +155,6 @@ def _gather(row, i, near, level, bound, most, tile):
 
 
 @_inline
-def _at_most(row, limit):
-    """How many numbers of a row are at most ``limit``."""
-    count = 0
-    for start in range(0, len(row), CHUNK):
-        count += vectors.how_many(vectors.at_most(row, start, limit))
-    return count
-
-
-@_inline
 def _bound(query, shift, tile, tally):
     """Values above this belong to references that are farther than any positive of the query that is alive."""
     return _sum(tally.limit[query], tile.slack - shift)
@@ -283,7 +274,10 @@ def _sink(row, query, shift, tile, tally):
     while low < high:
         middle = (low + high) // 2
         value = tally.value[first + middle]
-        closer = _at_most(row, -_sum(-value, _blur(value, tile) + shift))
+        limit = -_sum(-value, _blur(value, tile) + shift)
+        closer = 0
+        for start in range(0, len(row), CHUNK):
+            closer += vectors.how_many(vectors.at_most(row, start, limit))
         for k in range(first, first + middle + 1):
             closer += tally.closer[k]
         if closer <= depth:  # the query itself may be among them
