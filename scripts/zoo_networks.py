@@ -4,6 +4,7 @@ Do so when the release of a library changes.
 """
 
 import re
+from typing import Any
 
 from dmlplayground.base import files
 from dmlplayground.parts.backbones.shared import gluon_zoos, zoo_records
@@ -26,7 +27,7 @@ def names(library: str) -> list[str]:
     raise AssertionError("a network without a name")
 
 
-def facts(library: str, name: str) -> zoo_records.Facts:
+def facts(library: str, name: str) -> dict[str, Any]:
     """What a zoo's network is, found by building it."""
     from mxnet.gluon.model_zoo import model_store
 
@@ -34,14 +35,12 @@ def facts(library: str, name: str) -> zoo_records.Facts:
     if library == "gluoncv":
         checksums.update(gluon_zoos.zoo(library).model_store._model_sha1)
     shape = gluon_zoos.output_shape(gluon_zoos.trunk(library, name), zoo_records.preprocessing(name).size)
-    return zoo_records.Facts(shape[1], checksums.get(name, ""))
+    return {"features": shape[1], "weights": checksums.get(name, "")}
 
 
-def all_facts() -> dict[str, dict[str, zoo_records.Facts]]:
+def all_facts() -> dict[str, dict[str, dict[str, Any]]]:
     return {library: {name: facts(library, name) for name in names(library)} for library in ZOOS}
 
 
 if __name__ == "__main__":
-    found = all_facts()
-    kept = {library: {name: one._asdict() for name, one in of.items()} for library, of in found.items()}
-    files.write_json(zoo_records.FILE, kept)
+    files.write_json(zoo_records.FILE, all_facts())

@@ -125,4 +125,4 @@ def test_weights_that_are_not_there_are_refused(pretrained, message):
 def test_every_classifying_network_of_both_zoos_can_be_cut_and_is_what_is_kept_of_it():
     found = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "zoo_networks.py"))["all_facts"]()
     assert found == zoo_records.kept()
-    assert min(facts.features for networks in found.values() for facts in networks.values()) > 0
+    assert min(facts["features"] for networks in found.values() for facts in networks.values()) > 0

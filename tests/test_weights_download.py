@@ -188,7 +188,7 @@ def test_imagenet_weights_of_a_zoo_come_from_its_archive(server, monkeypatch):
     path.parent.mkdir(parents=True)
     network.save_parameters(str(path))
     checksum = hashlib.sha1(path.read_bytes()).hexdigest()
-    kept = {"squeezenet1.1": zoo_records.Facts(512, checksum)}
+    kept = {"squeezenet1.1": {"features": 512, "weights": checksum}}
     monkeypatch.setattr(zoo_records, "kept", lambda: {"gluon": kept})
     zoo_records.record.cache_clear()
     name = f"squeezenet1.1-{checksum[:8]}"

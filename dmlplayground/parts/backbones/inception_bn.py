@@ -20,7 +20,7 @@ SHA256 = "9f0d62e4adfde8bf3fef65ba20b3497e7845786b803fa8fed717602b9878ea03"
 def of_mxnet():
     """The first study's backbone (Ioffe and Szegedy 2015). Its parameters have the names of Inception-BN-0126.params,
     which loads unchanged."""
-    from .shared.networks.inception_bn import inception_bn
+    from .shared.inception_bn_layers import inception_bn
 
     return inception_bn(ceil_mode=False)
 
@@ -43,6 +43,6 @@ def of_mxnet():
 def of_caffe():
     """The backbone of the Reality Check: the layers of inception_bn with poolings that round up and images in BGR. PyTorch
     users know its weights as BN-Inception."""
-    from .shared.networks.inception_bn import inception_bn
+    from .shared.inception_bn_layers import inception_bn
 
     return inception_bn(ceil_mode=True)

@@ -5,7 +5,7 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....base import files
 from ....base.errors import unknown
@@ -17,20 +17,11 @@ CIFAR10 = Preprocessing(32, mean=(125.31, 122.95, 113.87), std=(51.59, 50.85, 51
 SIZES = {"inceptionv3": 299, "xception": 299, "nasnet_6": 331}  # pixels a side, of the others 224
 
 
-class Facts(NamedTuple):
-    """What has to be known of a network before it is built."""
-
-    features: int
-    weights: str  # the SHA-1 of the library's trained weights; empty if it has none
-
-
 @cache
-def kept() -> dict[str, dict[str, Facts]]:
-    """The facts of every network, by library and name."""
-    return {
-        library: {name: Facts(**facts) for name, facts in networks.items()}
-        for library, networks in files.read_json(FILE).items()
-    }
+def kept() -> dict[str, dict[str, dict[str, Any]]]:
+    """What has to be known of every network before it is built, by library and name: how many ``features`` it has, and the
+    SHA-1 of the library's trained ``weights``, which is empty if it has none."""
+    return files.read_json(FILE)
 
 
 @cache
@@ -50,15 +41,15 @@ def record(library: str, name: str) -> Backbone:
         key=f"{library}:{name}",
         title=f"{name} of {library}",
         build=build,
-        features=facts.features,
+        features=facts["features"],
         preprocessing=preprocessing(name),
-        imagenet=Homes(weights(library, name), licence="Apache-2.0") if facts.weights else None,
+        imagenet=Homes(weights(library, name), licence="Apache-2.0") if facts["weights"] else None,
     )
 
 
 def weights(library: str, network: str, note: str = "") -> Download:
     """The trained weights of a zoo's network, as the library's own table has them."""
-    sha1 = kept()[library][network].weights
+    sha1 = kept()[library][network]["weights"]
     name = f"{network}-{sha1[:8]}"
     return Download(f"{library}:{name}.zip", f"{name}.params", content=sha1, note=note)
 

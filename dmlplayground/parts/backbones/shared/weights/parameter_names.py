@@ -16,23 +16,16 @@ class Naming(NamedTuple):
     rename: Callable[[Arrays], Arrays]
 
 
-class Recognised(NamedTuple):
-    """Arrays under our names, the naming they had (None: unknown), and the names of arrays that are not the network's."""
-
-    arrays: Arrays
-    naming: Naming | None
-    beside: list[str]
-
-
-def recognise(arrays: Arrays) -> Recognised:
-    """The network in these arrays, which may be a part of a larger one and have a prefix to its names."""
+def recognise(arrays: Arrays) -> tuple[Arrays, Naming | None, list[str]]:
+    """The network in these arrays, which may be a part of a larger one and have a prefix to its names: its arrays under our
+    names, the naming they had (None: unknown), and the names of arrays that are not the network's."""
     for naming in NAMINGS:
         prefix = next((name[: -len(naming.mark)] for name in arrays if name.endswith(naming.mark)), None)
         if prefix is not None:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
             beside = [name for name in arrays if not name.startswith(prefix)]
-            return Recognised(naming.rename(own), naming, beside)
-    return Recognised(arrays, None, [])
+            return naming.rename(own), naming, beside
+    return arrays, None, []
 
 
 def _gluon_batchnorm(arrays: Arrays) -> Arrays:
