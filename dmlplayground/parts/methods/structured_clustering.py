@@ -81,7 +81,9 @@ def search(embeddings: np.ndarray, labels: np.ndarray, gamma: float, sweeps: int
         if medoids == before:
             break
     clusters = assign(distances, medoids)
-    return np.take(medoids, clusters), own, gamma * (1 - nmi(clusters, classes))
+    cells = np.ravel_multi_index((clusters, classes), (len(medoids), classes.max() + 1))
+    agreement = nmi(np.bincount(clusters), np.bincount(classes), np.bincount(cells), len(classes))
+    return np.take(medoids, clusters), own, gamma * (1 - agreement)
 
 
 def class_medoids(distances, classes) -> np.ndarray:
@@ -142,11 +144,6 @@ def best(scores) -> int:
     return int(np.argmax(scores >= scores.max() - 1e-9))
 
 
-def entropy(sizes, rows):
-    """Of partitions of so many rows into parts of these sizes (along the last axis)."""
-    return np.log(rows) - surprises(rows)[sizes].sum(axis=-1) / rows
-
-
 @lru_cache(maxsize=8)
 def surprises(rows: int) -> np.ndarray:
     """n log n for every n up to ``rows``."""
@@ -154,16 +151,13 @@ def surprises(rows: int) -> np.ndarray:
     return numbers * np.log(np.maximum(numbers, 1))
 
 
-def normalised_information(of_clusters, of_classes, joint):
-    """Mutual information over the geometric mean of the entropies, from the three entropies."""
+def nmi(clusters, classes, cells, rows: int):
+    """Mutual information over the geometric mean of the entropies of partitions of so many rows, with at least two parts
+    each: from the sizes (along the last axis) of clusters and classes, and of what they have in common."""
+    of_clusters, of_classes, joint = (
+        np.log(rows) - surprises(rows)[sizes].sum(axis=-1) / rows for sizes in (clusters, classes, cells)
+    )
     return (of_clusters + of_classes - joint) / np.sqrt(of_clusters * of_classes)
-
-
-def nmi(clusters, classes) -> float:
-    """Of two partitions of the rows with at least two parts each."""
-    cells = np.ravel_multi_index((clusters, classes), (clusters.max() + 1, classes.max() + 1))
-    entropies = (entropy(np.bincount(parts), len(classes)) for parts in (clusters, classes, cells))
-    return normalised_information(*entropies)
 
 
 def nmi_after(moves, clusters, classes) -> np.ndarray:
@@ -174,10 +168,9 @@ def nmi_after(moves, clusters, classes) -> np.ndarray:
     """
     rows, moves = len(classes), moves.astype(np.float32)
     cells = np.unique(clusters * rows + classes, return_inverse=True)[1]
-    of_classes = memberships(classes)
-    of_clusters = entropy(sizes_after(moves, memberships(clusters), np.ones((rows, 1), np.float32)), rows)
-    joint = entropy(sizes_after(moves, memberships(cells), of_classes), rows)
-    return normalised_information(of_clusters, entropy(np.bincount(classes), rows), joint)
+    of_clusters = sizes_after(moves, memberships(clusters), np.ones((rows, 1), np.float32))
+    of_cells = sizes_after(moves, memberships(cells), memberships(classes))
+    return nmi(of_clusters, np.bincount(classes), of_cells, rows)
 
 
 def sizes_after(moves, losing, gaining) -> np.ndarray:

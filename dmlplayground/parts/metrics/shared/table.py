@@ -12,27 +12,22 @@ A name that ends in ``@K`` is a family: ``R@10`` is the metric ``R@K`` with K = 
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ....base import registry
 from ....base.errors import UserError
-
-
-class Numbers(NamedTuple):
-    """Which K the name of a family may end in."""
-
-    allowed: Callable[[int], bool]
-    words: str
-
+from ....base.options import Must
 
 HIGHEST_RANK = 10**6
 MEMBER = re.compile(r"(.*@)(-?\d+)$")  # of a family
-FROM_ONE = Numbers(range(1, HIGHEST_RANK + 1).__contains__, f"from 1 to {HIGHEST_RANK}")
-NOT_ZERO = Numbers(lambda k: k != 0, "other than 0")
+FROM_ONE = Must(
+    f"be from 1 to {HIGHEST_RANK}", range(1, HIGHEST_RANK + 1).__contains__
+)  # a process can send it
+NOT_ZERO = Must("be other than 0", lambda k: k != 0)
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class Metric(registry.Part):
     # Whether it is better where classes lie closer together and further apart; else it is worse there.
     separates: bool = True
     leads: bool = False  # one of the few that are shown where there is no room for all
-    numbers: Numbers | None = None  # of a family
+    numbers: Must | None = None  # of a family: which K its members' names may end in
     number: int | None = None  # the K of one of its members
     looks_at_all: bool = False  # needs the ranks of all positives, however deep
 
@@ -125,8 +120,8 @@ class Metrics(registry.Kind[Metric, Any]):
         if found is None or self.holds(key) not in self.names():
             return super().get(key)
         family, number = super().get(self.holds(key)), int(found[2])
-        if family.numbers is not None and not family.numbers.allowed(number):
-            raise UserError(f"metric {key}: K must be {family.numbers.words}.")
+        if family.numbers is not None and not family.numbers.holds(number):
+            raise UserError(f"metric {key}: K must {family.numbers.words}.")
         title = family.title.replace("@K", f"@{number}")
         own = f"{family.key.removesuffix('K')}{number}"
         member = dataclasses.replace(family, key=own, title=title, number=number)
