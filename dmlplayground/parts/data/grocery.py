@@ -14,12 +14,8 @@ LISTS = ("train", "val", "test")
 
 
 def _read(folder: Path) -> list[Entry]:
-    """Each list has ``path, number of the class, number of the class above it``; ``classes.csv`` has their names."""
-    return divided(_listed(folder), 0)
-
-
-def _listed(folder: Path) -> list[Entry]:
-    """The images in the order of the numbers of their classes."""
+    """The images in the order of the numbers of their classes, divided as their authors do. Each list has ``path, number of
+    the class, number of the class above it``; ``classes.csv`` has their names."""
     place = folder / "dataset" if (folder / "dataset").is_dir() else folder
     names = {
         int(number): (name, above)
@@ -27,10 +23,11 @@ def _listed(folder: Path) -> list[Entry]:
     }
     rows = [line.split(", ") for name in LISTS for line in lines(place / f"{name}.txt")]
     inside = place.relative_to(folder)
-    return [
+    entries = [
         Entry((inside / file).as_posix(), names[int(fine)][0], parent=names[int(fine)][1])
         for file, fine, _ in sorted(rows, key=lambda row: int(row[1]))
     ]
+    return divided(entries, 0)
 
 
 def divided(

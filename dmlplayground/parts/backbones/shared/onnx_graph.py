@@ -83,9 +83,8 @@ def _converter() -> Iterator[tuple[Any, Path]]:
         operators = MXNetGraph.registry_[12]  # of which those of 13 are a continuation
         normalise = operators["L2Normalization"]
 
-        def of_rows(
-            node: dict, **rest: Any
-        ) -> Any:  # for which the only mode that it knows, channels, means the same
+        # For rows the only mode that it knows, channels, means the same.
+        def of_rows(node: dict, **rest: Any) -> Any:
             return normalise({**node, "attrs": {**node.get("attrs", {}), "mode": "channel"}}, **rest)
 
         stack.enter_context(mock.patch.dict(operators, {"L2Normalization": of_rows}))

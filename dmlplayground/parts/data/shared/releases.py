@@ -141,10 +141,8 @@ def checksum(folder: Path, entries: Sequence[Entry]) -> str:
 
 def data_root(root: str = "") -> Path:
     """The folder that data sets live in: the one given, or the user's own."""
-    chosen = root or os.environ.get("DMLPLAYGROUND_DATA")
-    if chosen:
-        return files.expanded(chosen)
-    return files.expanded(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "dmlplayground"
+    of_user = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "dmlplayground"
+    return files.expanded(root or os.environ.get("DMLPLAYGROUND_DATA") or of_user)
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, Count]:

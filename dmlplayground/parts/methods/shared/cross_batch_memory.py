@@ -42,7 +42,7 @@ class Memory:
             raise UserError(f"memory: size must be at least that of a batch, {rows}, not {self.size}.")
 
     def pairs(self, F, embeddings, labels, precision, rows, row_labels, filled, places) -> Pairs:
-        """All pairs of the batch and the memory, as ``memory_on_device.Ring`` gives it."""
+        """All pairs of the batch and the memory, as ``objective.Ring`` gives it."""
         same = F.broadcast_equal(F.expand_dims(labels, 1), F.expand_dims(row_labels, 0))
         filled = F.expand_dims(filled, 0)
         positive = F.broadcast_mul(same, filled)

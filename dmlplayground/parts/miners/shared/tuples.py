@@ -16,10 +16,6 @@ or a memory of earlier ones.
   both entries of a triplet in one term reads ``gaps``, or ``hinge``, which is faster.
 * They are stored as two masks (``AllTriplets``), as these and bounds (``Band``), as places (``Listed``), or as weights
   (``Cube``).
-
-Conversions: ``Triplets.pairs()`` keeps repeats, so that a repeated pair weighs more in a mean; ``Pairs.triplets()``
-has every (a, p, n) that shares an anchor; ``row_weights()`` of either has how often each row occurs, as a share of
-the most frequent one's.
 """
 
 import copy
@@ -77,6 +73,7 @@ class Pairs:
         return replace(self, positive=positive, negative=negative)
 
     def triplets(self) -> "AllTriplets":
+        """Every (a, p, n) that shares an anchor."""
         return AllTriplets(self)
 
     def complete_rows(self):
@@ -181,7 +178,7 @@ class Triplets:
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
-        """Positive and negative pairs, each as often as it is in a triplet."""
+        """Positive and negative pairs, each as often as it is in a triplet; a repeated one weighs more in a mean."""
         return self.every_pair.keep(self.near_weights, self.far_weights)
 
     def drawn(self) -> "Listed":

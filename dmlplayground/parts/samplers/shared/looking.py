@@ -9,8 +9,6 @@ from ....base import seeds
 from ....base.options import Count, at_least
 from .base import BatchSampler, Groups, View, need_blocks, need_classes
 
-Refresh = Literal["steps", "epochs"]
-
 
 class Looking(BatchSampler):
     """Base: an epoch's batches are chosen by the memory as it is when the epoch begins. A subclass writes ``batch``.
@@ -22,7 +20,7 @@ class Looking(BatchSampler):
 
     per_class: Count = 2
     pool: Annotated[int, at_least(2)] = 512
-    refresh: Refresh = "steps"
+    refresh: Literal["steps", "epochs"] = "steps"
     projection: Count | None = None
 
     def check(self, batch_size: int, num_classes: int | None) -> None:
