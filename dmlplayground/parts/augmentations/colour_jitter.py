@@ -41,15 +41,16 @@ class ColourJitter(Augmentation):
 
     def _matrix(self, image: np.ndarray, changes: list[float], order: list[int]) -> np.ndarray:
         mean = opencv.mean(image) if changes[1] else np.zeros(3)
-        matrix = brighter(1)
+        matrix = scaled(np.eye(3))
         for which in order:
+            factor = 1 + changes[which]
             if which == 0:
-                change = brighter(1 + changes[0])
-            elif which == 1:
+                change = scaled(factor * np.eye(3))
+            elif which == 1:  # away from the image's mean grey, or towards it
                 grey = LUMA @ (matrix[:, :3] @ mean + matrix[:, 3])
-                change = contrasted(1 + changes[1], grey)
-            elif which == 2:
-                change = saturated(1 + changes[2])
+                change = scaled(factor * np.eye(3), (1 - factor) * grey)
+            elif which == 2:  # away from every pixel's own grey, or towards it
+                change = scaled(factor * np.eye(3) + (1 - factor) * GREY)
             else:
                 change = turned(changes[3])
             matrix = after(matrix, change)
@@ -60,20 +61,6 @@ class ColourJitter(Augmentation):
 def scaled(colours: np.ndarray, offset: float = 0.0) -> np.ndarray:
     """The matrix with these three columns, and an offset shared by all channels."""
     return np.column_stack([colours, np.full(3, offset)])
-
-
-def brighter(factor: float) -> np.ndarray:
-    return scaled(factor * np.eye(3))
-
-
-def contrasted(factor: float, mean: float) -> np.ndarray:
-    """Away from the image's mean grey (factor above 1), or towards it."""
-    return scaled(factor * np.eye(3), (1 - factor) * mean)
-
-
-def saturated(factor: float) -> np.ndarray:
-    """Away from every pixel's own grey, or towards it."""
-    return scaled(factor * np.eye(3) + (1 - factor) * GREY)
 
 
 def turned(share: float) -> np.ndarray:

@@ -144,14 +144,10 @@ def _finish(folder: Path) -> None:
         raise UserError(f"this is not {wanted}: {problem!r}.") from None
 
 
-def _read(folder: Path) -> list[Entry]:
-    return divided(read(folder), None, 0)
-
-
 RELEASE = Release(
     name="icons",
     title="Icons: concepts, drawn by the designers of many sets",
-    layouts=(Layout("drawings of its classes", (LIST,), _read),),
+    layouts=(Layout("drawings of its classes", (LIST,), lambda folder: divided(read(folder), None, 0)),),
     counts={split: Count(*MANIFEST[split]) for split in ("train", "test")},
     archives=(
         Archive(

@@ -10,10 +10,7 @@ def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
 
     def fill(nd, array):
         draws = nd.random.uniform(shape=array.shape, ctx=array.context)
-        if balanced:
-            array[:] = nd.argsort(draws) % count
-        else:
-            array[:] = nd.floor(draws * count).clip(0, count - 1)
+        array[:] = nd.argsort(draws) % count if balanced else nd.floor(draws * count).clip(0, count - 1)
 
     return fill
 

@@ -19,10 +19,7 @@ class Weight(NamedTuple):
 
 
 def constant(value: float) -> Fill:
-    def fill(_, array):
-        array[:] = value
-
-    return fill
+    return lambda nd, array: nd.full(array.shape, value, out=array)
 
 
 def normal(deviation: float) -> Fill:
