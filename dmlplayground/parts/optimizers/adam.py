@@ -27,10 +27,8 @@ class Adam(Optimizer):
 
     def update(self, F, weight, gradient, state, lr, weight_decay, step):
         options = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, **self.clipping}
+        # For the time that the means are still drawn to the zero they began with.
+        correction = math.sqrt(1 - self.beta2**step) / (1 - self.beta1**step)
         # Its lazy form is for sparse gradients and would leave out the decay of rows without any.
-        options.update(out=weight, lr=lr * self.correction(step), wd=weight_decay, lazy_update=False)
+        options.update(out=weight, lr=lr * correction, wd=weight_decay, lazy_update=False)
         F.adam_update(weight, gradient, *state, **options)
-
-    def correction(self, step: int) -> float:
-        """What the rate is multiplied by while the means are still drawn to the zero they began with."""
-        return math.sqrt(1 - self.beta2**step) / (1 - self.beta1**step)

@@ -1,4 +1,4 @@
-"""The objective: a loss with its miner and its regularizers, as one Gluon block. This file needs MXNet."""
+"""The objective: a loss with its miner, its regularizers and what its memory holds, as one Gluon block. This file needs MXNet."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping

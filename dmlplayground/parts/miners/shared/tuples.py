@@ -83,10 +83,7 @@ class Pairs:
 
     def row_weights(self):
         """(B,): how often each row occurs in pairs, over the most frequent one's; 1 for all where there are none."""
-        F = self.F
-        ends = rows.row_sums(F, self.positive + self.negative)
-        others = rows.row_sums(F, F.transpose(self.positive + self.negative))
-        return _shares(F, ends + others)
+        return _shares(self.F, self, rows.row_sums(self.F, self.positive + self.negative))
 
     def indices(self) -> tuple[np.ndarray, ...]:
         """(a1, p, a2, n) as NumPy arrays."""
@@ -116,8 +113,9 @@ def _repeated(counts: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(np.repeat(place, times) for place in found)
 
 
-def _shares(F, occurrences):
-    """(B, 1) -> (B,)."""
+def _shares(F, found: Pairs, as_anchors):
+    """(B,): how often each row occurs, as an anchor, (B, 1), and as the other row of these pairs, over the most frequent one's."""
+    occurrences = as_anchors + rows.row_sums(F, F.transpose(found.positive + found.negative))
     most = F.max(occurrences, axis=0, keepdims=True)
     none = most == 0
     return rows.flat(F, F.broadcast_div(F.broadcast_add(occurrences, none), F.broadcast_add(most, none)))
@@ -187,9 +185,8 @@ class Triplets:
 
     def row_weights(self):
         """(B,): how often each row occurs in triplets, over the most frequent one's; 1 for all where there are none."""
-        F, found = self.F, self.pairs()
-        others = rows.row_sums(F, F.transpose(found.positive + found.negative))
-        return _shares(F, rows.row_sums(F, found.positive) + others)
+        found = self.pairs()
+        return _shares(self.F, found, rows.row_sums(self.F, found.positive))
 
     def indices(self) -> tuple[np.ndarray, ...]:
         """(a, p, n) as NumPy arrays."""
@@ -358,9 +355,6 @@ def _places(pairs, columns):
     F = pairs.F
     last = rows.width(F, pairs.positive) - 1
     return F.broadcast_add(rows.row_starts(F, pairs.positive), F.broadcast_minimum(columns, last))
-
-
-# --- counting ----------------------------------------------------------------------------------------------
 
 
 def below(F, near, far, positive, negative, precision, equals=False):

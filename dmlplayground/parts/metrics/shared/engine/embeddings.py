@@ -83,7 +83,12 @@ class Embeddings:
         self.dim = self.raw.shape[1] * 8 if distance == "hamming" else self.raw.shape[1]
         self.packed = distance == "hamming" and values.dtype == np.uint8
         self.width = self.dim if self.packed else values.shape[1]  # without the bits that fill the last byte
-        self.length = self._lengths() if distance == "cosine" else np.ones(len(values))
+        self.length = np.ones(len(values))
+        if distance == "cosine":
+            lengths = np.concatenate([_norms(self.raw[rows].astype(np.float64)) for rows in self.slices()])
+            if not np.isfinite(lengths).all():
+                raise UserError("embeddings are too large: their lengths overflow.")
+            self.length = np.where(lengths > 0, lengths, 1.0)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """In another process: arrays of the same kinds as here, so that no loop is compiled again."""
@@ -103,12 +108,6 @@ class Embeddings:
         if self.distance == "hamming":
             return np.unpackbits(raw, axis=1).astype(np.float64)
         return raw / self.length[which, None] if self.distance == "cosine" else raw.astype(np.float64)
-
-    def _lengths(self) -> np.ndarray:
-        lengths = np.concatenate([_norms(self.raw[rows].astype(np.float64)) for rows in self.slices()])
-        if not np.isfinite(lengths).all():
-            raise UserError("embeddings are too large: their lengths overflow.")
-        return np.where(lengths > 0, lengths, 1.0)
 
 
 def _slices(rows: int, width: int) -> Iterator[slice]:

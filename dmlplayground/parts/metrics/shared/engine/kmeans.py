@@ -110,9 +110,8 @@ class _Run:
             self._assign(moved)
             switched = self.label != before
             changed = np.union1d(before[switched], self.label[switched])
-        inertia = sum(
-            float(np.einsum("ij,ij->", away, away)) for _, away in self._away(np.arange(len(self.data)))
-        )
+        differences = (away for _, away in self._away(np.arange(len(self.data))))
+        inertia = sum(float(np.einsum("ij,ij->", away, away)) for away in differences)
         return KMeans(self.label, inertia / self.data.factor**2, starts, iteration, not len(changed))
 
     def _start(self, k: int, random: np.random.Generator) -> int:
