@@ -163,8 +163,6 @@ class Objective(gluon.HybridBlock):
     def _read_of(self, F, miner: miners.Miner, pairs):
         return as_read(pairs, miner.kept(F, pairs), self.loss.reads)
 
-    # --- memory ------------------------------------------------------------------------------------------------
-
     def _remember(self, ring: Ring, embeddings, labels) -> tuple:
         """Writes the batch into the memory; what the memory then holds, or nothing while it is not in use."""
         self.loss.require(
@@ -205,8 +203,6 @@ class Objective(gluon.HybridBlock):
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         if self.ring is not None:
             self.ring.load_state(state)
-
-    # --- given tuples ------------------------------------------------------------------------------------------
 
     def on_pairs(self, embeddings, labels, a1, p, a2, n):
         """The loss of given pairs, positive (a1, p) and negative (a2, n), as row numbers; no miner is asked."""
@@ -257,8 +253,6 @@ class Objective(gluon.HybridBlock):
             wrong = each[(each < 0) | (each >= count) | (each != np.floor(each))]
             self.loss.require(not len(wrong), f"rows are numbers from 0 to {count - 1}, not {wrong[:1]}.")
         return [each.astype(int) for each in found]
-
-    # --- reading -----------------------------------------------------------------------------------------------
 
     def read(self, embeddings, labels):
         """Embeddings and labels, checked, the embeddings in the loss's own type."""

@@ -114,7 +114,7 @@ def _repeated(counts: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _shares(F, found: Pairs, as_anchors):
-    """(B,): how often each row occurs, as an anchor, (B, 1), and as the other row of these pairs, over the most frequent one's."""
+    """How often each row occurs, ``as_anchors``, (B, 1), and as the other row of these pairs, over the most frequent: (B,)."""
     occurrences = as_anchors + rows.row_sums(F, F.transpose(found.positive + found.negative))
     most = F.max(occurrences, axis=0, keepdims=True)
     none = most == 0
@@ -228,7 +228,8 @@ class AllTriplets(Triplets):
         return Listed(self.every_pair, None, random_draws.draw_each(self.F, evenly), self.near_weights > 0)
 
     def indices(self) -> tuple[np.ndarray, ...]:
-        return self.cube().indices()
+        positive, negative = self.positive.asnumpy() > 0, self.negative.asnumpy() > 0
+        return np.nonzero(positive[:, :, None] & negative[:, None, :])
 
 
 class Band(AllTriplets):
@@ -267,6 +268,9 @@ class Band(AllTriplets):
 
     def drawn(self) -> "Listed":
         return self.cube().drawn()
+
+    def indices(self) -> tuple[np.ndarray, ...]:
+        return self.cube().indices()
 
 
 class Cube(Triplets):
