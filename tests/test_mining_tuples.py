@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from test_mining import batch, every_triplet, negatives, positives, unit
 
+from dmlplayground.parts import methods
 from dmlplayground.parts.methods import Loss
 from dmlplayground.parts.methods.shared import objective
 from dmlplayground.parts.miners import create
@@ -42,11 +43,11 @@ class Toy(Loss):
     def hybrid_forward(self, F, embeddings, labels, triplets):
         D = triplets.every_pair.distances()
         if self.measure == "square":
-            found = triplets.hinge(F.square(D), F.square(D), MARGIN)
+            found = triplets.hinge(F.square(D), F.square(D), MARGIN, like_distance=True)
         elif self.measure == "other":  # does not rise with the distance
-            found = triplets.hinge(F.sin(9 * D), F.cos(7 * D), MARGIN, like_distance=False)
+            found = triplets.hinge(F.sin(9 * D), F.cos(7 * D), MARGIN)
         else:
-            found = triplets.hinge(D, D, MARGIN)
+            found = triplets.hinge(D, D, MARGIN, like_distance=True)
         return F.concat(found.sum, found.active, found.count, dim=0)
 
 
@@ -95,6 +96,37 @@ def test_hinges_in_closed_form_are_those_of_the_list(miner, options, measure, st
     ends = [listed(x + step * direction, triplets, measure)[0] for step in (1e-7, -1e-7)]
     assert (rows.grad.asnumpy() * direction).sum() == pytest.approx(
         (ends[0] - ends[1]) / 2e-7, rel=1e-4, abs=1e-5
+    )
+
+
+OF_TRIPLETS = [
+    key
+    for key in methods.names()
+    if methods.get(key).reads == "triplets" and not methods.create(key, 10, 4).in_batch
+]
+
+
+@pytest.mark.parametrize(
+    ("miner", "options"), [case for case in TRIPLETS if case[0] in ("all", "hard", "semihard", "angular")]
+)
+@pytest.mark.parametrize("key", OF_TRIPLETS)
+@pytest.mark.parametrize("length", ["any", "one"])
+def test_every_loss_has_the_value_of_the_triplets_that_are_mined(key, miner, options, length):
+    x, labels = batch(5)
+    x = unit(x) if length == "one" else x * np.linspace(0.5, 3, len(x))[:, None]
+    made = methods.loss(
+        key,
+        num_classes=10,
+        embed_dim=x.shape[1],
+        mining={"name": miner, **options},
+        unit_rows=length == "one",
+    )
+    made.cast("float64")
+    mx.random.seed(4)
+    listed = made.mine(x, labels)
+    mx.random.seed(4)
+    assert made(x, labels).asscalar() == pytest.approx(
+        made.on_triplets(x, labels, *listed).asscalar(), rel=1e-9
     )
 
 

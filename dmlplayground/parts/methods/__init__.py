@@ -37,6 +37,7 @@ def loss(
     mining: Component | None = None,
     regularizers: Iterable[Component] = (),
     memory: Mapping[str, Any] | None = None,
+    unit_rows: bool = False,
     **options: Any,
 ) -> "Objective":
     """The method's loss with its miner and regularizers, ready to call: ``loss(embeddings, labels)`` is an NDArray of one
@@ -44,7 +45,8 @@ def loss(
 
     ``mining`` names a miner, or is a mapping of its name and options; nothing means the method's own. A regularizer
     is given alike, with a ``weight`` among its options. ``memory`` has the options of ``methods.Memory``, for example
-    ``{"size": 1024}``: losses of pairs and triplets then also compare a batch with the batches before it.
+    ``{"size": 1024}``: losses of pairs and triplets then also compare a batch with the batches before it. ``unit_rows`` says
+    that embeddings come at unit length, which saves memory where a miner keeps a band of triplets.
 
     >>> loss = dml.methods.loss("npairs", num_classes=2, embed_dim=2)
     >>> value = loss(np.eye(2, dtype=np.float32)[[0, 0, 1, 1]], np.array([5, 5, 7, 7]))
@@ -61,6 +63,7 @@ def loss(
     if isinstance(regularizers, (str, Mapping)) or not isinstance(regularizers, Iterable):
         raise UserError(f"regularizers must be a list of names or mappings, not {regularizers!r}.")
     plain = create(key, num_classes, embed_dim, **options)
+    plain.unit_rows = unit_rows
     objective = Objective(plain, mining, regularizers, memory)
     objective.initialize()
     return ready(objective)

@@ -33,5 +33,5 @@ class Triplet(Loss):
     def hybrid_forward(self, F, embeddings, labels, triplets):
         pairs = triplets.every_pair
         distances = pairs.squared_distances() if self.squared else pairs.distances()
-        hinge = triplets.hinge(distances, distances, self.margin)
+        hinge = triplets.hinge(distances, distances, self.margin, like_distance=self.unit_rows)
         return hinge.sum / F.maximum(hinge.active if self.average == "active" else hinge.count, 1)

@@ -60,6 +60,7 @@ class Learner:
             mining=trial.mining,
             regularizers=trial.regularizers,
             memory=dataclasses.asdict(trial.memory),
+            unit_rows=trial.head.normalize and trial.head.reduction == "linear",
             **registry.split(trial.method)[1],
         )
         if trial.freeze_batchnorm:

@@ -52,6 +52,9 @@ class Loss(registry.Named):
     #: Whether the value is a mean over all rows of the batch, those without pairs too.
     means_rows = False
 
+    #: Whether rows are known to come at unit length, as ``methods.loss`` sets it.
+    unit_rows = False
+
     dtype = "float32"  # of embeddings and weights, as ``Objective.cast`` sets it
 
     num_classes: int

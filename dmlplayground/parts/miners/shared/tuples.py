@@ -153,11 +153,11 @@ class Triplets:
         """How many triplets there are, (1,)."""
         return rows.sum_of(self.F, self.near_weights)
 
-    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
+    def hinge(self, near, far, margin, like_distance=False) -> Hinge:
         """[near_ap - far_an + margin]+ over all triplets, ``near`` and ``far`` being (B, R).
 
-        ``like_distance`` says that, for each anchor, both rise with the distance of unit rows; a band in closed
-        form needs that. Without it the band is listed, in memory of (B, R, R).
+        ``like_distance`` says that, for each anchor, both rise with the distance of unit rows, as those of ``unit_rows``
+        do; a band in closed form needs that. Without it the band is listed, in memory of (B, R, R).
         """
         F = self.F
         gaps, weights = self.gaps(near, far)
@@ -204,7 +204,7 @@ class AllTriplets(Triplets):
         self.near_weights = F.broadcast_mul(self.positive, rows.row_sums(F, self.negative))
         self.far_weights = F.broadcast_mul(self.negative, rows.row_sums(F, self.positive))
 
-    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
+    def hinge(self, near, far, margin, like_distance=False) -> Hinge:
         F = self.F
         of_positives, of_negatives = self.active(F.BlockGrad(near) + margin, F.BlockGrad(far))
         active = rows.sum_of(F, of_positives)
@@ -248,7 +248,7 @@ class Band(AllTriplets):
         near, precision = self.distances + bound, self.every_pair.precision
         return below(self.F, near, self.distances, self.positive, self.negative, precision, equals=True)
 
-    def hinge(self, near, far, margin, like_distance=True) -> Hinge:
+    def hinge(self, near, far, margin, like_distance=False) -> Hinge:
         if like_distance:
             return super().hinge(near, far, margin)
         return self.cube().hinge(near, far, margin)
