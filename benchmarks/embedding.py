@@ -1,4 +1,4 @@
-"""How much of its network's speed ``dmlplayground embed`` keeps, over as many photographs as you like.
+"""How much of its network's speed the command embed keeps, over as many photographs as you like.
 
     taskset -c 0 python benchmarks/embedding.py PHOTOGRAPHS [--count 100000] [--engines float32 openvino] [--record FILE]
 
@@ -29,7 +29,7 @@ from PIL import Image
 import dmlplayground as dml
 
 ABOUT = (
-    "`dmlplayground embed` over distinct photographs (JPEG, 300 px), killed once and gone on, beside its network alone "
+    "The command embed over distinct photographs (JPEG, 300 px), killed once and gone on, beside its network alone "
     "(EfficientNet-Lite0, 224 px, batches from memory). Processor time, everything from the start of the program counts."
 )
 SIDE, NETWORK = 300, "efficientnet_lite0"

@@ -231,19 +231,20 @@ def test_two_processes_that_start_at_once_make_one_entry(tmp_path):
 
 
 def test_where_there_are_no_locks_the_first_to_be_done_wins(folder, tmp_path, monkeypatch):
-    """Another process makes the entry between our look for it and our renaming."""
+    """Another process makes the entry while ours is being filled."""
 
     def no_locks(*_):
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(files.fcntl, "flock", no_locks)
-    make = decoded_cache._make
+    decode = decoded_cache._decode
 
-    def twice(*arguments):
-        make(*arguments)
-        make(*arguments)
+    def after_another(*arguments):
+        monkeypatch.setattr(decoded_cache, "_decode", decode)
+        load(folder)
+        return decode(*arguments)
 
-    monkeypatch.setattr(decoded_cache, "_make", twice)
+    monkeypatch.setattr(decoded_cache, "_decode", after_another)
     assert load(folder).images.shape == (8, 48, 48, 3)
     assert len(made(tmp_path)) == 1
 

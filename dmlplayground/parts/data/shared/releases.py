@@ -141,8 +141,9 @@ def checksum(folder: Path, entries: Sequence[Entry]) -> str:
 
 def data_root(root: str = "") -> Path:
     """The folder that data sets live in: the one given, or the user's own."""
-    of_user = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "dmlplayground"
-    return files.expanded(root or os.environ.get("DMLPLAYGROUND_DATA") or of_user)
+    if chosen := root or os.environ.get("DMLPLAYGROUND_DATA"):
+        return files.expanded(chosen)
+    return files.expanded(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "dmlplayground"
 
 
 def counts(entries: Sequence[Entry]) -> dict[str, Count]:
