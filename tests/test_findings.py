@@ -98,7 +98,7 @@ def test_optimism_is_the_gap_that_was_made(tmp_path):
     assert "best is 0.00 points above last" in level and "beyond the noise for 0 of 4" in level
 
 
-@pytest.mark.parametrize(("searched", "said"), [(75, True), (100, False)])
+@pytest.mark.parametrize(("searched", "said"), [(75, True), (97, False), (100, False)])
 def test_searches_on_fewer_classes_are_said_where_epochs_are_compared(tmp_path, searched, said):
     arena(tmp_path, "icons", REAL)
     one = fixture.record("margin", (1, 1, 1), 50.0)
