@@ -298,8 +298,8 @@ def test_networks_stand_side_by_side(tmp_path):
                 records.append(one)
     fixture.keep(tmp_path / "backbones_grocery", records)
     said = section(findings.text(findings.made([], tmp_path)), "How much the network is")
-    assert "Another network changes a method's R@1 by 49.0 to 50.0 points" in said
-    assert "another method changes a network's by 1.0 to 4.0 points" in said
+    assert "A method's best and worst network are 49.0 to 50.0 points apart" in said
+    assert "a network's best and worst method 1.0 to 4.0 points." in said
     lines = [line for line in said.splitlines() if line.startswith("| ")][2:]
     assert [line.split(" |")[0] for line in lines] == [
         "| resnet50_v1, frozen", "| efficientnet_lite0, frozen", "| conv4, from scratch"

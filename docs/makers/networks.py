@@ -14,7 +14,8 @@ from dmlplayground.trial.store.records import Record
 WHICH, METRIC = "last", "R@1"  # nothing was chosen
 ABOUT = (
     "Heads of 128 numbers on the frozen features of every network whose weights come with a package, and a small network trained "
-    "from scratch, all with the same few settings (`experiments/backbones_grocery.yaml`). Nothing was tuned."
+    "from scratch, all with the same few settings (`experiments/backbones_grocery.yaml`). Nothing was tuned, so no order of the "
+    "methods follows."
 )
 NOTE = (
     f"{METRIC} after the last epoch, in percent: means of the same divisions of the classes and the same seeds. ResNet-50 v1 has "
@@ -40,8 +41,8 @@ def of_store(page: Any, store: Path) -> None:
     page.blocks.append("## How much the network is")
     page.say(
         ABOUT,
-        f"Another network changes a method's {METRIC} by {_spans([[means[name][m] for name in networks] for m in methods])}; "
-        f"another method changes a network's by {_spans([[means[name][m] for m in methods] for name in networks])}.",
+        f"A method's best and worst network are {_spans([[means[name][m] for name in networks] for m in methods])} apart; "
+        f"a network's best and worst method {_spans([[means[name][m] for m in methods] for name in networks])}.",
     )
     heads = [protocols.UNTOUCHED_FEATURES, *methods]
     columns = [Column("network", numeric=False), *map(Column, heads)]
