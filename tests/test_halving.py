@@ -128,6 +128,10 @@ def config_folds(protocol):
             "a length is a share of the full one, such as 1/3, not half",
         ),
         ({"rungs": [{"trials": 2, "length": "1/0"}]}, "a length is a share"),
+        (
+            {"rungs": [{"trials": 2, "length": "1/2", "refine": 1}, {"trials": 1}]},
+            "refine, a whole number, is for the last",
+        ),
         ({"images": 0}, "rungs need images"),
         ({"searches": 0}, "searches must be a whole number from 1 on"),
         ({"rungs": [], "searches": 2}, "only a search by halving is repeated"),
@@ -248,26 +252,97 @@ def test_the_best_of_a_rung_go_on(tmp_path, quick):
     assert (trial.epochs, trial.iterations, trial.protocol["epoch"]) == (4, 20, 3)
 
 
+def refined(count=4):
+    """A search whose last rung has more settings, to refine what was found."""
+    scale = {"name": "proxy_nca", "scale": {"range": [0.75, 12.0], "log": True}}
+    rungs = [search_space.HalvingRung(**rung) for rung in [*RUNGS[:2], {**RUNGS[2], "refine": count}]]
+    return wanted(rungs=rungs, config={**CONFIG, "method": scale})
+
+
+def test_the_last_rung_refines_what_was_found(tmp_path, quick):
+    machine, search = Machine(), refined()
+    winner = searches.tune(search, tmp_path, machine, quiet=True)
+    rows = tried(tmp_path)
+    assert search.trials == len(machine.started) == 8 + 4 + 2 + 4
+    last = [row for row in rows if len(row["reached"]) == 3]
+    assert len(last) == 6 and rows[0] in last, "the method's own settings are always among them"
+    through = [row for row in last if row["reached"][1]["status"] == "finished"]
+    new = [row for row in rows if row["number"] >= 8]
+    assert len(new) == (4 if rows[0] in through else 3)
+    assert all(
+        [one["status"] for one in row["reached"]] == ["left out", "left out", "finished"] for row in new
+    )
+    # near the best of those that were there before: numbers within a quarter of the range, on its scale
+    before = [row for row in last if row not in new]
+    best = max(before, key=lambda row: row["reached"][2]["value"])["values"]
+    for row in new:
+        for key, parameter in search.parameters.items():
+            factor = (parameter.range[1] / parameter.range[0]) ** (search_space.NEAR / 2)
+            assert (
+                best[key] / factor <= row["values"][key] * 1.00001
+                and row["values"][key] <= best[key] * factor * 1.00001
+            )
+    assert len({row["values"]["method.scale"] for row in [*new, {"values": best}]}) == len(new) + 1
+    value = max(row["reached"][2]["value"] for row in last)
+    assert hyperparams.read(winner).search["value"] == pytest.approx(value)
+    assert sum(hyperparams.read(winner).search["trials"].values()) == 18, "what was left out is no trial"
+
+
+def test_own_settings_that_learn_slowly_come_back(tmp_path, quick, monkeypatch):
+    slow = methods.get("proxy_nca").options["scale"].default
+    poll = Trained.poll
+
+    def late(self):
+        if self.trial.method["scale"] != slow:
+            return poll(self)
+        short = self.trial.epochs * self.trial.iterations < 80
+        self.trial.method["scale"] = 9.9 if short else slow  # which scores low
+        ended = poll(self)
+        self.trial.method["scale"] = slow
+        return ended
+
+    monkeypatch.setattr(Trained, "poll", late)
+    searches.tune(refined(), tmp_path, Machine(), quiet=True)
+    own = tried(tmp_path)[0]
+    assert [one["status"] for one in own["reached"]] == ["finished", "left out", "finished"]
+    assert len([row for row in tried(tmp_path) if row["number"] >= 8]) == 3, "they count as one of the four"
+
+
+def test_where_nothing_can_be_moved_nothing_is_added(tmp_path, quick):
+    rungs = [search_space.HalvingRung(2, "1/2"), search_space.HalvingRung(1, refine=3)]
+    config = {**CONFIG, "optimizer": {"lr": {"choose": [1e-3, 2e-3]}}, "method": {"name": "proxy_nca"}}
+    searches.tune(wanted(rungs=rungs, config=config), tmp_path, Machine(), quiet=True)
+    assert len(tried(tmp_path)) == 2
+
+
 @pytest.mark.parametrize("workers", [2, 5])
 def test_the_number_of_workers_changes_nothing(tmp_path, quick, workers):
-    searches.tune(wanted(), tmp_path / "one", Machine(), quiet=True)
-    searches.tune(wanted(), tmp_path / "many", Machine(seed=workers), workers=workers, quiet=True)
+    searches.tune(refined(), tmp_path / "one", Machine(), quiet=True)
+    searches.tune(refined(), tmp_path / "many", Machine(seed=workers), workers=workers, quiet=True)
     assert tried(tmp_path / "one") == tried(tmp_path / "many")
 
 
+def test_a_search_that_is_to_refine_goes_on_from_one_that_did_not(tmp_path, quick):
+    searches.tune(wanted(), tmp_path, Machine(), quiet=True)
+    machine = Machine()
+    searches.tune(refined(), tmp_path, machine, quiet=True)
+    searches.tune(refined(), tmp_path / "whole", Machine(), quiet=True)
+    assert len(machine.started) == 4 and tried(tmp_path) == tried(tmp_path / "whole")
+
+
 def test_a_stopped_search_goes_on_to_the_same_end(tmp_path, quick):
-    searches.tune(wanted(), tmp_path / "whole", Machine(), quiet=True)
+    searches.tune(refined(), tmp_path / "whole", Machine(), quiet=True)
     store, runs = tmp_path / "stopped", 0
     while True:
         runs += 1
         try:
-            searches.tune(wanted(), store, Machine(seed=runs, stop_after=3), workers=2, quiet=True)
+            searches.tune(refined(), store, Machine(seed=runs, stop_after=3), workers=2, quiet=True)
             break
         except KeyboardInterrupt:
             continue
     assert runs >= 4 and tried(store) == tried(tmp_path / "whole")
     nothing = Machine(stop_after=0)
-    searches.tune(wanted(), store, nothing, quiet=True)
+    searches.tune(refined(), store, nothing, quiet=True)
     assert not nothing.started, "what is finished is not run again"
 
 

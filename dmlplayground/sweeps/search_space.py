@@ -21,7 +21,7 @@ With ``rungs`` it is a search by halving: many short trainings, of whose setting
     rungs:
       - {trials: 24, length: 1/9}  # trainings of their own, with a schedule of this length
       - {trials: 8, length: 1/3}
-      - {trials: 3, folds: 2}
+      - {trials: 3, folds: 2, refine: 4}  # and four more: the method's own settings, others near the best
     searches: 2                    # as often, with points, seeds and folds of their own
 """
 
@@ -45,6 +45,7 @@ from ..trial.config.building import name_of_command
 PROTOCOL = "validated"  # of a search that names none
 WITHOUT_TEST = "validation_only"  # of one with rungs
 EDGE = 0.1  # the share of a range at either end where a winner makes one wonder what lies beyond
+NEAR = 0.5  # the share of a range that is near a value, half of it on either side
 SEEDS = 100  # from the seeds of one search to those of the next
 FEWEST = 2  # evaluations of a training, as long as it has so many steps
 
@@ -101,12 +102,20 @@ class Range:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and self.range[0] <= value <= self.range[1]
 
-    def edge(self, value: Any) -> str | None:
-        """The end of the range that the value is close to, if it is."""
+    def _share(self, value: Any) -> float:
+        """Where in the range the value is, from 0 to 1."""
         scale: Callable[[float], float] = math.log if self.log else float
         low, high = map(scale, self.range)
-        share = (scale(value) - low) / (high - low)
+        return (scale(value) - low) / (high - low)
+
+    def edge(self, value: Any) -> str | None:
+        """The end of the range that the value is close to, if it is."""
+        share = self._share(value)
         return "low" if share < EDGE else "high" if share > 1 - EDGE else None
+
+    def near(self, value: Any, share: float) -> Any:
+        """The value at this share of what is near another one."""
+        return self.at(min(max(self._share(value) + NEAR * (share - 0.5), 0), 1 - 1e-9))
 
     def ask(self, trial: Any, key: str) -> Any:
         low, high = self.range
@@ -145,6 +154,9 @@ class Choice:
     def edge(self, value: Any) -> str | None:
         return None
 
+    def near(self, value: Any, share: float) -> Any:
+        return value
+
     def ask(self, trial: Any, key: str) -> Any:
         return json.loads(trial.suggest_categorical(key, [json.dumps(value) for value in self.choose]))
 
@@ -167,11 +179,18 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class HalvingRung:
-    """So many trials, each a training of this share of the full length, on so many folds."""
+    """So many trials, each a training of this share of the full length, on so many folds; on the last rung, then so many more to
+    ``refine`` what was found."""
 
     trials: int
     length: float | str = 1.0  # such as 1/3
     folds: int = 1
+    refine: int = 0
+
+    @property
+    def images(self) -> Fraction:
+        """What the rung costs, where a training of full length costs 1."""
+        return (self.trials + self.refine) * self.folds * self.share
 
     @property
     def share(self) -> Fraction:
@@ -227,7 +246,9 @@ class Search:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
         if self.images < 1:
             raise UserError("rungs need images: how many a training of full length sees, such as 108000.")
-        object.__setattr__(self, "trials", sum(counts))
+        if any(rung.refine for rung in self.rungs[:-1]) or self.rungs[-1].refine < 0:
+            raise UserError("rungs: refine, a whole number, is for the last.")
+        object.__setattr__(self, "trials", sum(counts) + self.rungs[-1].refine)
 
     def combinations(self) -> Iterator[dict[str, Any]]:
         """The values of every trial, where each combination is tried. The last key changes first."""

@@ -4,12 +4,14 @@ Proposals that are decided by their numbers (``sobol``, ``every``) are known bef
 after the other. With rungs many settings get a short training, the best of these a longer one, and so on. A trial of a rung
 is a training of its own, with a schedule of its own length. Who goes on is decided by the scores of all trials of the rung,
 of equals the first. So a search finds the same with any number of workers, and goes on from its records when stopped.
+Short trainings favour what learns fast: so where the last rung has more to ``refine``, the method's own settings are among
+them, if a shorter one had left them out. The others are drawn near the best.
 
 The store then holds ``best.yaml``, ``repeat.yaml`` (``winners``) and ``search.json``, everything that was tried.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -23,9 +25,10 @@ from ..trial.config.schema import NEUTRAL
 from ..trial.store import manifest, records
 from . import runner, winners
 from .executors import Executor
-from .search_space import Search
+from .search_space import HalvingRung, Search
 from .winners import Proposal
 
+LEFT_OUT = {"status": "left out"}  # of a rung that a proposal skipped
 PATIENCE = 20  # so many proposals for each trial, if most of them cannot be trained
 
 
@@ -64,29 +67,61 @@ def tune(search: Search, store: Path, executor: Executor, **how: Any) -> Path:
 
 def _by_number(search: Search, store: Path, executor: Executor, **how: Any) -> list[Proposal]:
     """All that is tried, on one rung after the other; without rungs as if on one."""
-    tried = going_on = _proposals(search)
-    for rung, count in enumerate([rung.trials for rung in search.rungs] or [search.trials]):
-        going_on = going_on[:count]
-        trials = [search.trial(proposal.values, rung) for proposal in going_on]
+
+    def train(proposals: list[Proposal]) -> None:
+        trials = [search.trial(one.values, number) for one in proposals]
         runner.run(store, trials, executor, searching=not search.rungs, **how)
-        for proposal, trial in zip(going_on, trials):
-            proposal.reached.append(winners.outcome(search, store / trial.id))
+        for one, trial in zip(proposals, trials):
+            one.reached += [LEFT_OUT] * (number - len(one.reached))
+            one.reached.append(winners.outcome(search, store / trial.id))
+
+    tried = going_on = _proposals(search)
+    for number, rung in enumerate(search.rungs or [HalvingRung(search.trials)]):
+        going_on = going_on[: rung.trials]
+        train(going_on)
+        if rung.refine:
+            own = [one for one in tried if one.number == 0 and one not in going_on]
+            train(own)
+            going_on = _ranked(going_on + own, search)
+            near = _near(search, going_on[0], tried, rung.refine - len(own)) if going_on else []
+            train(near)
+            tried, going_on = tried + near, going_on + near
         if not (going_on := _ranked(going_on, search)):
-            of_rung = f" of its rung {rung + 1}" if search.rungs else ""
+            of_rung = f" of its rung {number + 1}" if search.rungs else ""
             raise UserError(f"the search found nothing: no trial{of_rung} finished; see {store}.")
     return tried
 
 
 def _proposals(search: Search) -> list[Proposal]:
-    """What the search tries, leaving out what cannot be trained or was proposed before."""
-    found: dict[str, Proposal] = {}
+    """What the search tries first."""
     wanted = search.rungs[0].trials if search.rungs else search.trials
     drawn: Iterable[dict[str, Any]] = (sobol(search, n) for n in range(PATIENCE * wanted))
     if search.draw == "every":
         drawn = islice(search.combinations(), wanted)
+    return _trainable(search, enumerate(drawn), wanted)
+
+
+def _near(search: Search, best: Proposal, tried: list[Proposal], wanted: int) -> list[Proposal]:
+    """So many more, near the best: numbers that were searched are moved, what was chosen stays."""
+    first = 1 + max(one.number for one in tried)
+    rows = ((first + n, _shares(search, n, "near")) for n in range(PATIENCE * wanted))
+    drawn = (
+        (number, {key: one.near(best.values[key], shares[key]) for key, one in search.parameters.items()})
+        for number, shares in rows
+    )
+    return _trainable(search, drawn, wanted, tried)
+
+
+def _trainable(
+    search: Search, drawn: Iterable[tuple[int, dict[str, Any]]], wanted: int, tried: Sequence[Proposal] = ()
+) -> list[Proposal]:
+    """The first of what is drawn, leaving out what cannot be trained or was proposed before."""
+    found = {search.trial(one.values, 0).id: one for one in tried}
     problem: UserError | None = None
     classes = None
-    for number, values in enumerate(drawn):
+    for number, values in drawn:
+        if len(found) == len(tried) + wanted:
+            break
         try:
             trials = [search.trial(values, rung) for rung in range(max(1, len(search.rungs)))]
             classes = classes or data.require(**trials[0].data)
@@ -96,26 +131,19 @@ def _proposals(search: Search) -> list[Proposal]:
             problem = refused
             continue
         found.setdefault(trials[0].id, Proposal(number, values))
-        if len(found) == wanted:
-            break
     if not found:
         raise winners.none_can_be_trained(problem)
-    return list(found.values())
+    return list(found.values())[len(tried) :]
 
 
 def sobol(search: Search, number: int) -> dict[str, Any]:
     """The values of a trial of the search, counted from 0: from a Sobol sequence, which is evenly spread. Nothing else decides
     them, so searches with the same range propose the same values for it. The first trial has the method's own options,
     batches and head, where the search would find them, and the middle of every other range."""
-    from scipy.stats import qmc
-
     parameters = search.parameters
-    # The sequence begins with a corner, which is left out; the middle of everything follows.
-    shares = qmc.Sobol(len(parameters), scramble=False).fast_forward(number + 1).random()[0]
-    if search.rungs and number:  # each of several searches has its own points: all of them moved by as much
-        moves = [seeds.generator(search.seed, "search", search.number, key).random() for key in parameters]
-        shares = (shares + moves) % 1.0
-    values = {key: parameter.at(share) for (key, parameter), share in zip(parameters.items(), shares)}
+    # Each of several searches has its own points.
+    shares = _shares(search, number, "search" if search.rungs and number else "")
+    values = {key: parameter.at(shares[key]) for key, parameter in parameters.items()}
     if number:
         return values
     record = methods.get(search.config["method"]["name"])
@@ -123,6 +151,19 @@ def sobol(search: Search, number: int) -> dict[str, Any]:
     own |= {"sampler": dict(record.sampler), **{f"head.{key}": value for key, value in record.head.items()}}
     holds = {key: own[key] for key, one in parameters.items() if key in own and one.holds(own[key])}
     return {**values, **holds}
+
+
+def _shares(search: Search, number: int, moved_by: str) -> dict[str, float]:
+    """A point of a Sobol sequence: from 0 to below 1 for every key. With a word, all points are moved by as much."""
+    from scipy.stats import qmc
+
+    keys = search.parameters
+    # The sequence begins with a corner, which is left out; the middle of everything follows.
+    shares = qmc.Sobol(len(keys), scramble=False).fast_forward(number + 1).random()[0]
+    if moved_by:
+        moves = [seeds.generator(search.seed, moved_by, search.number, key).random() for key in keys]
+        shares = (shares + moves) % 1.0
+    return dict(zip(keys, shares))
 
 
 def _ranked(tried: list[Proposal], search: Search) -> list[Proposal]:
@@ -134,7 +175,10 @@ def _ranked(tried: list[Proposal], search: Search) -> list[Proposal]:
 
 def _write_tried(search: Search, tried: list[Proposal], store: Path) -> None:
     """All that was tried, as JSON."""
-    rungs = [{"trials": rung.trials, "length": str(rung.share), "folds": rung.folds} for rung in search.rungs]
+    rungs = [
+        {key: value for key, value in vars(rung).items() if value} | {"length": str(rung.share)}
+        for rung in search.rungs
+    ]
     content = {
         "title": search.title,
         "about": search.about,
@@ -151,10 +195,14 @@ def _write_winner(search: Search, tried: list[Proposal], best: Proposal, store: 
     last = best.reached[-1]
     record = records.find(store / last["id"])
     assert record is not None and best.value is not None
-    states = Counter(reached["status"] for proposal in tried for reached in proposal.reached)
+    states = Counter(one["status"] for proposal in tried for one in proposal.reached if one != LEFT_OUT)
     further, chosen = {}, {}
     if search.rungs:
-        lengths = {str(rung.share): reached["value"] for rung, reached in zip(search.rungs, best.reached)}
+        lengths = {
+            str(rung.share): reached["value"]
+            for rung, reached in zip(search.rungs, best.reached)
+            if "value" in reached
+        }
         further = {"number": search.number, "epoch": last["epoch"], "by_length": lengths}
         # A trial that trains on all classes reports this epoch beside its best and its last.
         chosen = {"protocol.name": NEUTRAL["protocol"], "protocol.epoch": last["epoch"]}

@@ -56,8 +56,9 @@ def dry_run(wanted: "Mapping[str, Search]", store: Path) -> None:
         lengths = []
         for rung in search.rungs:
             folds = f" on {rung.folds} folds" if rung.folds > 1 else ""
-            lengths.append(f"{rung.trials} of length {rung.share}{folds}")
-        images = sum(rung.trials * rung.share * rung.folds for rung in search.rungs) * search.images
+            refined = f" and {rung.refine} more near the best" if rung.refine else ""
+            lengths.append(f"{rung.trials} of length {rung.share}{refined}{folds}")
+        images = sum(rung.images for rung in search.rungs) * search.images
         how = f" ({', '.join(lengths)}; {int(images):,} images in all)" if lengths else ""
         print(f"{layout.plural(search.trials, 'trial')} of {search.title}{how}, into {store / name}")
 
