@@ -132,6 +132,19 @@ def test_the_share_of_the_search_is_that_of_the_comparison(tmp_path):
     assert int(share) > 25
 
 
+def test_the_noise_of_a_score_stands_beside_the_lead(tmp_path):
+    text = section(page(arena(tmp_path, "icons", REAL, noise="seeds")), "In short")
+    (noise, ahead) = map(float, re.search(r"in points: icons (\d+\.\d\d) and (\d+\.\d\d)\.", text).groups())
+    assert 0.5 < noise < 10 and 25 < ahead < 35  # 80 against 50, the third of four
+
+
+def test_tables_of_all_pairs_stand_beside_the_page(tmp_path):
+    made = findings.made(findings.read(arena(tmp_path, "icons", REAL)))
+    text = findings.text(made)
+    assert "Which is better next time: [as CSV](findings-wins-icons.csv)" in text
+    assert len(made.sheets["findings-wins-icons.csv"].rows) == 4 and "| margin | – |" not in text
+
+
 # --- between arenas --------------------------------------------------------------------------------------------------
 
 
@@ -155,6 +168,9 @@ def test_what_holds_in_all_arenas_is_said_and_nothing_else(tmp_path):
     assert "margin above npairs, margin above proxy_nca and margin above triplet." in text
     assert "of 6 pairs of methods that all 2 have, 3 are told apart" in text.lower()
     assert "3 pairs stand in opposite order in two arenas, beyond the noise of both." in text
+    assert "Of the 4 methods that all have, no arena tells apart from its first: margin." in section(
+        page(tmp_path), "In short"
+    )
     assert "| icons | photos | 4 | 0.00 |" in text
 
 

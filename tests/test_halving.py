@@ -354,6 +354,19 @@ def test_a_packed_search_is_known_to_be_done(tmp_path, quick):
     assert tried(tmp_path / "kept") == tried(tmp_path / "store")
 
 
+def test_a_search_goes_on_from_records_that_lack_a_later_key(tmp_path, quick):
+    winner = searches.tune(wanted(), tmp_path, Machine(), quiet=True)
+    before = winner.read_text()
+    for path in tmp_path.glob("*/record.json"):
+        record = Record.load(path)
+        del record.config["trainer"]
+        record.save(path.parent)
+    nothing = Machine(stop_after=0)
+    winner = searches.tune(wanted(), tmp_path, nothing, quiet=True)
+    lines = [line for line in winner.read_text().splitlines() if "finished:" not in line]
+    assert lines == [line for line in before.splitlines() if "finished:" not in line]
+
+
 def test_failed_trials_do_not_go_on(tmp_path, quick):
     ranges = {"name": "proxy_nca", "scale": {"range": [10.5, 12.0]}}
     with pytest.raises(UserError, match="no trial of its rung 1 finished"):

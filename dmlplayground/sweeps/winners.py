@@ -82,7 +82,7 @@ def write(
 ) -> Path:
     """Write both files; returns that of the hyperparameters. ``value`` is the winner's criterion, ``states`` how many trials
     ended how, ``further`` what else there is to say of the search, and ``chosen`` values that the search set."""
-    given = winner.config
+    given = config.trial(winner.config).mapping()  # an older record lacks keys that came later
     protocol, part = protocols.create(**given["protocol"]), protocols.get(given["protocol"]["name"])
     scores = {
         name: float(metrics.get(name).shown(score))

@@ -162,11 +162,18 @@ class Page:
 
     def fold(self, table: Table) -> None:
         """A table that opens when asked for, and stands beside the page as CSV."""
+        self.blocks.append(
+            f'<details markdown="1"><summary>{table.title}</summary>\n\n{body(table)}\n{self._sheet(table)}\n\n</details>'
+        )
+
+    def attach(self, table: Table) -> None:
+        """A table with a column for every method: beside the page alone."""
+        self.say(f"{table.title}: {self._sheet(table)}.", *table.notes)
+
+    def _sheet(self, table: Table) -> str:
         name = f"findings-{table.name}.csv"
         self.sheets[name] = table
-        self.blocks.append(
-            f'<details markdown="1"><summary>{table.title}</summary>\n\n{body(table)}\n[As CSV]({name})\n\n</details>'
-        )
+        return f"[as CSV]({name})"
 
 
 def made(found: Sequence[Arena], beside: Path | None = None) -> Page:
@@ -190,7 +197,12 @@ def made(found: Sequence[Arena], beside: Path | None = None) -> Page:
 def _answer(page: Page, found: Sequence[Arena], ready: Sequence[Arena]) -> None:
     lines = [f"* **{arena.name}**: {verdict(arena)}" for arena in ready]
     if len(ready) > 1:
-        lines.append(f"* **Between arenas**: {' '.join(everywhere(ready))}")
+        lines.append(f"* **Between arenas**: {' '.join([*everywhere(ready), *leading(ready)])}")
+    if ready:
+        lines.append(
+            "* **Noise**: how far single scores of a method lie apart within a division (standard deviation), and how far the "
+            f"first method is ahead of the one in the middle, in points: {'; '.join(map(_spread, ready))}."
+        )
     lines += [f"* **{arena.name}**: {unfinished(arena)}" for arena in found if not arena.complete]
     if not ready:
         lines.insert(
@@ -252,6 +264,29 @@ def everywhere(ready: Sequence[Arena]) -> list[str]:
     ]  # fmt: skip
 
 
+def leading(ready: Sequence[Arena]) -> list[str]:
+    """The methods that no arena puts behind its first one."""
+    shared = set.intersection(*(set(arena.compared.methods) for arena in ready))
+    never = sorted(shared.intersection(*(arena.compared.leaders for arena in ready)))
+    return [
+        f"Of the {plural(len(shared), 'method')} that all have, "
+        + (
+            f"no arena tells apart from its first: {listed(never)}."
+            if never
+            else "each is behind the first of some arena."
+        )
+    ]
+
+
+def _spread(arena: Arena) -> str:
+    """How far single scores of a method lie apart, and how far methods do."""
+    compared = arena.compared
+    known = [one.value for source, one in compared.components().items() if one and source != "division"]
+    middle = compared.methods[len(compared.methods) // 2]
+    ahead = abs(compared.mean(compared.best) - compared.mean(middle))
+    return f"{arena.name} {points(sum(one**2 for one in known) ** 0.5)} and {points(ahead)}"
+
+
 def _told_apart(number: int) -> str:
     return f"{number} {'is' if number == 1 else 'are'} told apart"
 
@@ -292,8 +327,8 @@ def _of_arena(page: Page, arena: Arena) -> None:
             f"Places by length in {arena.name}",
         )
         page.fold(_named(rungs.table(arena.lengths, arena.name), arena))
-    for table in (repeated.noise(arena.found), repeated.wins(arena.found)):
-        page.fold(_named(table, arena))
+    page.fold(_named(repeated.noise(arena.found), arena))
+    page.attach(_named(repeated.wins(arena.found), arena))
 
 
 def _named(table: Table | None, arena: Arena) -> Table:
