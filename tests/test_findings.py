@@ -166,12 +166,30 @@ def test_what_holds_in_all_arenas_is_said_and_nothing_else(tmp_path):
     )
     text = section(page(tmp_path), "Between arenas")
     assert "margin above npairs, margin above proxy_nca and margin above triplet." in text
-    assert "of 6 pairs of methods that all 2 have, 3 are told apart" in text.lower()
+    assert "of 6 pairs of methods that all 2 arenas have, 3 are told apart" in text.lower()
     assert "3 pairs stand in opposite order in two arenas, beyond the noise of both." in text
-    assert "Of the 4 methods that all have, no arena tells apart from its first: margin." in section(
+    assert "Of the 4 methods that all 2 arenas have, no arena tells apart from its first: margin." in section(
         page(tmp_path), "In short"
     )
     assert "| icons | photos | 4 | 0.00 |" in text
+
+
+def test_one_small_arena_does_not_hide_what_holds_in_the_others(tmp_path):
+    for seed, name in enumerate(("icons", "photos")):
+        arena(tmp_path, name, REAL, noise="seeds", seed=seed)
+    arena(tmp_path, "small", {"margin": 80, "npairs": 60}, noise="seeds", seed=3)
+    text = section(page(tmp_path), "In short")
+    assert (
+        "of 6 pairs of methods that at least 2 of the 3 arenas have, 6 are told apart in the same order"
+        in text
+    )
+    assert (
+        "Of the 4 methods that at least 2 of the 3 arenas have, no arena tells apart from its first: margin."
+        in text
+    )
+    arena(tmp_path, "turned", {"margin": 60, "npairs": 80}, noise="seeds", seed=4)
+    text = section(page(tmp_path), "In short")
+    assert "of 1 pair of methods that at least 3 of the 4 arenas have, 0 are told apart" in text
 
 
 # --- what is not there -----------------------------------------------------------------------------------------------

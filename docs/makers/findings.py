@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -197,7 +197,7 @@ def made(found: Sequence[Arena], beside: Path | None = None) -> Page:
 def _answer(page: Page, found: Sequence[Arena], ready: Sequence[Arena]) -> None:
     lines = [f"* **{arena.name}**: {verdict(arena)}" for arena in ready]
     if len(ready) > 1:
-        lines.append(f"* **Between arenas**: {' '.join([*everywhere(ready), *leading(ready)])}")
+        lines.insert(0, f"* **All arenas**: {' '.join(everywhere(ready))}")
     if ready:
         lines.append(
             "* **Noise**: how far single scores of a method lie apart within a division (standard deviation), and how far the "
@@ -244,38 +244,39 @@ def unfinished(arena: Arena) -> str:
 
 
 def everywhere(ready: Sequence[Arena]) -> list[str]:
-    """The differences that hold in all arenas."""
-    pairs = set.intersection(*(arena.compared.apart for arena in ready))
-    shared = set.intersection(*(set(arena.compared.methods) for arena in ready))
-    total = len(shared) * (len(shared) - 1) // 2
-    told = [f"{better} above {worse}" for better, worse in sorted(pairs)]
-    what = f": {listed(told)}" if told else ""
+    """The differences that hold in all arenas, of methods that no more than one arena lacks."""
+    most = max(2, len(ready) - 1)
+    having = {name: [one.compared for one in ready if name in one.compared.means] for name in _methods(ready)}
+    shared = sorted(name for name, own in having.items() if len(own) >= most)
+    pairs = {
+        pair: [one for one in having[pair[0]] if pair[1] in one.means] for pair in permutations(shared, 2)
+    }
+    pairs = {pair: own for pair, own in pairs.items() if len(own) >= most}
+    told = [f"{a} above {b}" for (a, b), own in pairs.items() if all((a, b) in one.apart for one in own)]
     turned = {
         pair
         for a, b in combinations(ready, 2)
         if (found := orders.agreement(a.compared, b.compared))
         for pair in found.reversed
     }
+    never = [name for name in shared if all(name in one.leaders for one in having[name])]
+    have = (
+        f"all {len(ready)} arenas have"
+        if most == len(ready)
+        else f"at least {most} of the {len(ready)} arenas have"
+    )
     return [
-        f"of {plural(total, 'pair')} of methods that all {len(ready)} have, {_told_apart(len(pairs))} in the same order in "
-        f"all{what}.",
+        f"of {plural(len(pairs) // 2, 'pair')} of methods that {have}, {_told_apart(len(told))} in the same order in "
+        f"all of these{f': {listed(told)}' if told else ''}.",
         f"{plural(len(turned), 'pair')} stand in opposite order in two arenas, beyond the noise of both." if turned
         else "No pair stands in opposite order in two arenas beyond the noise of both.",
+        f"Of the {plural(len(shared), 'method')} that {have}, "
+        + (f"no arena tells apart from its first: {listed(never)}." if never else "each is behind the first of some arena."),
     ]  # fmt: skip
 
 
-def leading(ready: Sequence[Arena]) -> list[str]:
-    """The methods that no arena puts behind its first one."""
-    shared = set.intersection(*(set(arena.compared.methods) for arena in ready))
-    never = sorted(shared.intersection(*(arena.compared.leaders for arena in ready)))
-    return [
-        f"Of the {plural(len(shared), 'method')} that all have, "
-        + (
-            f"no arena tells apart from its first: {listed(never)}."
-            if never
-            else "each is behind the first of some arena."
-        )
-    ]
+def _methods(ready: Sequence[Arena]) -> set[str]:
+    return {name for one in ready for name in one.compared.means}
 
 
 def _spread(arena: Arena) -> str:
