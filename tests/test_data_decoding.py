@@ -221,6 +221,14 @@ def test_jpegs_have_the_pixels_that_opencv_gives(tmp_path):
         assert np.array_equal(decoding.read(path, AS_IS), theirs)
 
 
+def test_an_absurdly_large_file_is_refused_unread(tmp_path):
+    path = tmp_path / "a.jpg"
+    with path.open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    with pytest.raises(UserError, match="larger than 1,024 MB"):
+        decoding.read(path, AS_IS)
+
+
 @pytest.mark.parametrize("kind", ["pipe", "device", "NUL"])
 def test_what_is_not_a_file_is_refused_at_once(tmp_path, kind):
     path = {"pipe": tmp_path / "a.jpg", "device": Path("/dev/zero"), "NUL": Path("a\0.jpg")}[kind]

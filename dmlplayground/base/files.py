@@ -220,10 +220,9 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
 def read_bytes(path: str | Path) -> bytes:
     """The content of a file; an ``OSError`` if it is absurdly large."""
     with opened(path) as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20:,} MB")
-    return content
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20:,} MB")
+        return file.read()
 
 
 def read_json(path: str | Path) -> Any:
