@@ -38,7 +38,8 @@ class Paper(Transform):
     def test(self, images: Any, rows: np.ndarray) -> np.ndarray:
         height, width = self.test_shape(images)
         top, left = (images.shape[1] - height) // 2, (images.shape[2] - width) // 2
-        return np.stack([cut(images[row], top, left, height, width) for row in rows.tolist()])
+        cuts = (cut(images[row], top, left, height, width) for row in rows.tolist())
+        return np.fromiter(cuts, np.dtype((np.uint8, (height, width, images.shape[3]))), len(rows))
 
     def test_shape(self, images: Any) -> tuple[int, int]:
         height, width = self.one_size(images)
