@@ -10,6 +10,7 @@ import dmlplayground as dml
 from dmlplayground import cli
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts.backbones import Homes, Package
+from dmlplayground.parts.backbones.shared import engines
 from dmlplayground.parts.backbones.shared.engines import Engine
 from dmlplayground.trial.training import scoring
 
@@ -44,6 +45,19 @@ def test_openvino_gives_what_mxnet_gives(trained):
     assert dml.evaluate(trained, engine="openvino", clustering=False)["R@1"] == pytest.approx(
         dml.evaluate(trained, clustering=False)["R@1"], abs=0.002
     )
+
+
+def test_openvino_computes_a_few_images_at_a_time(trained, monkeypatch):
+    pytest.importorskip("openvino")
+    pytest.importorskip("onnx")
+    network = scoring.learners(trained)[0].network
+    images = nd.array(np.random.default_rng(0).integers(0, 256, (8, 32, 32, 3)), dtype="uint8")
+    whole = Engine(network, "openvino")(images).asnumpy()
+    monkeypatch.setattr(engines, "AT_ONCE", 3 * 32 * 32)
+    monkeypatch.setattr(engines.threads, "arithmetic", lambda: 1)
+    computed = Engine(network, "openvino")
+    np.testing.assert_allclose(computed(images).asnumpy(), whole, rtol=1e-5, atol=1e-6)
+    assert [shape[0] for shape in computed._ready._compiled] == [3, 2]
 
 
 def test_a_trials_weights_are_a_start_for_another(trained, tmp_path):

@@ -20,6 +20,7 @@ from . import onnx_graph
 
 PRECISIONS = {"openvino": "f32", "openvino_bfloat16": "bf16"}
 ENGINES = ("float32", "fused", "bfloat16", *PRECISIONS)
+AT_ONCE = 4 * 224 * 224  # pixels a thread that OpenVINO computes together
 
 
 class Engine:
@@ -57,7 +58,8 @@ class Engine:
 
 
 class OpenVino:
-    """A network computed by OpenVINO, compiled for every shape of images that comes: the last batch is often smaller."""
+    """A network computed by OpenVINO, a few images at a time: what is between two layers then stays in the cache. It is
+    compiled for every number of images that comes: the last are often fewer."""
 
     def __init__(self, network: Any, precision: str):
         self.network = network
@@ -70,9 +72,15 @@ class OpenVino:
         self._compiled: dict[tuple[int, ...], Any] = {}
 
     def __call__(self, images: nd.NDArray) -> nd.NDArray:
-        if images.shape not in self._compiled:
-            self._compiled[images.shape] = self._compile(images.shape)
-        return nd.array(self._compiled[images.shape](images.asnumpy())[0])
+        pixels, (_, height, width, _) = in_place(images), images.shape
+        size = max(1, AT_ONCE * threads.arithmetic() // (height * width))
+        portions = (pixels[start : start + size] for start in range(0, len(pixels), size))
+        return nd.array(np.concatenate([self._embed(portion) for portion in portions]))
+
+    def _embed(self, pixels: np.ndarray) -> np.ndarray:
+        if pixels.shape not in self._compiled:
+            self._compiled[pixels.shape] = self._compile(pixels.shape)
+        return self._compiled[pixels.shape](pixels)[0]
 
     def _compile(self, shape: tuple[int, ...]) -> Any:
         symbol = self.network(sym.var(onnx_graph.INPUT, dtype="uint8"))
@@ -84,6 +92,19 @@ class OpenVino:
         read = self.core.read_model(graph.SerializeToString(), b"")
         read.reshape(shape)
         return self.core.compile_model(read, "CPU", self.settings)
+
+
+def in_place(images: nd.NDArray) -> np.ndarray:
+    """The array itself: ``asnumpy`` copies it, thirty times as slowly as NumPy does."""
+
+    class Lent:
+        def __dlpack__(self, **_: Any) -> Any:
+            return images.to_dlpack_for_read()
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0  # a CPU's memory
+
+    return np.from_dlpack(Lent())
 
 
 def graph_of(network: Any, images: nd.NDArray, change: Callable = lambda graph: graph) -> Any:
