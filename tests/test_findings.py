@@ -126,6 +126,21 @@ def test_a_short_training_with_another_order_is_said(tmp_path):
     assert "triplet above margin" in text and "findings-icons-length.svg" in text
 
 
+def test_winners_at_the_end_of_a_range_are_marked(tmp_path):
+    arena(tmp_path, "icons", REAL)
+    at_ends = {("margin", 1): {"method.margin": "high"}, ("margin", 2): {"method.margin": "high"},
+               ("npairs", 2): {"optimizer.lr": "low"}, ("triplet", 1): {}}  # fmt: skip
+    for (method, number), ends in at_ends.items():
+        folder = tmp_path / "icons" / "search" / str(number) / method
+        folder.mkdir(parents=True)
+        search = {"number": number, **({"edges": ends} if ends else {})}
+        content = {"method": method, "source": "search", "note": "", "values": {}, "search": search}
+        (folder / "best.yaml").write_text(json.dumps(content))
+    text = section(page(tmp_path), "Arena icons")
+    assert "| margin † |" in text and "| npairs † |" in text and "| triplet |" in text
+    assert "All searches at the same end: margin (method.margin, high)." in text
+
+
 def test_the_share_of_the_search_is_that_of_the_comparison(tmp_path):
     text = page(arena(tmp_path, "icons", REAL, noise="searches"))
     (share,) = re.findall(r"; search (\d+)% \(", section(text, "Arena icons"))

@@ -7,6 +7,7 @@ No sentence names a method unless the statistics do: each is made of ``reports.v
 import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,7 @@ import foretold  # noqa: E402
 import networks  # noqa: E402
 import pictures  # noqa: E402
 
+from dmlplayground import hyperparams  # noqa: E402
 from dmlplayground.base import files  # noqa: E402
 from dmlplayground.base.errors import UserError  # noqa: E402
 from dmlplayground.base.layout import plural  # noqa: E402
@@ -40,6 +42,7 @@ FINALS, SEARCHES, PICKED, NETWORKS = "finals", "search", "by_hand", "backbones_g
 FROZEN = "frozen"  # the data set of features that are not trained further
 EXPERIMENTS = HERE.parents[1] / "experiments" / "arenas"
 MANY = 8  # names of a list; of a longer one the rest is counted
+MARK = "†"  # at an end of a range
 FEWER = 0.9  # with less than this share of the classes, a search trains on another problem
 
 LIMITS = """* **Other data, networks and lengths.** An interval covers new divisions of the same classes, new searches in the same
@@ -75,6 +78,9 @@ class Arena:
     missing: int = 0  # trials of the finals that were planned and have no result
     lengths: rungs.Lengths | None = None
     searched: list[Record] = field(default_factory=list)  # the trials of one search
+    edges: list[dict[str, str]] = field(
+        default_factory=list
+    )  # of every search: {"method option": "low" or "high"}
 
     @cached_property
     def found(self) -> Repeated | None:
@@ -134,7 +140,18 @@ def _arena(folder: Path) -> Arena:
     searches = folder / SEARCHES
     lengths = rungs.read(searches) if searches.is_dir() else None
     stores = sorted(path.parent for path in searches.glob(f"**/{manifest.FILE}"))
-    return Arena(folder.name, done, missing, lengths, usable_records.load(stores[0]) if stores else [])
+    searched = usable_records.load(stores[0]) if stores else []
+    return Arena(folder.name, done, missing, lengths, searched, _edges(searches))
+
+
+def _edges(searches: Path) -> list[dict[str, str]]:
+    """The options whose winning value is close to an end of its range."""
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for path in sorted(searches.glob(f"**/{hyperparams.WINNER}")):
+        winner = hyperparams.read(path)
+        for key, end in (winner.search.get("edges") or {}).items():
+            found[winner.search["number"]][f"{winner.method} {key}"] = end
+    return list(found.values())
 
 
 def classes(records: Iterable[Record]) -> int:
@@ -380,7 +397,20 @@ def scores(arena: Arena) -> Table:
     table.notes = [
         note for note in table.notes if note not in common and not note.startswith(repeated.NEW_SEARCH)
     ]
+    close = {option.split()[0] for found in arena.edges for option in found}
+    for row in table.rows:
+        if row.values[0] in close:
+            row.values[0] += f" {MARK}"
+    if close:
+        table.notes.append(_about_edges(arena.edges))
     return table
+
+
+def _about_edges(edges: Sequence[dict[str, str]]) -> str:
+    note = f"{MARK}: a search found a value in the outer tenth of its range, so a wider range may hold a better one."
+    shared = set.intersection(*(set(found.items()) for found in edges)) if len(edges) > 1 else set()
+    named = [f"{option.replace(' ', ' (')}, {end})" for option, end in sorted(shared)]
+    return f"{note} All searches at the same end: {listed(named)}."
 
 
 def not_above(arena: Arena) -> list[str]:
