@@ -15,7 +15,9 @@ sys.path.insert(0, str(ROOT / "docs" / "makers"))
 
 import findings  # noqa: E402
 
+from dmlplayground import hyperparams, methods  # noqa: E402
 from dmlplayground.reports.variance import Comparison  # noqa: E402
+from dmlplayground.sweeps import grid  # noqa: E402
 
 REAL = {"margin": 80, "npairs": 65, "proxy_nca": 50, "triplet": 35}
 LEVEL = dict.fromkeys(REAL, 60.0)
@@ -295,6 +297,24 @@ def test_the_page_is_up_to_date(monkeypatch, tmp_path):
 
 
 # --- settings by search and by hand ------------------------------------------------------------------------------------
+
+
+def test_what_a_person_picked_is_no_winner_of_a_search():
+    """The recipe ``equal`` has winners of searches; the file sets each option that they set."""
+    experiment = grid.load(ROOT / "experiments" / "by_hand" / "picked.yaml")[0]
+    shared = hyperparams.read(ROOT / "hyperparams" / "equal" / "common.yaml").values
+    for trial in experiment.trials():
+        name = trial.method["name"]
+        record, picked = methods.get(name), experiment.methods[name]
+        expected = {key: option.default for key, option in record.options.items()}
+        assert trial.method == {"name": name, **expected, **picked.get("method", {})}, name
+        own = record.head.get("normalize", True)
+        assert trial.head.normalize == picked.get("head", {}).get("normalize", own), name
+        rate = picked.get("optimizer", {}).get("lr", experiment.base["optimizer"]["lr"])
+        assert trial.optimizer["lr"] == rate, name
+        weights = shared["groups.loss.lr"].value
+        loss = picked.get("groups", {}).get("loss", {}).get("lr", weights)
+        assert trial.groups.loss.get("lr", weights) == loss, name
 
 
 def by_hand(folder, **methods):
