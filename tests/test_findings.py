@@ -311,10 +311,10 @@ def test_what_a_person_picked_is_no_winner_of_a_search():
         own = record.head.get("normalize", True)
         assert trial.head.normalize == picked.get("head", {}).get("normalize", own), name
         rate = picked.get("optimizer", {}).get("lr", experiment.base["optimizer"]["lr"])
-        assert trial.optimizer["lr"] == rate, name
+        assert trial.optimizer["lr"] == float(rate), name
         weights = shared["groups.loss.lr"].value
         loss = picked.get("groups", {}).get("loss", {}).get("lr", weights)
-        assert trial.groups.loss.get("lr", weights) == loss, name
+        assert trial.groups.loss.get("lr", weights) == float(loss), name
 
 
 def by_hand(folder, **methods):
