@@ -185,6 +185,7 @@ def test_what_holds_in_all_arenas_is_said_and_nothing_else(tmp_path):
     assert "margin above npairs, margin above proxy_nca and margin above triplet." in text
     assert "of 6 pairs of methods that all 2 arenas have, 3 are told apart" in text.lower()
     assert "3 pairs stand in opposite order in two arenas, beyond the noise of both." in text
+    assert "npairs is above triplet in icons, and below it in photos." in text
     assert "Of the 4 methods that all 2 arenas have, no arena tells apart from its first: margin." in section(
         page(tmp_path), "In short"
     )

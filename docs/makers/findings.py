@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations, permutations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
@@ -270,12 +270,6 @@ def everywhere(ready: Sequence[Arena]) -> list[str]:
     }
     pairs = {pair: own for pair, own in pairs.items() if len(own) >= most}
     told = [f"{a} above {b}" for (a, b), own in pairs.items() if all((a, b) in one.apart for one in own)]
-    turned = {
-        pair
-        for a, b in combinations(ready, 2)
-        if (found := orders.agreement(a.compared, b.compared))
-        for pair in found.reversed
-    }
     never = [name for name in shared if all(name in one.leaders for one in having[name])]
     have = (
         f"all {len(ready)} arenas have"
@@ -285,11 +279,31 @@ def everywhere(ready: Sequence[Arena]) -> list[str]:
     return [
         f"of {plural(len(pairs) // 2, 'pair')} of methods that {have}, {_told_apart(len(told))} in the same order in "
         f"all of these{f': {listed(told)}' if told else ''}.",
-        f"{plural(len(turned), 'pair')} stand in opposite order in two arenas, beyond the noise of both." if turned
-        else "No pair stands in opposite order in two arenas beyond the noise of both.",
+        _counted(len({tuple(sorted(one.pair)) for one in turned(ready)})),
         f"Of the {plural(len(shared), 'method')} that {have}, "
         + (f"no arena tells apart from its first: {listed(never)}." if never else "each is behind the first of some arena."),
     ]  # fmt: skip
+
+
+class Turned(NamedTuple):
+    """A pair that both arenas tell apart, the better one of the first arena first."""
+
+    pair: tuple[str, str]
+    arenas: tuple[str, str]
+
+
+def turned(ready: Sequence[Arena]) -> list[Turned]:
+    return [
+        Turned(pair, (a.name, b.name))
+        for a, b in combinations(ready, 2)
+        if (found := orders.agreement(a.compared, b.compared))
+        for pair in found.reversed
+    ]
+
+
+def _counted(pairs: int) -> str:
+    stand = f"{plural(pairs, 'pair')} stand{'s' * (pairs == 1)}" if pairs else "No pair stands"
+    return f"{stand} in opposite order in two arenas, beyond the noise of both."
 
 
 def _methods(ready: Sequence[Arena]) -> set[str]:
@@ -451,7 +465,7 @@ def noise(compared: Comparison) -> str:
     ]
     seeds = "" if found["seed"] else f" {repeated.ONE_SEED}"
     unlike = (
-        f" Noisier than the others, so judged by their own noise: {listed(compared.unlike)}."
+        f" Noisier than the others, so judged by their own noise alone, and with wide intervals: {listed(compared.unlike)}."
         if compared.unlike
         else ""
     )
@@ -539,6 +553,12 @@ def _between(page: Page, ready: Sequence[Arena]) -> None:
     ]
     told = everywhere(ready)
     page.say(told[0][:1].upper() + told[0][1:], *told[1:])
+    page.say(
+        *(
+            f"{better} is above {worse} in {first}, and below it in {second}."
+            for (better, worse), (first, second) in turned(ready)
+        )
+    )
     if rows:
         note = "reversed: pairs that both arenas tell apart, in opposite order."
         page.blocks.append(body(Table("between", "Between arenas", "", columns, rows, [note])))

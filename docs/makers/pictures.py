@@ -19,8 +19,18 @@ def drawn(height: float, draw: Callable[[Any], None]) -> bytes:
 
 def means(found: Repeated, label: str) -> bytes:
     """A row for every method, the best on top: its mean with its interval, and every search's mean beside it. Those that
-    cannot be told apart from the best have another colour; a line for every network as it came."""
+    cannot be told apart from the best have another colour; a line for every network as it came. An interval that is far longer
+    than the others' leaves the figure."""
     compared = found.compared()
+    shown = [
+        end
+        for name in compared.methods
+        if name not in compared.unlike
+        for end in compared.interval(name) or ()
+    ]
+    shown += [float(one) for cells in compared.means.values() for one in cells.mean(axis=0)]
+    shown += [before.mean(name) for name, before in found.before().items() if before.methods]
+    margin = 0.04 * (max(shown) - min(shown)) or 1.0
 
     def draw(axes: Any) -> None:
         for place, name in enumerate(compared.methods):
@@ -35,6 +45,7 @@ def means(found: Repeated, label: str) -> bytes:
                 dash = DASHES[(number + 1) % len(DASHES)]
                 axes.axvline(before.mean(name), color=COLOURS[1], lw=1, ls=dash, label=name)
         axes.set(xlabel=f"{label}, %: mean, interval, and each search (|)")
+        axes.set_xlim(min(shown) - margin, max(shown) + margin)
         axes.set_yticks(range(len(compared.methods)), compared.methods)
         axes.set_ylim(len(compared.methods) - 0.4, -0.6)
         if found.before():
