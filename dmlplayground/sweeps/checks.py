@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from ..base import devices
 from ..base.errors import UserError
+from ..base.registry import split
 from ..parts import backbones, data
 from ..trial.config import Trial, check_data
 
@@ -79,12 +80,12 @@ def _weights(network: Mapping[str, Any], fetch: bool) -> None:
 
 
 def _classes(component: Mapping[str, Any], notes: list[str] | None) -> int | None:
-    """The number of training classes, if known; for a published set that is not here but noted, what its authors say. If a
-    user's own data are not there, that is an error."""
+    """The number of training classes, if known; for a published set that is not here but noted, what its authors say, also
+    where features of its images are wanted. If a user's own data are not there, that is an error."""
     try:
         return data.require(**component)
     except UserError as problem:
-        release = data.get(component["name"]).release
+        release = data.get(split(component.get("of", component))[0]).release
         if release is None or notes is None:
             raise
         notes.append(f"note: {problem}")
