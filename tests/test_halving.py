@@ -114,10 +114,10 @@ def config_folds(protocol):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"rungs": [{"trials": 4, "length": "1/2"}]}, "the last of length 1"),
+        ({"rungs": [{"trials": 4, "length": "1/2"}]}, "the last must be of length 1"),
         (
-            {"rungs": [{"trials": 4, "length": "1/2"}, {"trials": 3, "length": 0.5}, {"trials": 1}]},
-            "must be longer",
+            {"rungs": [{"trials": 4, "length": "1/2"}, {"trials": 3, "length": 0.4}, {"trials": 1}]},
+            "none may be shorter",
         ),
         (
             {"rungs": [{"trials": 2, "length": "1/2"}, {"trials": 3}]},
@@ -130,7 +130,7 @@ def config_folds(protocol):
         ({"rungs": [{"trials": 2, "length": "1/0"}]}, "a length is a share"),
         (
             {"rungs": [{"trials": 2, "length": "1/2", "refine": 1}, {"trials": 1}]},
-            "refine, a whole number, is for the last",
+            "refine, a whole number, is for those of length 1",
         ),
         ({"images": 0}, "rungs need images"),
         ({"searches": 0}, "searches must be a whole number from 1 on"),

@@ -60,13 +60,15 @@ def read(folder: Path) -> Lengths | None:
 
 
 def _best(content: Mapping[str, Any], metric: metrics.Metric) -> dict[Fraction, float]:
-    """The best score of every rung, in percent."""
-    found: dict[Fraction, list[float]] = defaultdict(list)
-    for proposal in content["tried"]:
-        for rung, reached in zip(content["rungs"], proposal.get("reached", [])):
-            if (value := reached.get("value")) is not None:
-                found[Fraction(rung["length"])].append(metric.scale * value)
-    return {share: (max if metric.higher_is_better else min)(values) for share, values in found.items()}
+    """The best score of every length, in percent: of two rungs of one length the later judges anew, so it counts."""
+    found = {}
+    for number, rung in enumerate(content["rungs"]):
+        reached = [proposal["reached"][number:][:1] for proposal in content["tried"] if "reached" in proposal]
+        values = [one["value"] for some in reached for one in some if one.get("value") is not None]
+        if values:
+            best = max(values) if metric.higher_is_better else min(values)
+            found[Fraction(rung["length"])] = metric.scale * best
+    return found
 
 
 def named(share: Fraction) -> str:

@@ -22,6 +22,7 @@ With ``rungs`` it is a search by halving: many short trainings, of whose setting
       - {trials: 24, length: 1/9}  # trainings of their own, with a schedule of this length
       - {trials: 8, length: 1/3}
       - {trials: 3, folds: 2, refine: 4}  # and four more: the method's own settings, others near the best
+      - {trials: 3, folds: 4}      # the best of these, once more with another seed: what was only lucky falls back
     searches: 2                    # as often, with points, seeds and folds of their own
 """
 
@@ -179,7 +180,7 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class HalvingRung:
-    """So many trials, each a training of this share of the full length, on so many folds; on the last rung, then so many more to
+    """So many trials, each a training of this share of the full length, on so many folds; where that is 1, then so many more to
     ``refine`` what was found."""
 
     trials: int
@@ -240,15 +241,15 @@ class Search:
     def _check_rungs(self) -> None:
         shares = [rung.share for rung in self.rungs]
         counts = [rung.trials for rung in self.rungs]
-        if any(one >= next for one, next in pairwise(shares)) or shares[-1] != 1:
-            raise UserError("rungs: each must be longer than the one before, and the last of length 1.")
+        if any(one > next for one, next in pairwise(shares)) or shares[-1] != 1:
+            raise UserError("rungs: none may be shorter than the one before, and the last must be of length 1.")
         if counts != sorted(counts, reverse=True) or counts[-1] < 1:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
         if self.images < 1:
             raise UserError("rungs need images: how many a training of full length sees, such as 108000.")
-        if any(rung.refine for rung in self.rungs[:-1]) or self.rungs[-1].refine < 0:
-            raise UserError("rungs: refine, a whole number, is for the last.")
-        object.__setattr__(self, "trials", sum(counts) + self.rungs[-1].refine)
+        if any(rung.refine < 0 or rung.refine and rung.share < 1 for rung in self.rungs):
+            raise UserError("rungs: refine, a whole number, is for those of length 1.")
+        object.__setattr__(self, "trials", sum(counts) + sum(rung.refine for rung in self.rungs))
 
     def combinations(self) -> Iterator[dict[str, Any]]:
         """The values of every trial, where each combination is tried. The last key changes first."""
@@ -280,7 +281,8 @@ class Search:
         steps = max(1, int(self.images * rung.share / (members * trial.batch_size * trial.accumulate)))
         evaluations = max(FEWEST, float(self.evaluations * rung.share))
         epochs = min(steps, max(1, round(evaluations / in_turn)))
-        first = (self.number - 1) * max(one.folds for one in self.rungs) % trial.protocol["folds"]
+        parts = [one.folds for one in self.rungs if one.folds < trial.protocol["folds"]]
+        first = (self.number - 1) * max(parts, default=0) % trial.protocol["folds"]
         changes = {
             "epochs": epochs,
             "iterations": steps // epochs,

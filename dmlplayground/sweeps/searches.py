@@ -4,8 +4,9 @@ Proposals that are decided by their numbers (``sobol``, ``every``) are known bef
 after the other. With rungs many settings get a short training, the best of these a longer one, and so on. A trial of a rung
 is a training of its own, with a schedule of its own length. Who goes on is decided by the scores of all trials of the rung,
 of equals the first. So a search finds the same with any number of workers, and goes on from its records when stopped.
-Short trainings favour what learns fast: so where the last rung has more to ``refine``, the method's own settings are among
-them, if a shorter one had left them out. The others are drawn near the best.
+Short trainings favour what learns fast: so where a rung of full length has more to ``refine``, the method's own settings are
+among them, if a shorter one had left them out. The others are drawn near the best. A further rung of full length judges the
+best of all these anew, with another seed.
 
 The store then holds ``best.yaml``, ``repeat.yaml`` (``winners``) and ``search.json``, everything that was tried.
 """
