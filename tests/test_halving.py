@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from sweeps_fixture import SMALL, numbers
 
 from dmlplayground import cli, config, hyperparams, methods, protocols
 from dmlplayground.base.errors import UserError
+from dmlplayground.reports import rungs
 from dmlplayground.sweeps import local, runner, search_files, search_space, searches, worker
 from dmlplayground.sweeps.worker import Ending
 from dmlplayground.trial import training
@@ -179,7 +181,7 @@ class Trained:
                 "epoch": epoch,
                 "measured_on": "validation",
                 # the folds differ in their best epoch: that of their mean is the third
-                "metrics": {"MAP@R": score - abs(epoch - (2, 4)[fold]) ** 2 / 100, "R@1": 0.5},
+                "metrics": {"MAP@R": score - abs(epoch - (2, 4)[fold % 2]) ** 2 / 100, "R@1": 0.5},
             }
             for fold in range(trial.protocol["only"])
             for epoch in range(trial.epochs + 1)
@@ -286,6 +288,49 @@ def test_the_last_rung_refines_what_was_found(tmp_path, quick):
     value = max(row["reached"][2]["value"] for row in last)
     assert hyperparams.read(winner).search["value"] == pytest.approx(value)
     assert sum(hyperparams.read(winner).search["trials"].values()) == 18, "what was left out is no trial"
+
+
+def confirmed():
+    """A search with one more rung of full length, on all folds."""
+    return wanted(rungs=[*refined().rungs, search_space.HalvingRung(3, folds=4)], config=refined().config)
+
+
+def test_a_further_rung_of_full_length_judges_the_best_anew(tmp_path, quick, monkeypatch):
+    poll = Trained.poll
+    monkeypatch.setattr(Trained, "poll", lambda self: _with_luck(self, poll))
+    winner = searches.tune(confirmed(), tmp_path, Machine(), quiet=True)
+    rows = tried(tmp_path)
+    last = [row for row in rows if len(row["reached"]) == 4]
+    before = sorted(
+        (row for row in rows if len(row["reached"]) > 2), key=lambda row: -row["reached"][2]["value"]
+    )
+    assert len(last) == 3 and {row["number"] for row in last} == {row["number"] for row in before[:3]}
+    best = max(last, key=lambda row: row["reached"][3]["value"])
+    assert best is not before[0], "what was lucky falls back"
+    file = hyperparams.read(winner)
+    assert file.values["method.scale"].value == best["values"]["method.scale"]
+    assert file.search["value"] == file.search["by_length"]["1"] == best["reached"][3]["value"]
+    lengths = rungs.read(tmp_path)
+    assert lengths.scores[lengths.shares[-1]]["proxy_nca"] == {1: pytest.approx(100 * file.search["value"])}
+
+
+def _with_luck(trained, poll):
+    """On the first rung of full length, settings far from the best one are lucky."""
+    scale, lucky = trained.trial.method["scale"], trained.trial.seed % search_space.SEEDS == 2
+    trained.trial.method["scale"] = 3 + 1 / scale if lucky else scale
+    ended = poll(trained)
+    trained.trial.method["scale"] = scale
+    return ended
+
+
+def test_a_rung_on_all_folds_leaves_the_others_where_they_are():
+    """So a search can go on from records of one that lacked the rung."""
+    points = {number: replace(confirmed(), number=number) for number in (1, 2)}
+    for number, search in points.items():
+        values, without = searches.sobol(search, 3), replace(refined(), number=number)
+        trials = [search.trial(values, rung) for rung in range(4)]
+        assert trials[:3] == [without.trial(values, rung) for rung in range(3)]
+        assert trials[3].protocol["only"] == 4 and len({trial.seed for trial in trials}) == 4
 
 
 def test_own_settings_that_learn_slowly_come_back(tmp_path, quick, monkeypatch):

@@ -240,16 +240,18 @@ class Search:
 
     def _check_rungs(self) -> None:
         shares = [rung.share for rung in self.rungs]
-        counts = [rung.trials for rung in self.rungs]
+        counts = [rung.trials + rung.refine for rung in self.rungs]
         if any(one > next for one, next in pairwise(shares)) or shares[-1] != 1:
-            raise UserError("rungs: none may be shorter than the one before, and the last must be of length 1.")
-        if counts != sorted(counts, reverse=True) or counts[-1] < 1:
+            raise UserError(
+                "rungs: none may be shorter than the one before, and the last must be of length 1."
+            )
+        if any(next.trials > count for count, next in zip(counts, self.rungs[1:])) or counts[-1] < 1:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
         if self.images < 1:
             raise UserError("rungs need images: how many a training of full length sees, such as 108000.")
         if any(rung.refine < 0 or rung.refine and rung.share < 1 for rung in self.rungs):
             raise UserError("rungs: refine, a whole number, is for those of length 1.")
-        object.__setattr__(self, "trials", sum(counts) + sum(rung.refine for rung in self.rungs))
+        object.__setattr__(self, "trials", sum(counts))
 
     def combinations(self) -> Iterator[dict[str, Any]]:
         """The values of every trial, where each combination is tried. The last key changes first."""

@@ -13,8 +13,7 @@ from dmlplayground.trial.store.records import Record
 PICKED, FOUND = "picked", "found"  # the stores of experiments/by_hand
 ABOUT = (
     "Settings that a person who has read the papers would pick (`experiments/by_hand/picked.yaml`) were trained like those that "
-    "the first search found: on the same folds of the training classes, which judged no full training of that search, and with "
-    "the same new seeds."
+    "the first search found: on the same folds of the training classes, which no search had, and with the same new seeds."
 )
 
 
