@@ -60,13 +60,12 @@ def read(folder: Path) -> Lengths | None:
 
 
 def _best(content: Mapping[str, Any], metric: metrics.Metric) -> dict[Fraction, float]:
-    """The best score of every length, in percent: of two rungs of one length the later judges anew, so it counts."""
+    """The best score of every length, in percent. Of two rungs of one length the later counts: it judges anew."""
     found = {}
     for number, rung in enumerate(content["rungs"]):
-        reached = [proposal["reached"][number:][:1] for proposal in content["tried"] if "reached" in proposal]
-        values = [one["value"] for some in reached for one in some if one.get("value") is not None]
-        if values:
-            best = max(values) if metric.higher_is_better else min(values)
+        reached = (one for proposal in content["tried"] for one in proposal.get("reached", [])[number:][:1])
+        if values := [one["value"] for one in reached if one.get("value") is not None]:
+            best = (max if metric.higher_is_better else min)(values)
             found[Fraction(rung["length"])] = metric.scale * best
     return found
 

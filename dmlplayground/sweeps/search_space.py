@@ -249,7 +249,7 @@ class Search:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
         if self.images < 1:
             raise UserError("rungs need images: how many a training of full length sees, such as 108000.")
-        if any(rung.refine < 0 or rung.refine and rung.share < 1 for rung in self.rungs):
+        if any(rung.refine < 0 or (rung.refine and rung.share < 1) for rung in self.rungs):
             raise UserError("rungs: refine, a whole number, is for those of length 1.")
         object.__setattr__(self, "trials", sum(counts))
 
