@@ -187,7 +187,7 @@ def test_a_wheel_runs_the_quick_start_dry_and_brings_pages_and_templates(checkou
     shutil.rmtree(checkout)
     assert "39 trials" in run(environment / "dmlplayground", "sweep", "quickstart", "--dry-run", cwd=tmp_path)
     placing = ["place", "proxy_nca", "--in", "glyphs", "--dry-run"]  # the kept records of an arena come along
-    assert "39 trials" in run(environment / "dmlplayground", *placing, cwd=tmp_path)
+    assert "42 trials" in run(environment / "dmlplayground", *placing, cwd=tmp_path)
     served = run(environment / "python", "-c", SERVES, environment / "dmlplayground", cwd=tmp_path)
     assert "<title>probe - dmlplayground</title>" in served and "method.margin" in served
     (tmp_path / "clone").mkdir()
