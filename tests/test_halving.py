@@ -307,6 +307,7 @@ def test_a_further_rung_of_full_length_judges_the_best_anew(tmp_path, quick, mon
     assert len(last) == 3 and {row["number"] for row in last} == {row["number"] for row in before[:3]}
     best = max(last, key=lambda row: row["reached"][3]["value"])
     assert best is not before[0], "what was lucky falls back"
+    assert before[0]["reached"][2]["value"] > best["reached"][3]["value"]
     file = hyperparams.read(winner)
     assert file.values["method.scale"].value == best["values"]["method.scale"]
     assert file.search["value"] == file.search["by_length"]["1"] == best["reached"][3]["value"]
@@ -317,7 +318,7 @@ def test_a_further_rung_of_full_length_judges_the_best_anew(tmp_path, quick, mon
 def _with_luck(trained, poll):
     """On the first rung of full length, settings far from the best one are lucky."""
     scale, lucky = trained.trial.method["scale"], trained.trial.seed % search_space.SEEDS == 2
-    trained.trial.method["scale"] = 3 + 1 / scale if lucky else scale
+    trained.trial.method["scale"] = 3 + 0.01 / scale if lucky else scale
     ended = poll(trained)
     trained.trial.method["scale"] = scale
     return ended
