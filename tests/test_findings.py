@@ -297,6 +297,19 @@ def test_the_page_is_up_to_date(monkeypatch, tmp_path):
         assert kept.exists() and (path.suffix == ".svg" or kept.read_bytes() == path.read_bytes()), path.name
 
 
+def test_a_place_that_other_records_contradict_is_said_to_be_so(tmp_path):
+    folder = arena(tmp_path / "arenas", "icons", {"margin": 60, "npairs": 60}, noise="seeds", divisions=1)
+    older = list(fixture.finals({"margin": 75}, noise="seeds", divisions=1, searches=1))
+    for one in older:
+        one.config["search"], one.config["optimizer"]["lr"] = 0, 0.02
+    fixture.keep(tmp_path / "older", older)
+    text = findings.text(findings.made(findings.read(folder), tmp_path))
+    assert re.search(
+        r"score more beyond the noise: margin by 1\d\.\d points \(`older`\)\.", section(text, "Arena icons")
+    )
+    assert "beyond the noise: margin by" not in findings.text(findings.made(findings.read(folder)))
+
+
 # --- settings by search and by hand ------------------------------------------------------------------------------------
 
 

@@ -17,9 +17,10 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[1] / "experiments" / "results")]
 
 import by_hand  # noqa: E402
+import contradictions  # noqa: E402
 import foretold  # noqa: E402
 import networks  # noqa: E402
 import pictures  # noqa: E402
@@ -199,8 +200,9 @@ def made(found: Sequence[Arena], beside: Path | None = None) -> Page:
     ready = [arena for arena in found if arena.tells]
     _answer(page, found, ready)
     page.blocks += ["## What cannot be concluded", LIMITS, "## How it was compared", HOW]
+    better = contradictions.find(beside) if beside else []
     for arena in ready:
-        _of_arena(page, arena)
+        _of_arena(page, arena, contradicted(arena, better))
     if len(ready) > 1:
         _between(page, ready)
     foretold.of_arenas(page, ready)
@@ -333,7 +335,19 @@ def listed(words: Iterable[str], most: int = MANY) -> str:
 # --- an arena ------------------------------------------------------------------------------------------------------------
 
 
-def _of_arena(page: Page, arena: Arena) -> None:
+def contradicted(arena: Arena, better: Sequence[contradictions.Contradiction]) -> str:
+    """The methods whose searches missed something that other records have."""
+    own = [one for one in better if one.tuned.endswith(f"/{arena.name}/{FINALS}")]
+    parts = [f"{one.method} by {one.gap:.1f} points (`{one.better}`)" for one in own]
+    return (
+        f"Other settings that are kept here, on the same data, network and images, score more beyond the noise: {listed(parts)}. "
+        "So its place is not the best that such a method can have."
+        if parts
+        else ""
+    )
+
+
+def _of_arena(page: Page, arena: Arena, missed: str) -> None:
     assert arena.found is not None
     compared, slug = arena.compared, tables.slug(arena.name)
     page.blocks.append(f"## Arena {arena.name}")
@@ -342,6 +356,7 @@ def _of_arena(page: Page, arena: Arena) -> None:
         f"{verdict(arena)[:1].upper()}{verdict(arena)[1:]}",
         f"Of {plural(len(compared.gaps), 'pair')}, {_told_apart(len(compared.apart))}.",
         *(not_above(arena)),
+        missed,
     )
     page.show(
         f"findings-{slug}.svg",

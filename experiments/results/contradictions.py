@@ -1,17 +1,22 @@
 """Looks through the records kept here for settings of a method that beat its tuned ones, beyond the noise of seeds, on the same
 data, network and number of images: python experiments/results/contradictions.py [FOLDER]
 
+The noise is that of all settings on that data and network together, or the pair's own where that is larger: two runs alone tell
+little of theirs.
+
 Settings are tuned if a search found them: the trial says which (the key ``search``), or the experiment of the store takes them
 from a recipe that a search has written.
 """
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
 from scipy import stats
 
 from dmlplayground.base.errors import UserError
@@ -51,20 +56,34 @@ class Contradiction(NamedTuple):
 
 def find(results: Path = HERE) -> list[Contradiction]:
     """The largest first."""
-    places: dict[tuple[str, str], list[Settings]] = defaultdict(list)
+    places: dict[str, list[Settings]] = defaultdict(list)
     for store in stores(results):
         for one in settings(store, store.relative_to(results).as_posix()):
-            places[one.method, one.place].append(one)
+            places[one.place].append(one)
     found: dict[tuple[str, str, str], Contradiction] = {}
     for same in places.values():
-        for tuned in (one for one in same if one.tuned):
-            for other in (one for one in same if not one.tuned):
-                gap = (fmean(other.scores) - fmean(tuned.scores)) * (1 if tuned.higher else -1)
-                key = tuned.method, tuned.store, other.store
-                beyond = stats.ttest_ind(other.scores, tuned.scores, equal_var=False).pvalue < LEVEL
-                if gap > 0 and beyond and (key not in found or found[key].gap < gap):
-                    found[key] = Contradiction(*key, gap)
+        for tuned, other in product(same, same):
+            if tuned.method != other.method or other.tuned or not tuned.tuned:
+                continue
+            gap = (fmean(other.scores) - fmean(tuned.scores)) * (1 if tuned.higher else -1)
+            key = tuned.method, tuned.store, other.store
+            if beyond_noise(gap, tuned, other, same) and (key not in found or found[key].gap < gap):
+                found[key] = Contradiction(*key, gap)
     return sorted(found.values(), key=lambda one: -one.gap)
+
+
+def beyond_noise(gap: float, one: Settings, other: Settings, everything: Sequence[Settings]) -> bool:
+    """Whether the gap is larger than chance makes one in forty."""
+    pair, pooled = noise([one, other]), noise(everything)
+    variance, freedom = pair if pair[0] > pooled[0] else pooled
+    error = (variance * (1 / len(one.scores) + 1 / len(other.scores))) ** 0.5
+    return gap > error * float(stats.t.ppf(1 - LEVEL / 2, freedom))
+
+
+def noise(several: Sequence[Settings]) -> tuple[float, int]:
+    """The variance of runs with the same settings, and its degrees of freedom."""
+    freedom = sum(len(one.scores) - 1 for one in several)
+    return sum(float(np.var(one.scores)) * len(one.scores) for one in several) / freedom, freedom
 
 
 def stores(results: Path) -> list[Path]:
