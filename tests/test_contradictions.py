@@ -17,9 +17,9 @@ sys.path.insert(0, str(KEPT))
 import contradictions  # noqa: E402
 
 OLDER = "fehervari2019/methods_glyphs"
-#: Those that are known, which the findings name. A new one is a failure. Before the searches by halving there were eight of thirteen
-#: methods, by up to 35 points. dreml is better with three members of 200 steps than with four of 150, and with proxies that are not
-#: learned: no search has a choice of either.
+#: Those that are known, which the findings name. A new one is a failure. Before the searches by halving there were
+#: eight of thirteen methods, by up to 35 points. dreml is better with three members of 200 steps than with four of 150,
+#: and with proxies that do not learn: no search has a choice of either.
 KNOWN = {("dreml", tuned, OLDER) for tuned in ("arenas/glyphs/finals", "quickstart")}
 
 
