@@ -180,7 +180,7 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class HalvingRung:
-    """So many trials, each a training of this share of the full length, on so many folds; where that is 1, then so many more to
+    """So many trials, each a training of this share of the full length, on so many folds; at full length, then so many more to
     ``refine`` what was found."""
 
     trials: int

@@ -16,13 +16,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-import numpy as np
-from scipy import stats
-
 from dmlplayground.base.errors import UserError
 from dmlplayground.parts import metrics, protocols
 from dmlplayground.reports import cost, grouping
-from dmlplayground.reports.statistics import LEVEL
+from dmlplayground.reports.statistics import LEVEL, MeanDifference, Summary, pooled
 from dmlplayground.studies import published, recipes
 from dmlplayground.sweeps import grid
 from dmlplayground.trial import config
@@ -74,16 +71,12 @@ def find(results: Path = HERE) -> list[Contradiction]:
 
 def beyond_noise(gap: float, one: Settings, other: Settings, everything: Sequence[Settings]) -> bool:
     """Whether the gap is larger than chance makes one in forty."""
-    pair, pooled = noise([one, other]), noise(everything)
-    variance, freedom = pair if pair[0] > pooled[0] else pooled
-    error = (variance * (1 / len(one.scores) + 1 / len(other.scores))) ** 0.5
-    return gap > error * float(stats.t.ppf(1 - LEVEL / 2, freedom))
-
-
-def noise(several: Sequence[Settings]) -> tuple[float, int]:
-    """The variance of runs with the same settings, and its degrees of freedom."""
-    freedom = sum(len(one.scores) - 1 for one in several)
-    return sum(float(np.var(one.scores)) * len(one.scores) for one in several) / freedom, freedom
+    pair, same = (
+        [Summary(dict(enumerate(each.scores))) for each in some] for some in ((one, other), everything)
+    )
+    spread, freedom = max(pooled(pair), pooled(same))
+    error = spread * sum(1 / side.n for side in pair) ** 0.5
+    return gap > 0 and MeanDifference(gap, error, freedom).chance < LEVEL
 
 
 def stores(results: Path) -> list[Path]:
