@@ -2,7 +2,7 @@ from typing import Literal
 
 from ...base.options import Positive
 from ..graph import classes
-from .shared import KIND, OWN_RATE, Loss, about, initial_weights
+from .shared import KIND, LENGTH, OWN_RATE, Loss, about, initial_weights, one_of
 
 
 def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
@@ -30,7 +30,12 @@ def meta_classes_of(count: int, balanced: bool) -> initial_weights.Fill:
         "ensemble": {"members": 12, "order": "sequential"},
         "evaluation": {"distance": "cosine", "every": 12},
     },
-    ranges={"method.scale": about(3.0, "the study 3"), **OWN_RATE},
+    ranges={
+        "method.static_proxies": one_of(False, True, note="the released script has both"),
+        "method.scale": about(3.0, "the study 3"),
+        **LENGTH,
+        **OWN_RATE,
+    },
 )
 class DREML(Loss):
     """An ensemble of small embeddings, each of which tells apart a random grouping of the classes.
