@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from data_fixture import class_folders
 
 import dmlplayground as dml
 from dmlplayground import cli, config, methods
@@ -163,33 +162,6 @@ def test_images_need_a_network(tmp_path):
         UserError, match="the data set glyphs holds images, and the backbone identity takes features"
     ):
         dml.train({**settings, "data": {"name": "glyphs", "classes": 20, "size": 32}}, store=tmp_path)
-
-
-def test_the_command_writes_what_the_network_makes_of_a_data_set(tmp_path, capsys):
-    out = tmp_path / "glyphs.npz"
-    command = ["features", "glyphs", "--backbone", "conv4", "--pretrained", "none", "--out", str(out)]
-    assert cli.main([*command, "--set", "size=32", "--set", "classes=20"]) == 0
-    told = capsys.readouterr().out
-    assert "128 features each" in told
-    images = dml.data.load("glyphs", "test", size=32, classes=20)
-    found = dml.data.load("features", "test", path=str(out))
-    names = [sorted(each.class_names[label] for label in each.labels) for each in (found, images)]
-    assert names[0] == names[1] and found.images.std() > 0
-    before = out.read_bytes()
-    assert cli.main([*command, "--set", "size=32", "--set", "classes=20"]) == 0
-    assert out.read_bytes() == before  # random weights are the same each time
-    assert cli.main([*command[:-1], str(tmp_path / "f.csv")]) == 2
-    assert "are written to a .npz" in capsys.readouterr().err
-
-
-def test_the_classes_of_images_are_divided_for_features_as_for_a_trial(tmp_path, capsys):
-    photos, out = class_folders(tmp_path / "photos", list("abcdef")), tmp_path / "f.npz"
-    command = ["features", "folder", "--backbone", "conv4", "--pretrained", "none", "--out", str(out)]
-    assert cli.main([*command, "--set", f"path={photos}", "--set", "split.seed=2"]) == 0
-    expected = dml.data.load("folder", "test", path=str(photos), seed=2).class_names
-    assert dml.data.load("features", "test", path=str(out)).class_names == expected
-    assert cli.main([*command, "--set", "split=2"]) == 2
-    assert "unknown option of data set folder: 'split'" in capsys.readouterr().err
 
 
 def test_listing_needs_no_mxnet(path):

@@ -91,10 +91,6 @@ COMMANDS = {
     "retrieve": lambda trial, photos, out: (
         "retrieve", trial, photos / "class0" / "0.png", photos, "--picture", out / "found.png"
     ),
-    "features": lambda trial, photos, out: (
-        "features", "glyphs", "--backbone", "conv4", "--pretrained", "none", "--out", out / "features.npz",
-        "--set", "classes=16", "--set", "images_per_class=9", "--set", "size=24",
-    ),
     "fit": lambda trial, photos, out: ("fit", photos, "--out", out / "fit", "--set", "iterations=1", "--quiet"),
     "lr": lambda trial, photos, out: ("lr", trial / "trial.json", "--steps", "2", "--out", out / "rates.svg"),
     "new": lambda trial, photos, out: ("new", "method", "my_loss", "--into", checkout(trial.parent)),

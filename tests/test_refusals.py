@@ -174,20 +174,6 @@ def test_pictures_are_written_as_png_only(capsys, words):
     assert "must end in .png, not found.jpg" in told(capsys, *words, "found.jpg")
 
 
-def test_features_are_written_as_npz_only(capsys):
-    words = (
-        "features",
-        "glyphs",
-        "--backbone",
-        "conv4",
-        "--pretrained",
-        "none.params",
-        "--out",
-        "features.csv",
-    )
-    assert told(capsys, *words) == "error: features are written to a .npz, not to features.csv.\n"
-
-
 @pytest.mark.parametrize("command", ["sweep", "tune"])
 def test_a_dry_run_asks_for_a_known_executor_and_known_trackers(capsys, command):
     words = (command, "quickstart", "--dry-run")

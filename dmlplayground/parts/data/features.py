@@ -1,7 +1,7 @@
 """Features that any framework has computed, in the place of images: methods compared on a frozen network."""
 
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +15,6 @@ from .shared.catalogue import ROLES, Classes, Entry, Number, catalogue, divide
 from .shared.dataset import Dataset
 
 COLUMNS = ("features", "labels", "split")
-BATCH = 64
-Extract = Callable[[Iterator[np.ndarray]], np.ndarray]  # blocks of images to rows of features
 
 
 def settings(path: str, **_: Any) -> dict[str, Any]:
@@ -113,33 +111,3 @@ def _columns(path: Path, names: Collection[str]) -> list[str]:
                 f"data set features: {path} has no array {name!r}; its arrays are {', '.join(sorted(names)) or 'none'}."
             )
     return [name for name in COLUMNS if name in names]
-
-
-def write(target: Path, dataset: str, options: Mapping[str, Any], extract: Extract) -> tuple[int, int]:
-    """Write the features of both splits of a data set to a ``.npz``, of images that are prepared as its own transform
-    prepares test images. Gives how many rows there are, and how wide."""
-    from .. import data, transforms  # which load what a listing does not need
-    from .shared import loader
-
-    check_ending(target)
-    transform = transforms.create(data.get(dataset).configuration.get("transform", "paper"))
-    parts: dict[str, list] = {"features": [], "labels": [], "split": []}
-    for split in data.SPLITS:
-        loaded = data.load(dataset, split, stored=transform.stored_for_test, **options)
-        transform.check(loaded.images)
-        parts["features"].append(extract(loader.test_batches(loaded, transform, batch_size=BATCH)))
-        parts["labels"] += [loaded.class_names[label] for label in loaded.labels]
-        if loaded.queries is None or split == "train":
-            parts["split"] += [split] * len(loaded)
-        else:
-            parts["split"] += ["query" if query else "gallery" for query in loaded.queries]
-    features = np.concatenate(parts["features"]).astype(np.float32)
-    arrays = {"features": features, "labels": np.array(parts["labels"]), "split": np.array(parts["split"])}
-    array_files.write_plain(target, arrays)
-    return features.shape
-
-
-def check_ending(target: Path) -> None:
-    """Refuse a file that no features can be written to."""
-    if target.suffix != ".npz":
-        raise UserError(f"features are written to a .npz, not to {target}.")
