@@ -16,7 +16,7 @@ from mxnet import cpu, gluon, nd, random, sym
 from ....base import optional, seeds, threads
 from ....base.errors import UserError, unknown
 from ... import backbones
-from . import onnx_graph
+from . import onnx_graph, winograd
 
 PRECISIONS = {"openvino": "f32", "openvino_bfloat16": "bf16"}
 ENGINES = ("float32", "fused", "bfloat16", *PRECISIONS)
@@ -91,6 +91,8 @@ class OpenVino:
         graph = onnx_graph.convert(symbol, arrays, *shape[1:3])
         read = self.core.read_model(graph.SerializeToString(), b"")
         read.reshape(shape)
+        if self.settings["INFERENCE_PRECISION_HINT"] == "f32":
+            winograd.rewrite(read)
         return self.core.compile_model(read, "CPU", self.settings)
 
 
