@@ -8,7 +8,9 @@ import pytest
 
 import dmlplayground as dml
 from dmlplayground import cli, config, data
+from dmlplayground.base import opencv
 from dmlplayground.base.errors import UserError
+from dmlplayground.parts.backbones.shared import engines
 from dmlplayground.parts.data import icons as icons_set
 from dmlplayground.parts.data.shared import cache, releases
 
@@ -257,6 +259,23 @@ def test_other_images_or_weights_are_other_features(grocery, tmp_path):
     assert not np.array_equal(before[0], after[0]) and np.array_equal(before[1:], after[1:])
 
 
+def test_features_of_drawn_images_are_those_of_its_pixels_at_the_size():
+    glyphs, options = (
+        {"name": "glyphs", "classes": 8, "size": 24},
+        {"backbone": "conv4", "pretrained": "none"},
+    )
+    for split in data.SPLITS:
+        drawn = data.load(split=split, **glyphs)
+        images = np.stack([opencv.resize(one, 32, 32, "cubic") for one in drawn.images])
+        expected = engines.extractor("conv4", "none")(iter([images]))
+        found = data.load("frozen", split, of=glyphs, size=32, **options)
+        np.testing.assert_allclose(found.images, expected, rtol=1e-5, atol=1e-6)
+        assert np.array_equal(found.labels, drawn.labels) and found.class_names == drawn.class_names
+    of = {"name": "frozen", "of": glyphs, "size": 32, **options}
+    with pytest.raises(UserError, match="the data set frozen holds features, not images"):
+        data.load("frozen", "train", of=of, size=32, **options)
+
+
 def test_a_trial_on_frozen_features_trains_a_head(grocery, tmp_path):
     of = {"name": "grocery", "partial": True}
     given = {
@@ -282,7 +301,6 @@ def test_one_meaning_has_one_form_and_one_id(grocery):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"of": "glyphs"}, "glyphs is not made of image files"),
         ({"of": "grocry"}, "Did you mean 'grocery'"),
         ({"of": "grocery", "backbone": "identity"}, "identity takes no images"),
         ({"of": "grocery", "size": 4}, "size must be from 16 to 1024 pixels, not 4"),

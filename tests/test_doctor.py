@@ -68,12 +68,6 @@ def test_missing_package_is_a_fault(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("version, states", [("1.21.6", ["note"]), ("1.26.4", []), ("2.5.4", ["ok"])])
-def test_numpy(version, states, monkeypatch):
-    monkeypatch.setattr(doctor.metadata, "version", lambda _: version)
-    assert [check.state for check in doctor._numpy()] == states
-
-
 @pytest.mark.parametrize(
     "name, module, remedy",
     [("gluoncv", "gluoncv", "portalocker"), ("opencv", "cv2", "apt install libgl1")],

@@ -62,7 +62,7 @@ def main(full: bool = False) -> int:
 def report() -> list[Check]:
     """Every check, with MXNet before those that depend on what it has loaded."""
     python = f"{platform.python_version()} ({sys.executable}) on {platform.platform()}"
-    installed, machine = (_mxnet, _packages, _numpy), (_gpus, _cores, _threads, _blas, _memory, _cache)
+    installed, machine = (_mxnet, _packages), (_gpus, _cores, _threads, _blas, _memory, _cache)
     found = [check for part in (*installed, *machine, _optional) for check in part()]
     return [ok("version", f"dmlplayground {__version__}"), ok("python", python), *found]
 
@@ -104,16 +104,6 @@ def _packages() -> Iterator[Check]:
                 use, remedy = NOT_NEEDED[module]
                 yield ok(name, f"{found}; {use}", remedy.format(error=error))
     yield ok("packages", ", ".join(versions))
-
-
-def _numpy() -> Iterator[Check]:
-    version = metadata.version("numpy")
-    numbers = tuple(map(int, version.split(".")[:2]))
-    if numbers >= (2, 0):
-        newer = f"{version}, newer than MXNet's metadata allows; dmlplayground/base/compat.py mediates"
-        yield ok("numpy", newer)
-    elif numbers < (1, 23):
-        yield ok("numpy", f"{version} is older than any that is tested", "pip install 'numpy>=1.23.5,<2'")
 
 
 def _optional() -> Iterator[Check]:

@@ -31,7 +31,7 @@ def load(name: str, split: str = "train", *, stored: Stored | None = None, **opt
     >>> dml.data.load("glyphs", "train", classes=16, images_per_class=9, size=24).describe()
     'glyphs (train): 69 images of 8 classes, 7 to 11 in each, 24 x 24 pixels'
     """
-    found = _listed(name, split, options)
+    found = contents(name, split, options)
     if isinstance(found, Dataset):
         return found
     # Imported here, since listings load this file and Pillow is slow to load.
@@ -52,7 +52,7 @@ def catalogue(name: str, split: str = "train", **options: Any) -> Catalogue:
     >>> dml.data.catalogue("folder", path=str(store / "photos"), train=["ape", "bat"]).files
     ('ape/1.png', 'ape/2.png', 'bat/1.png')
     """
-    found = _listed(name, split, options)
+    found = contents(name, split, options)
     if isinstance(found, Dataset):
         raise UserError(f"the data set {name} is not made of image files.")
     return found
@@ -69,11 +69,12 @@ def require(name: str, **options: Any) -> int | None:
     if record.training_classes is not None:
         return record.training_classes(**record.fill(options, "data set"))
     if record.release or "path" in record.options:
-        return len(_listed(name, "train", options).class_names)
+        return len(contents(name, "train", options).class_names)
     return None
 
 
-def _listed(name: str, split: str, options: Mapping[str, Any]) -> Dataset | Catalogue:
+def contents(name: str, split: str, options: Mapping[str, Any]) -> Dataset | Catalogue:
+    """The image files of a split; of a data set that has none, such as one that is drawn, the images."""
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
     found: Dataset | Catalogue = KIND.create(name, split, **options)

@@ -1,7 +1,7 @@
 """Frozen features of a data set's images: a pretrained network's, computed once."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from ...base import registry
 from ...base.errors import UserError
 from ...base.threads import ahead, cores
 from ..transforms.shared.stored import Stored
-from . import KIND, catalogue, require
+from . import KIND, contents, require
 from .shared import cache
 from .shared.catalogue import Catalogue, Pixels
 from .shared.dataset import Dataset
@@ -58,41 +58,57 @@ def load(
     size: height and width in pixels that images are brought to. Drawings are drawn at this size, whatever ``of`` says.
     """
     name, options = registry.split(of)
-    found = catalogue(name, split, **options)
-    images = found if found.pool is None else found.pool
-    features = _features(images, backbone, pretrained, size)
-    rows = features if found.pool is None else features[found.rows]
+    found = contents(name, split, options)
+    if isinstance(found, Dataset) or found.pool is None:
+        rows = _features(found, backbone, pretrained, size)
+    else:
+        rows = _features(found.pool, backbone, pretrained, size)[found.rows]
     return Dataset("frozen", split, rows, found.labels, found.class_names, found.queries, found.parents)
 
 
-def _features(images: Catalogue, backbone: str, pretrained: str, size: int) -> np.ndarray:
+def _features(images: Catalogue | Dataset, backbone: str, pretrained: str, size: int) -> np.ndarray:
     """The features of all images (N, width), from the cache or computed now."""
-    # Imported here, since listings load this file and Pillow is slow to load.
-    from .shared import decoded_cache, decoding
-
     network = registry.kind("backbones").get(backbone)
     if network.preprocessing is None:
         raise UserError(f"data set frozen: the backbone {backbone} takes no images.")
-    images = replace(images, size=size)
     weights = network.weights_file(pretrained)
+    shown, known = _shown(images, size)
     key = {
         "generation": GENERATION,
-        "files": list(images.files),
-        "content": decoded_cache.content(images),
-        "boxes": None if images.boxes is None else images.boxes.tolist(),
-        "drawn": decoding.library(images.files[0]),
+        **known,
         "size": size,
         "backbone": backbone,
         "weights": cache.digest(weights) if weights else "none",
     }
 
     def compute() -> cache.Arrays:
+        from .shared import decoded_cache
+
         what = f"computing the {backbone} features of {len(images):,} images of {images.name}, once"
         print(what, file=sys.stderr)
-        live = decoding.Live(images, Stored("none"))
         starts = range(0, len(images), BLOCK)
-        blocks = ahead(lambda start: live[start : start + BLOCK], starts, cores())
-        shown = decoded_cache.progress(blocks, len(starts), "block")
-        return {"features": network.extractor(pretrained)(shown)}
+        blocks = ahead(lambda start: shown(slice(start, start + BLOCK)), starts, cores())
+        return {
+            "features": network.extractor(pretrained)(decoded_cache.progress(blocks, len(starts), "block"))
+        }
 
     return cache.arrays("frozen", key, compute)["features"]
+
+
+def _shown(images: Catalogue | Dataset, size: int) -> tuple[Callable[[slice], np.ndarray], dict[str, Any]]:
+    """The images at this size, and what they are known by."""
+    # Imported here, since listings load this file and Pillow is slow to load.
+    from .shared import decoded_cache, decoding
+
+    if isinstance(images, Dataset):  # drawn, or from a table: there are no files
+        stored, arrays = Stored("squash", size), images.images
+        if len(arrays.shape) == 2:
+            raise UserError(f"data set frozen: the data set {images.name} holds features, not images.")
+        return lambda rows: np.stack([stored.apply(one) for one in arrays[rows]]), {"content": images.digest}
+    images = replace(images, size=size)
+    return decoding.Live(images, Stored("none")).__getitem__, {
+        "files": list(images.files),
+        "content": decoded_cache.content(images),
+        "boxes": None if images.boxes is None else images.boxes.tolist(),
+        "drawn": decoding.library(images.files[0]),
+    }

@@ -1,8 +1,7 @@
 """The 3x3 convolutions of an OpenVINO model by Winograd's algorithm (Lavin and Gray 2016), which OpenVINO lacks.
 
-A tile of 4x4 outputs takes 36 products for every pair of channels, where the sums of a convolution take 144. To that end
-windows of 6x6 inputs, the weights, and what comes out are multiplied by small matrices. In float32 the results are the same
-to rounding. In bfloat16 they would be a twentieth off.
+A tile of 4x4 outputs takes 36 products for every pair of channels in place of 144: windows of 6x6 inputs, weights and outputs
+are multiplied by small matrices. In float32 the results are the same to rounding; in bfloat16 they would be a twentieth off.
 """
 
 from typing import Any
@@ -21,13 +20,9 @@ PLAIN = {"strides": [1, 1], "dilations": [1, 1], "pads_begin": [1, 1], "pads_end
 
 
 def rewrite(model: Any) -> None:
-    """Put it in the place of all convolutions that gain by it. The number of images does not decide: results would
-    depend on it."""
+    """Put it in the place of the convolutions that gain by it, however many images there are: results must not depend on that."""
     for node in model.get_ordered_ops():
-        if (
-            node.get_type_name() != "Convolution"
-            or node.input_value(1).get_node().get_type_name() != "Constant"
-        ):
+        if node.get_type_name() != "Convolution":
             continue
         weights, of_node = node.input_value(1).get_node().data, node.get_attributes()
         count, _, *shape = node.input_value(0).get_shape()
@@ -46,19 +41,18 @@ def _convolved(images: Any, weights: np.ndarray, count: int, height: int, width:
     def rows_of(node: Any, *shape: int) -> Any:
         return ops.reshape(node, constant(shape, np.int64), False)
 
-    def product(one: Any, other: Any) -> Any:
-        return ops.matmul(one, other, False, False)
-
     windows, pixels = _places(count, height, width)
     tiles, (channels, filters) = windows.size // WINDOW**2, weights.shape[1::-1]
     kernels = np.einsum("ia,fcab,jb->ijcf", OF_WEIGHTS, weights.astype(float), OF_WEIGHTS)
+    of_inputs, of_outputs = (constant(np.kron(one, one)) for one in (OF_INPUTS, OF_OUTPUTS))
+    first = constant(0, np.int64)
     rows = rows_of(ops.transpose(images, constant([0, 2, 3, 1], np.int64)), -1, channels)
     rows = ops.concat([rows, constant(np.zeros((1, channels)))], 0)  # the last is what lies outside
-    rows = ops.gather(rows, constant(windows.ravel(), np.int32), constant(0, np.int64))
-    rows = product(constant(np.kron(OF_INPUTS, OF_INPUTS)), rows_of(rows, WINDOW**2, tiles * channels))
-    rows = product(rows_of(rows, -1, tiles, channels), constant(kernels.reshape(-1, channels, filters)))
-    rows = product(constant(np.kron(OF_OUTPUTS, OF_OUTPUTS)), rows_of(rows, WINDOW**2, tiles * filters))
-    rows = ops.gather(rows_of(rows, -1, filters), constant(pixels, np.int32), constant(0, np.int64))
+    rows = rows_of(ops.gather(rows, constant(windows.ravel(), np.int32), first), WINDOW**2, tiles * channels)
+    rows = rows_of(ops.matmul(of_inputs, rows, False, False), -1, tiles, channels)
+    rows = ops.matmul(rows, constant(kernels.reshape(-1, channels, filters)), False, False)
+    rows = ops.matmul(of_outputs, rows_of(rows, WINDOW**2, tiles * filters), False, False)
+    rows = ops.gather(rows_of(rows, -1, filters), constant(pixels, np.int32), first)
     return ops.transpose(rows, constant([0, 3, 1, 2], np.int64))
 
 
