@@ -16,12 +16,6 @@ sys.path.insert(0, str(KEPT))
 
 import contradictions  # noqa: E402
 
-OLDER = "fehervari2019/methods_glyphs"
-#: Those that are known, which the findings name. A new one is a failure. Before the searches by halving there were
-#: eight of thirteen methods, by up to 35 points. dreml is better with three members of 200 steps than with four of 150,
-#: and with proxies that do not learn: no search has a choice of either.
-KNOWN = {("dreml", tuned, OLDER) for tuned in ("arenas/glyphs/finals", "quickstart")}
-
 
 @pytest.fixture(scope="module")
 def kept():
@@ -29,7 +23,8 @@ def kept():
 
 
 def test_no_kept_record_contradicts_what_was_tuned(kept):
-    assert kept.keys() == KNOWN, "settings that no search found are better: mend the search, or its ranges"
+    """Before the searches by halving eight of thirteen methods had such settings, by up to 35 points."""
+    assert not kept, "settings that no search found are better: mend the search, or its ranges"
 
 
 def test_made_records(tmp_path):
