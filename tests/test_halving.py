@@ -116,7 +116,7 @@ def config_folds(protocol):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"rungs": [{"trials": 4, "length": "1/2"}]}, "the last must be of length 1"),
+        ({"rungs": [{"trials": 4, "length": "1/2"}]}, "the last has length 1"),
         (
             {"rungs": [{"trials": 4, "length": "1/2"}, {"trials": 3, "length": 0.4}, {"trials": 1}]},
             "none may be shorter",

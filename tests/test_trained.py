@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -115,6 +116,22 @@ def test_of_copies_one_is_found(model, photos, tmp_path):
     (for_twin,) = index.find(twin, count=30)
     assert {str(original), str(twin)}.isdisjoint(hit.name for hit in for_twin)
     assert len(index.find(twin, count=30, copies=True)[0]) == 19
+
+
+def test_a_damaged_image_of_a_folder_is_left_out(model, photos, tmp_path, capsys):
+    whole, folder = model.search(photos), tmp_path / "photos"
+    shutil.copytree(photos, folder)
+    cut = (folder / "class1" / "0.png").read_bytes()[:60]
+    (folder / "class1" / "00.png").write_bytes(cut)
+    (folder / "empty.jpg").write_bytes(b"")
+    index = model.search(folder)
+    told = re.findall(r"cannot read the image \S*/(\S+): .* It is left out\.", capsys.readouterr().err)
+    assert sorted(told) == ["00.png", "empty.jpg"]
+    np.testing.assert_array_equal(index.rows.embeddings, whole.rows.embeddings)
+    assert index.rows.digests == whole.rows.digests
+    assert index.add(folder) == 0
+    with pytest.raises(UserError, match="cannot read the image .*00.png"):
+        index.add([folder / "class1" / "00.png"])
 
 
 def test_files_are_read_once_for_pixels_and_digest(model, photos, monkeypatch):

@@ -159,9 +159,7 @@ def add_executor(command: Command) -> None:
     about = "trials at a time (default: one per GPU, or one per core without a GPU)"
     command.takes("--workers N", about, count)
     command.takes("--executor NAME", "local, or ray for a Ray cluster", executor, "local")
-    about = (
-        "address of the Ray cluster (default: the one this machine belongs to, or a new one on this machine)"
-    )
+    about = "address of the Ray cluster (default: the one this machine belongs to, or a new one here)"
     command.takes("--address", about)
     add_log(command)
 

@@ -18,9 +18,7 @@ LOAD = (
 PROCESSOR = (
     "processor: what the processor's cores worked for the training, added up; the same on a busy machine."
 )
-IMAGES = (
-    "images: how many images training saw, in all folds and members together; one seen twice counts twice."
-)
+IMAGES = "images: how many images training saw, in all folds and members; one seen twice counts twice."
 LOOKS = "looks: how often the test classes were scored once training had begun. Each look is a chance to choose by them."
 
 

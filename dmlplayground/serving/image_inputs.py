@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.errors import UserError, printable
+from ..base.errors import UserError, printable, warn
 from ..parts.data import Dataset
 from ..parts.data.shared import decoding
 from ..parts.data.shared.catalogue import SUFFIXES, Walk
@@ -36,27 +36,47 @@ class Pictures(NamedTuple):
 
     def digests(self) -> tuple[str, ...]:
         """A digest of each image's content: the file's, or else the pixels'."""
-        images, rows = self.dataset.images, range(len(self.names))
+        images, rows = self._files()
         if isinstance(images, Files):
             return tuple(map(images.digest, rows))
-        if isinstance(images, SomeImages) and isinstance(images.images, Files):
-            return tuple(map(images.images.digest, images.rows.tolist()))
         return tuple(_digest(np.ascontiguousarray(images[row]).tobytes()) for row in rows)
+
+    def sound(self) -> list[int]:
+        """The numbers of all but the damaged images, once they have been read."""
+        images, rows = self._files()
+        damaged = images.damaged if isinstance(images, Files) else ()
+        return [number for number, row in enumerate(rows) if row not in damaged]
+
+    def _files(self) -> tuple[Any, Sequence[int]]:
+        """The images, and which of them; the files, if they are files."""
+        images = self.dataset.images
+        if isinstance(images, SomeImages) and isinstance(images.images, Files):
+            return images.images, images.rows.tolist()
+        return images, range(len(self.names))
 
 
 class Files(Images):
-    """Image files. Each is read once, for its pixels and for its digest."""
+    """Image files. Each is read once, for its pixels and for its digest. If they are ``found`` in a folder, a damaged one is not
+    the end: it is told, noted in ``damaged``, and black."""
 
-    def __init__(self, paths: Sequence[Path], stored: Stored):
+    def __init__(self, paths: Sequence[Path], stored: Stored, found: bool = False):
         fixed = stored.fixed(None)
         super().__init__(len(paths), fixed, fixed)
-        self.paths, self.stored = paths, stored
+        self.paths, self.stored, self.found = paths, stored, found
         self._digests: dict[int, str] = {}
+        self.damaged: set[int] = set()
 
     def image(self, row: int) -> np.ndarray:
         content = decoding.content_of(self.paths[row])
         self._digests[row] = _digest(content)
-        return decoding.pixels(content, self.paths[row], self.stored)
+        try:
+            return decoding.pixels(content, self.paths[row], self.stored)
+        except decoding.Unreadable as problem:
+            if not self.found:
+                raise
+            warn(f"{problem} It is left out.")
+            self.damaged.add(row)
+            return self.stored.apply(np.zeros((256, 256, 3), np.uint8))
 
     def digest(self, row: int) -> str:
         """A digest of the file; it is read only if its image has not been asked for yet."""
@@ -78,14 +98,14 @@ class Arrays(Images):
         return self.stored.apply(np.ascontiguousarray(self.arrays[row]))
 
 
-def read(given: Given, stored: Stored) -> Pictures:
-    """``given`` as pictures, to be stored in this way."""
+def read(given: Given, stored: Stored, damaged: bool = False) -> Pictures:
+    """``given`` as pictures, to be stored in this way. Of a folder some may be ``damaged``."""
     if isinstance(given, Dataset):
         names = tuple(f"{given.name}/{given.split}/{row}" for row in range(len(given)))
         return Pictures(given, names, tuple(given.class_names[label] for label in given.labels))
     if isinstance(given, (str, Path)):
         root = Path(given)
-        return _files(images_in(root), stored, root)
+        return _files(images_in(root), stored, root, damaged and root.is_dir())
     if len(given) and all(isinstance(each, (str, Path)) for each in given):
         return _files([Path(each) for each in given], stored)  # type: ignore[arg-type]
     return _arrays(given, stored)  # type: ignore[arg-type]
@@ -105,12 +125,14 @@ def images_in(folder: Path) -> list[Path]:
     return [folder / name for name in found]
 
 
-def _files(paths: Sequence[Path], stored: Stored, root: Path | None = None) -> Pictures:
+def _files(
+    paths: Sequence[Path], stored: Stored, root: Path | None = None, damaged: bool = False
+) -> Pictures:
     """A file in a folder directly below ``root`` has the class that this folder is named after."""
     if missing := [path for path in paths if not path.is_file()]:
         raise UserError(f"there is no file {printable(missing[0])}.")
     classes = tuple("" if root is None or path.parent in (root, path) else path.parent.name for path in paths)
-    return Pictures(_unlabelled("files", Files(paths, stored)), tuple(map(str, paths)), classes)
+    return Pictures(_unlabelled("files", Files(paths, stored, damaged)), tuple(map(str, paths)), classes)
 
 
 def _arrays(arrays: Sequence[np.ndarray], stored: Stored) -> Pictures:

@@ -115,6 +115,7 @@ class Index:
 
         Images are known by their content: one that is in the index is not embedded again, and adds nothing if its file
         is the same or has the same name in a folder of the same name. A copy with another name is an entry of its own.
+        What is damaged in a folder is left out, with a warning.
         ``names`` and ``classes`` say what each is called, where files and folders do not. ``keep``: an ``.index`` to
         save to every now and then.
         """
@@ -123,7 +124,7 @@ class Index:
         else:
             from . import image_inputs
 
-            pictures = image_inputs.read(given, self._loaded().stored)  # type: ignore[arg-type]
+            pictures = image_inputs.read(given, self._loaded().stored, damaged=True)  # type: ignore[arg-type]
             own_names, own_classes = None if pictures.numbered else pictures.names, pictures.classes
         same: Callable[[str, str], bool] = str.__eq__
         count, before = len(own_classes), len(self)
@@ -185,7 +186,11 @@ class Index:
             for row, digest in enumerate(digests):
                 if digest in known:
                     embeddings[row] = self.rows.embeddings[known[digest][:1]][0]
-        return Rows(self._checked(embeddings), pictures.names, pictures.classes, digests)
+        rows, sound = (
+            Rows(self._checked(embeddings), pictures.names, pictures.classes, digests),
+            pictures.sound(),
+        )
+        return rows if len(sound) == len(digests) else rows.take(sound)
 
     def _by_digest(self) -> dict[str, list[int]]:
         found = defaultdict(list)

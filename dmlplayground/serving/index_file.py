@@ -238,9 +238,7 @@ def read_npy(path: Path) -> Saved:
         raise UserError(f"{path} and its .json are not an index written by 'embed': {problem}.") from None
     rows.check(path)
     if checksum is None:
-        warn(
-            f"{path} has no checksum, so damage to it would not be noticed: embed the images again to an .index."
-        )
+        warn(f"{path} has no checksum, so damage would not be noticed: embed the images again to an .index.")
     elif checksum != _checksum(embeddings, manifest):
         raise UserError(
             f"{path} and its .json do not belong together, or one is damaged: embed the images again."

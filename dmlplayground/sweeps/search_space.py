@@ -233,18 +233,14 @@ class Search:
         if self.draw == "every":
             count = math.prod(len(one.values(key)) for key, one in self.parameters.items())
             if count > self.trials:
-                raise UserError(
-                    f"draw: every has {count} combinations to try, more than trials: {self.trials}."
-                )
+                raise UserError(f"draw: every has {count} combinations, more than trials: {self.trials}.")
             object.__setattr__(self, "trials", count)
 
     def _check_rungs(self) -> None:
         shares = [rung.share for rung in self.rungs]
         counts = [rung.trials + rung.refine for rung in self.rungs]
         if any(one > next for one, next in pairwise(shares)) or shares[-1] != 1:
-            raise UserError(
-                "rungs: none may be shorter than the one before, and the last must be of length 1."
-            )
+            raise UserError("rungs: none may be shorter than the one before, and the last has length 1.")
         if any(next.trials > count for count, next in zip(counts, self.rungs[1:])) or counts[-1] < 1:
             raise UserError(f"rungs: a rung cannot have more trials than the one before: {counts}.")
         if self.images < 1:

@@ -13,9 +13,7 @@ def add_arguments(command: Command) -> None:
     add_which(command)
     command.takes("--data", "a data set other than the trial's own")
     command.takes("--split", "train or test", default="test")
-    about = (
-        "names from dmlplayground metrics, separated by commas (default: the trial's, or the standard ones)"
-    )
+    about = "names from dmlplayground metrics, comma-separated (default: the trial's, or the standard ones)"
     command.takes("--metrics", about, lambda words: words.split(","))
     command.takes("--ks", "the K of metrics such as R@K (default: the trial's, or 1,2,4,8,16)", ranks)
     distances = ("euclidean", "cosine", "hamming")

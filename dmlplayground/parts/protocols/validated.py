@@ -52,9 +52,7 @@ class Validated(Protocol):
     ):
         super().__init__(criterion=criterion)
         self.require(2 <= folds <= 1000, f"folds must be from 2 to 1000, not {folds}.")
-        self.require(
-            only is None or 1 <= only <= folds, f"only must be from 1 to the number of folds, not {only}."
-        )
+        self.require(only is None or 1 <= only <= folds, f"only must be from 1 to folds, not {only}.")
         self.require(0 <= first < folds, f"first must be from 0 to below the number of folds, not {first}.")
         self.require(patience is None or patience >= 1, f"patience must be at least 1, not {patience}.")
         self.count = folds
@@ -68,9 +66,7 @@ class Validated(Protocol):
         return self.only or self.count
 
     def folds(self, classes: int) -> list[ClassFold]:
-        self.require(
-            classes >= 2 * self.count, f"{classes} classes cannot be divided into {self.count} folds."
-        )
+        self.require(classes >= 2 * self.count, f"{classes} classes are too few for {self.count} folds.")
         trained = classes - classes // self.count
         found = []
         for number in range(self.trainings):

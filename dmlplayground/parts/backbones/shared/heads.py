@@ -55,9 +55,7 @@ def add_max_pooling(backbone) -> None:
 
     pooling = last(backbone, AVERAGES)
     if pooling is None:
-        raise UserError(
-            "head.pooling: this backbone has no average pooling over its maps; leave it at average."
-        )
+        raise UserError("head.pooling: this backbone has no average pooling of maps; leave it at average.")
     replace(backbone, pooling, nn.HybridLambda(pooled))
 
 

@@ -60,9 +60,7 @@ class Dataset:
         """The images of these classes, renumbered from 0 in the order given. No image is copied."""
         chosen = [int(label) for label in classes]
         if not chosen or len(set(chosen)) < len(chosen):
-            raise UserError(
-                f"a subset of {self.name} needs at least one class, each only once; got {chosen}."
-            )
+            raise UserError(f"a subset of {self.name} needs at least one class, each once; got {chosen}.")
         if min(chosen) < 0 or max(chosen) >= self.num_classes:
             known = f"the classes 0 to {self.num_classes - 1}"
             raise UserError(f"{self.name} ({self.split}) has {known}; got {chosen}.")

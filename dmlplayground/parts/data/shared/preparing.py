@@ -82,9 +82,7 @@ def _gather(release: Release, sources: Sequence[Path], folder: Path) -> None:
         if digest and not files.agrees(source, digest):
             raise UserError(f"{source} is not the published file, or is damaged (wrong checksum).")
         if source.is_dir():
-            raise UserError(
-                f"{source} is a folder; give one folder that holds all of {release.name}, or files."
-            )
+            raise UserError(f"{source} is a folder; give one folder with all of {release.name}, or files.")
         if archives.is_archive(source):
             archives.unpack(source, folder)
         else:

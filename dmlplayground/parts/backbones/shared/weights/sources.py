@@ -128,9 +128,7 @@ class Download:
         if not self.target.exists():
             return None
         if self.content and not files.agrees(self.target, self.content):
-            raise UserError(
-                f"{self.target} is damaged (wrong checksum); delete it, and it will be fetched again."
-            )
+            raise UserError(f"{self.target} is damaged (wrong checksum); delete it, and it is fetched again.")
         return self.target
 
     def fetch(self) -> Path:

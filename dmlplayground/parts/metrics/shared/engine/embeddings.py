@@ -68,9 +68,7 @@ class Embeddings:
             raise unknown("distance", distance, DISTANCES)
         values = as_numpy(values)
         if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
-            raise UserError(
-                f"embeddings must be rows of numbers, not {values.dtype} of shape {values.shape}."
-            )
+            raise UserError(f"embeddings are rows of numbers, not {values.dtype} of shape {values.shape}.")
         self.distance = distance
         for part in _slices(*values.shape):
             bad = ~np.isfinite(values[part]).all(axis=1)
