@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...base.errors import UserError, printable
 from ..arguments import Command, Namespace, add_which, place
 
 if TYPE_CHECKING:
@@ -36,12 +37,13 @@ def run(arguments: Namespace) -> None:
     size = f"{index.width} numbers each ({index.memory / 1e6:.1f} MB)"
     print(f"{written[0]}: {len(index)} images, {new} of them new, {size}{files}")
     if copies := index.copies():
-        print(f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {copies[0][1]}")
+        print(
+            f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {printable(copies[0][1])}"
+        )
 
 
 def _begin(arguments: Namespace, model: "Model", begun: Path) -> "Index":
     """What an interrupted run has left, or the index to add to, or an empty one."""
-    from ...base.errors import UserError
     from ...serving import Index
 
     if begun.exists():

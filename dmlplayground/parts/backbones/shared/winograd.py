@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ....base import optional
+
 TILE, WINDOW = 4, 6
 CHANNELS = 64  # with fewer, moving numbers takes longer than the products that it saves
 OF_INPUTS = np.array([
@@ -33,7 +35,7 @@ def rewrite(model: Any) -> None:
 
 
 def _convolved(images: Any, weights: np.ndarray, count: int, height: int, width: int) -> Any:
-    from openvino import opset13 as ops
+    ops = optional.load("openvino.opset13")
 
     def constant(values: Any, kind: type = np.float32) -> Any:
         return ops.constant(np.ascontiguousarray(values, kind))
