@@ -15,9 +15,7 @@ LOAD = (
     "load: how many processes, its own among them, wanted to run at the same time during training, and how many cores the "
     "machine has. If load is above cores, seconds are longer than on a quiet machine."
 )
-PROCESSOR = (
-    "processor: what the processor's cores worked for the training, added up; the same on a busy machine."
-)
+PROCESSOR = "processor: what the cores worked for the training, added up; the same on a busy machine."
 IMAGES = "images: how many images training saw, in all folds and members; one seen twice counts twice."
 LOOKS = "looks: how often the test classes were scored once training had begun. Each look is a chance to choose by them."
 

@@ -37,9 +37,8 @@ def run(arguments: Namespace) -> None:
     size = f"{index.width} numbers each ({index.memory / 1e6:.1f} MB)"
     print(f"{written[0]}: {len(index)} images, {new} of them new, {size}{files}")
     if copies := index.copies():
-        print(
-            f"{sum(map(len, copies)) - len(copies)} images are copies of others, such as {printable(copies[0][1])}"
-        )
+        count, one = sum(map(len, copies)) - len(copies), printable(copies[0][1])
+        print(f"{count} images are copies of others, such as {one}")
 
 
 def _begin(arguments: Namespace, model: "Model", begun: Path) -> "Index":
