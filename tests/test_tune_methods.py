@@ -188,7 +188,7 @@ def test_ranges_and_choices_are_divided_evenly():
 def test_only_some_of_the_folds_may_be_trained():
     whole, part = protocols.create("validated", folds=4), protocols.create("validated", folds=4, only=1)
     assert part.trainings == 1 and part.folds(100) == whole.folds(100)[:1]
-    with pytest.raises(UserError, match="only must be from 1 to folds"):
+    with pytest.raises(UserError, match="only must be from 1 to the number of folds"):
         protocols.create("validated", folds=4, only=5)
     plain = {"method": "npairs", "protocol": {"name": "validated"}}
     assert config.trial(plain).id != config.trial(plain, ["protocol.only=1"]).id

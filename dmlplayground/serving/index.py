@@ -186,10 +186,8 @@ class Index:
             for row, digest in enumerate(digests):
                 if digest in known:
                     embeddings[row] = self.rows.embeddings[known[digest][:1]][0]
-        rows, sound = (
-            Rows(self._checked(embeddings), pictures.names, pictures.classes, digests),
-            pictures.sound(),
-        )
+        rows = Rows(self._checked(embeddings), pictures.names, pictures.classes, digests)
+        sound = pictures.sound()
         return rows if len(sound) == len(digests) else rows.take(sound)
 
     def _by_digest(self) -> dict[str, list[int]]:

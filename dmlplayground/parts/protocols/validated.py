@@ -52,7 +52,9 @@ class Validated(Protocol):
     ):
         super().__init__(criterion=criterion)
         self.require(2 <= folds <= 1000, f"folds must be from 2 to 1000, not {folds}.")
-        self.require(only is None or 1 <= only <= folds, f"only must be from 1 to folds, not {only}.")
+        self.require(
+            only is None or 1 <= only <= folds, f"only must be from 1 to the number of folds, not {only}."
+        )
         self.require(0 <= first < folds, f"first must be from 0 to below the number of folds, not {first}.")
         self.require(patience is None or patience >= 1, f"patience must be at least 1, not {patience}.")
         self.count = folds

@@ -40,7 +40,7 @@ def create(
     """
     labels = np.asarray(labels)
     if labels.ndim != 1 or not labels.size:
-        raise UserError(f"a sampler needs the labels of images, (N,), not an array of shape {labels.shape}.")
+        raise UserError(f"a sampler needs a label for each image, not an array of shape {labels.shape}.")
     for what, number in {"batch_size": batch_size, "iterations": iterations}.items():
         if number is not None and (number != int(number) or number < 1):
             raise UserError(f"{what} must be a whole number of at least 1, not {number!r}.")

@@ -128,7 +128,7 @@ class Download:
         if not self.target.exists():
             return None
         if self.content and not files.agrees(self.target, self.content):
-            raise UserError(f"{self.target} is damaged (wrong checksum); delete it, and it is fetched again.")
+            raise UserError(f"{self.target} is damaged (wrong checksum); delete it to fetch it again.")
         return self.target
 
     def fetch(self) -> Path:
