@@ -284,7 +284,15 @@ def test_the_last_rung_refines_what_was_found(tmp_path, quick):
                 best[key] / factor <= row["values"][key] * 1.00001
                 and row["values"][key] <= best[key] * factor * 1.00001
             )
-    assert len({row["values"]["method.scale"] for row in [*new, {"values": best}]}) == len(new) + 1
+    assert len({tuple(row["values"].values()) for row in [*new, {"values": best}]}) == len(new) + 1
+    moved = [
+        {key: row["values"][key] / best[key] for key in best if row["values"][key] != best[key]}
+        for row in new
+    ]
+    eighth = 100 ** (1 / 8)  # of the rate's range, 1e-4 to 1e-2
+    assert moved[1] == {"optimizer.lr": pytest.approx(1 / eighth, rel=1e-5)}
+    assert moved[2] == {"optimizer.lr": pytest.approx(eighth, rel=1e-5)}
+    assert all(len(one) == 2 for n, one in enumerate(moved) if n not in (1, 2)), "the others move everything"
     value = max(row["reached"][2]["value"] for row in last)
     assert hyperparams.read(winner).search["value"] == pytest.approx(value)
     assert sum(hyperparams.read(winner).search["trials"].values()) == 18, "what was left out is no trial"
@@ -316,9 +324,9 @@ def test_a_further_rung_of_full_length_judges_the_best_anew(tmp_path, quick, mon
 
 
 def _with_luck(trained, poll):
-    """On the first rung of full length, settings far from the best one are lucky."""
+    """On the first rung of full length, low rates are lucky, whatever the scale."""
     scale, lucky = trained.trial.method["scale"], trained.trial.seed % search_space.SEEDS == 2
-    trained.trial.method["scale"] = 3 + 0.01 / scale if lucky else scale
+    trained.trial.method["scale"] = 3 + trained.trial.optimizer["lr"] if lucky else scale
     ended = poll(trained)
     trained.trial.method["scale"] = scale
     return ended

@@ -5,8 +5,8 @@ after the other. With rungs many settings get a short training, the best of thes
 is a training of its own, with a schedule of its own length. Who goes on is decided by the scores of all trials of the rung,
 of equals the first. So a search finds the same with any number of workers, and goes on from its records when stopped.
 Short trainings favour what learns fast: so where a rung of full length has more to ``refine``, the method's own settings are
-among them, if a shorter one had left them out. The others are drawn near the best. A further rung of full length judges the
-best of all these anew, with another seed.
+among them, if a shorter one had left them out. The others are near the best. A further rung of full length judges the best
+of all these anew, with another seed.
 
 The store then holds ``best.yaml``, ``repeat.yaml`` (``winners``) and ``search.json``, everything that was tried.
 """
@@ -30,6 +30,8 @@ from .search_space import HalvingRung, Search
 from .winners import Proposal
 
 LEFT_OUT = {"status": "left out"}  # of a rung that a proposal skipped
+RATE = "optimizer.lr"
+ALONE = {1: 0.25, 2: 0.75}  # draws near the best that move the rate alone: to this share of what is near
 PATIENCE = 20  # so many proposals for each trial, if most of them cannot be trained
 
 
@@ -103,13 +105,16 @@ def _proposals(search: Search) -> list[Proposal]:
 
 
 def _near(search: Search, best: Proposal, tried: list[Proposal], wanted: int) -> list[Proposal]:
-    """So many more, near the best: numbers that were searched are moved, what was chosen stays."""
+    """So many more, near the best: numbers that were searched are moved, what was chosen stays. The second and the third move the
+    rate alone, down and up: where other numbers are right already, most are worse for being moved with it."""
+
+    def moved(n: int) -> dict[str, Any]:
+        alone = n in ALONE and RATE in search.parameters
+        shares = {RATE: ALONE[n]} if alone else _shares(search, n, "near")
+        return {key: search.parameters[key].near(best.values[key], share) for key, share in shares.items()}
+
     first = 1 + max(one.number for one in tried)
-    rows = ((first + n, _shares(search, n, "near")) for n in range(PATIENCE * wanted))
-    drawn = (
-        (number, {key: one.near(best.values[key], shares[key]) for key, one in search.parameters.items()})
-        for number, shares in rows
-    )
+    drawn = ((first + n, {**best.values, **moved(n)}) for n in range(PATIENCE * wanted))
     return _trainable(search, drawn, wanted, tried)
 
 
