@@ -1,17 +1,14 @@
 """``dmlplayground doctor``: what is installed, what the machine has, and each known trap with its remedy."""
 
-import http.client
 import importlib
 import os
 import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from concurrent import futures
 from importlib import metadata, util
 from pathlib import Path
 from typing import NamedTuple
-from urllib import request
 
 from .. import __version__
 from ..base import compat, devices, layout, optional, threads
@@ -27,7 +24,6 @@ NOT_NEEDED = {
 # What an old OpenBLAS takes an unknown processor for: one without AVX.
 SLOW_KERNELS = {"Athlon", "Barcelona", "Core2", "Dunnington", "Nehalem", "Opteron", "Penryn", "Prescott"}
 GIB = 2**30
-ANSWER = 5  # seconds that a server has to answer in
 MARKS = {"ok": " ", "note": "!", "fault": "X"}
 
 
@@ -45,9 +41,9 @@ def ok(name: str, found: str, note: str = "") -> Check:
     return Check(name, "note" if note else "ok", found, note)
 
 
-def main(full: bool = False) -> int:
-    """Print the report; 0 when training can start here, 1 when it cannot. ``full``: servers are asked as well."""
-    checks = [*report(), *(_downloads() if full else ())]
+def main() -> int:
+    """Print the report; 0 when training can start here, 1 when it cannot."""
+    checks = report()
     for check in checks:
         print(f"{MARKS[check.state]} {check.name:<12} {check.found}")
         if check.remedy:
@@ -190,42 +186,6 @@ def _cache() -> Iterator[Check]:
     else:
         little = f"The largest data set takes about 5 GiB: {elsewhere}" if free < 5 else ""
         yield ok("cache", f"{folder}, {free:.1f} GiB free", little)
-
-
-# --- what the network reaches -------------------------------------------------------------------------------
-
-
-def addresses() -> dict[str, str]:
-    """Everything that is fetched from the web: what it is, by its address."""
-    from ..parts import backbones, data
-
-    found = {}
-    for name in data.names():
-        release = data.get(name).release
-        found.update({archive.url: f"data {name}" for archive in release.archives} if release else {})
-    for name in backbones.names():
-        homes = backbones.get(name).imagenet
-        for home in homes.homes if homes else ():
-            found[getattr(home, "url", "")] = f"weights of {name}"
-    return {address: what for address, what in found.items() if "://" in address}  # others are packages
-
-
-def _downloads() -> Iterator[Check]:
-    """Whether the servers answer; what they hold is checked when it is fetched."""
-    wanted = addresses()
-    with futures.ThreadPoolExecutor(len(wanted)) as pool:
-        for (address, what), answer in zip(wanted.items(), pool.map(_answer, wanted)):
-            said = f"was not reached: {answer}" if answer else "has it"
-            yield Check("download", "note" if answer else "ok", f"{what}: {address.split('/')[2]} {said}")
-
-
-def _answer(address: str) -> str:
-    """What is wrong with an address; nothing if it can be fetched from."""
-    try:
-        request.urlopen(request.Request(address, method="HEAD"), timeout=ANSWER).close()
-    except (OSError, http.client.HTTPException) as problem:
-        return str(getattr(problem, "reason", None) or problem)
-    return ""
 
 
 def _cgroup_cores() -> float | None:

@@ -64,7 +64,7 @@ class OpenVino:
     def __init__(self, network: Any, precision: str):
         self.network = network
         self.core = optional.load("openvino").Core()
-        self.settings = {
+        self.settings: dict[str, Any] = {
             "INFERENCE_PRECISION_HINT": precision,
             "INFERENCE_NUM_THREADS": threads.arithmetic(),
             "NUM_STREAMS": 1,
@@ -91,8 +91,7 @@ class OpenVino:
         graph = onnx_graph.convert(symbol, arrays, *shape[1:3])
         read = self.core.read_model(graph.SerializeToString(), b"")
         read.reshape(shape)
-        if self.settings["INFERENCE_PRECISION_HINT"] == "f32":
-            winograd.rewrite(read)
+        winograd.rewrite(read, self.settings["INFERENCE_PRECISION_HINT"])
         return self.core.compile_model(read, "CPU", self.settings)
 
 
