@@ -12,10 +12,8 @@ from ....base import optional
 
 TILE, WINDOW = 4, 6
 CHANNELS = {"f32": 64, "bf16": 128}  # with fewer, moving numbers takes longer than the products that it saves
-A, B = (
-    0.5**0.5,
-    2**0.5,
-)  # with 0, -A, -B and infinity the points whose products lose least; 1 and 2 lose twice as much
+# With 0, -A, -B and infinity the points whose products lose least: with 1 and 2 it is twice as much.
+A, B = 0.5**0.5, 2**0.5
 OF_INPUTS = np.array([
     [1, 0, -2.5, 0, 1, 0], [0, -B, -2, A, 1, 0], [0, B, -2, -A, 1, 0],
     [0, -A, -0.5, B, 1, 0], [0, A, -0.5, -B, 1, 0], [0, 1, 0, -2.5, 0, 1],
@@ -84,7 +82,7 @@ def _following(node: Any, filters: int) -> tuple[Any, np.ndarray, np.ndarray, bo
             gamma, beta, mean, variance = given
             by = gamma / np.sqrt(variance + user.get_attributes()["epsilon"])
             factors, terms = factors * by, (terms - mean) * by + beta
-        elif kind == "Add" and given[0] is not None and given[0].size == filters:
+        elif kind == "Add" and getattr(given[0], "shape", ())[-3:] == (filters, 1, 1):
             terms = terms + given[0].ravel()
         elif kind == "Relu":
             rectified = True
