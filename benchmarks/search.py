@@ -4,7 +4,8 @@
 
 One thread each, in turns; the best processor time of ``--rounds``. Single queries are asked one after another, and some
 hundreds at once. The peers' exact indexes are meant (faiss's IndexFlatL2, usearch's exact search), which must find the same
-rows. The last lines are of the graph that ``Index.to_faiss`` gives, which is approximate: its recall stands beside.
+rows; ``pip install faiss-cpu usearch`` brings them. The last lines are of the graph that ``Index.to_faiss`` gives, which is
+approximate: its recall stands beside.
 """
 
 import argparse
